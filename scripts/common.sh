@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# shellcheck shell=bash
+#
+# Sourced by every script: where things live, what identifies them, and how to complain.
+#
+# The checkout is never written to outside `build/`. Everything that takes long to make lives in the
+# cache folder, in directories whose names end in a hash of what defines them:
+#
+#   root-<hash>     Debian root: compilers, QEMU, guest user space (package list below)
+#   kernel-<hash>   configured and built kernel tree (fragment, source version, compiler version)
+#   cargo           crates.io downloads, shared by all builds
+#   target          cargo build output
+
+set -euo pipefail
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/lapidary
+BUILD=$TOP/build
+SUITE=trixie
+# The kernel series; any patch level of it that the distribution has is taken.
+KERNEL_SERIES=7.3
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# hash_of FILE... : 12 hex digits that change when any of the files does.
+hash_of() { cat -- "$@" | sha256sum | cut -c1-12; }
+
+ROOT=$CACHE/root-$(hash_of "$TOP/scripts/packages" "$TOP/scripts/make-root")
+
+# The kernel tree in use: KDIR if the caller names one, else ours.
+kernel_key() {
+    cat "$TOP/scripts/kernel.config" "$TOP/scripts/make-kernel"
+    cat "$ROOT/.lapidary-versions"
+}
+kernel_dir() { printf '%s/kernel-%s\n' "$CACHE" "$(kernel_key | sha256sum | cut -c1-12)"; }
+
+# need_space PATH GIB WHAT : stop before a long step that cannot end well.
+need_space() {
+    local free
+    free=$(df -Pk "$1" | awk 'NR == 2 { print int($4 / 1048576) }')
+    [ "$free" -ge "$2" ] ||
+        die "$3 needs $2 GiB in $1, which has $free: free some, or set XDG_CACHE_HOME to a larger disk"
+}
+
+# locked NAME COMMAND... : one maker at a time for everything in the cache.
+locked() {
+    local name=$1
+    shift
+    mkdir -p "$CACHE"
+    (
+        flock -n 9 || { say "waiting for another $name"; flock 9; }
+        "$@"
+    ) 9>"$CACHE/.$name.lock"
+}
