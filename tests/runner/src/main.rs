@@ -1,5 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Placeholder.
+//! `lapidary-runner`: runs the suite of `tests/suite.toml` and prints one table.
+//!
+//! A suite is a list of steps. A *host step* is a command; a *guest step* is a job that
+//! `scripts/boot` runs on a GPU model. Whatever a step provokes on purpose (findings of the model's
+//! judge, kernel log lines of level warning or worse) is declared in that step, or by the test in
+//! the guest that provokes it, with its exact count; anything else fails the step.
 
-fn main() {}
+mod guest;
+mod host;
+mod kmsg;
+mod outcome;
+mod suite;
+
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+    time::Instant, //
+};
+
+use anyhow::Context;
+use clap::Parser;
+
+use crate::{
+    outcome::Outcome,
+    suite::Suite, //
+};
+
+/// Runs the project's tests; to be started inside the Debian root, in the checkout.
+#[derive(Parser)]
+struct Args {
+    /// The list of steps.
+    #[arg(long, default_value = "tests/suite.toml")]
+    suite: PathBuf,
+    /// Where each step's output goes, one folder a step.
+    #[arg(long, default_value = "build/check")]
+    out: PathBuf,
+    /// Lists the steps and runs none.
+    #[arg(long)]
+    list: bool,
+    /// Runs only steps whose name contains one of these words.
+    words: Vec<String>,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let args = Args::parse();
+    let suite = Suite::read(&args.suite)?;
+    let wanted = |name: &str| args.words.is_empty() || args.words.iter().any(|w| name.contains(w));
+    if args.list {
+        for name in suite.names().filter(|name| wanted(name)) {
+            println!("{name}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    let mut rows = Vec::new();
+    let mut run = |name: &str, step: &dyn Fn(&std::path::Path) -> anyhow::Result<Outcome>| {
+        if !wanted(name) {
+            return Ok(());
+        }
+        let dir = args.out.join(name);
+        std::fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        let begin = Instant::now();
+        let outcome = step(&dir)?;
+        let seconds = begin.elapsed().as_secs();
+        eprintln!("{name}: {} ({seconds} s)", outcome.verdict());
+        for line in &outcome.complaints {
+            eprintln!("    {line}");
+        }
+        rows.push((name.to_owned(), outcome, seconds));
+        anyhow::Ok(())
+    };
+    for step in &suite.host {
+        run(&step.name, &|dir| host::run(step, dir))?;
+    }
+    for step in &suite.guest {
+        run(&step.name, &|dir| guest::run(step, dir))?;
+    }
+
+    anyhow::ensure!(!rows.is_empty(), "no step has such a name; --list shows them");
+    Ok(outcome::table(&rows))
+}

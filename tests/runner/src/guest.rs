@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Guest steps: `scripts/boot` runs the job on a model; here its remains are judged.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    path::Path,
+    process::Command, //
+};
+
+use anyhow::Context;
+
+use crate::{
+    kmsg,
+    outcome::Outcome,
+    suite::{
+        Declared,
+        GuestStep, //
+    },
+};
+
+/// Runs `step`; console, job output, kernel log and the judge's report land in `dir`.
+pub fn run(step: &GuestStep, dir: &Path) -> anyhow::Result<Outcome> {
+    let mut boot = Command::new("scripts/boot");
+    boot.arg("--out").arg(dir);
+    boot.args(["--chip", &step.chip]);
+    boot.args(["--timeout", &step.timeout.to_string()]);
+    for arg in &step.model {
+        boot.args(["--model", arg]);
+    }
+    if !step.append.is_empty() {
+        boot.args(["--append", &step.append]);
+    }
+    let log = File::create(dir.join("boot"))?;
+    let status = boot
+        .args(["--", &step.job])
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .status()
+        .context("cannot run scripts/boot")?;
+
+    let read = |name: &str| {
+        let bytes = std::fs::read(dir.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let mut outcome = Outcome::default();
+    let job = read("job");
+    let log = read("dmesg");
+    match status.code() {
+        Some(0) => {}
+        Some(125) => {
+            outcome
+                .complaints
+                .push("the guest did not come to an end".into());
+            outcome.complaints.extend(tail(&read("boot"), 5));
+            outcome.complaints.extend(tail(&read("console"), 25));
+        }
+        _ => outcome.complaints.push(format!("the job failed: {status}")),
+    }
+    if step.counts {
+        let counted = job.lines().filter(|line| outcome.count_line(line)).count();
+        if counted == 0 {
+            outcome.complaints.push("no test ran".into());
+        }
+        let failed = job.lines().filter(|line| line.contains("... FAILED"));
+        outcome.complaints.extend(failed.map(str::to_owned));
+    }
+    if !status.success() && outcome.complaints.len() < 2 {
+        outcome.complaints.extend(tail(&job, 25));
+    }
+
+    let records = kmsg::parse(&log);
+    let records = kmsg::of_job(&records);
+    if step.kunit {
+        kmsg::kunit(records, &mut outcome);
+    }
+    for text in &step.expect {
+        if !records.iter().any(|record| record.text.contains(text)) {
+            outcome
+                .complaints
+                .push(format!("the kernel log lacks {text:?}"));
+        }
+    }
+    outcome
+        .complaints
+        .extend(kmsg::judge(records, &step.kmsg, &read("declared-kmsg")));
+    if step.chip != "none" {
+        match std::fs::read_to_string(dir.join("report")) {
+            Ok(report) => outcome.complaints.extend(findings(&report, &step.findings)),
+            Err(_) => outcome
+                .complaints
+                .push("the model left no report: it did not end by itself".into()),
+        }
+    }
+    outcome.settle();
+    Ok(outcome)
+}
+
+/// Complaints about findings that nobody declared, and about declared ones that did not come.
+///
+/// A report line is `finding KIND COUNT detail…`; findings which a test in the guest accounted for
+/// are not in the report any more.
+fn findings(report: &str, declared: &[Declared]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+    let mut complaints = Vec::new();
+    for line in report.lines().filter(|line| !line.trim().is_empty()) {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next().map(str::parse::<u64>)) {
+            (Some("finding"), Some(kind), Some(Ok(count))) => {
+                let entry = counts.entry(kind).or_insert((0, line));
+                entry.0 += count;
+            }
+            _ => complaints.push(format!("the model's report is odd: {line}")),
+        }
+    }
+    for declared in declared {
+        let seen = counts.remove(declared.what.as_str()).map_or(0, |c| c.0);
+        if seen != declared.count {
+            complaints.push(format!(
+                "finding {} declared {} times, seen {seen} times",
+                declared.what, declared.count
+            ));
+        }
+    }
+    complaints.extend(counts.values().map(|(_, line)| format!("undeclared {line}")));
+    complaints
+}
+
+fn tail(text: &str, lines: usize) -> Vec<String> {
+    let mut tail: Vec<_> = text.lines().rev().take(lines).map(str::to_owned).collect();
+    tail.reverse();
+    tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_exact() {
+        let report = "finding gart-fault 2 at 0x1000 by ring dword 7\nfinding ring-overrun 1\n";
+        let declare = |count| {
+            [Declared {
+                what: "gart-fault".into(),
+                count,
+            }]
+        };
+        assert_eq!(
+            findings(report, &declare(2)),
+            ["undeclared finding ring-overrun 1"]
+        );
+        assert_eq!(findings(report, &declare(1)).len(), 2);
+        assert_eq!(findings("", &declare(1)).len(), 1);
+        assert_eq!(findings("panicked at\n", &[]).len(), 1);
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What a step came to, and the table of all of them.
+
+use std::process::ExitCode;
+
+/// Result of one step.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed.
+    pub failed: u64,
+    /// Tests that could not run here.
+    pub skipped: u64,
+    /// What was wrong, a line each. A step with complaints has failed even if no test did.
+    pub complaints: Vec<String>,
+}
+
+impl Outcome {
+    /// A step that is one test by itself.
+    pub fn single(complaints: Vec<String>) -> Self {
+        let mut outcome = Self {
+            complaints,
+            ..Self::default()
+        };
+        outcome.settle();
+        outcome
+    }
+
+    /// Makes the counts agree with the complaints: the step itself counts as a test where it ran
+    /// none, and as a failed one where it complains although no test failed.
+    pub fn settle(&mut self) {
+        if !self.complaints.is_empty() {
+            self.failed = self.failed.max(1);
+        } else if self.passed + self.failed == 0 {
+            self.passed = 1;
+        }
+    }
+
+    /// Adds the counts of a closing line of a test program, if it is one.
+    ///
+    /// Understood are `test result: ok. N passed; N failed; N ignored; …` (libtest) and
+    /// `N passed, N failed[, N skipped]`.
+    pub fn count_line(&mut self, line: &str) -> bool {
+        let line = line.strip_prefix("test result:").unwrap_or(line);
+        let line = line.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let mut counts = [None; 3];
+        for part in line.split([',', ';']) {
+            let mut words = part.split_whitespace();
+            let (Some(number), Some(word)) = (words.next(), words.next()) else {
+                continue;
+            };
+            let Ok(number) = number.parse::<u64>() else {
+                continue;
+            };
+            match word {
+                "passed" => counts[0] = Some(number),
+                "failed" => counts[1] = Some(number),
+                "skipped" | "ignored" => counts[2] = Some(number),
+                _ => {}
+            }
+        }
+        let [Some(passed), Some(failed), skipped] = counts else {
+            return false;
+        };
+        self.passed += passed;
+        self.failed += failed;
+        self.skipped += skipped.unwrap_or(0);
+        true
+    }
+
+    /// One word for the log.
+    pub fn verdict(&self) -> &'static str {
+        if self.failed == 0 { "ok" } else { "FAILED" }
+    }
+}
+
+/// Prints the table and the closing line; the exit code says whether all is well.
+pub fn table(rows: &[(String, Outcome, u64)]) -> ExitCode {
+    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    println!(
+        "\n{:width$}  {:>6} {:>6} {:>7} {:>7}",
+        "step", "passed", "failed", "skipped", "seconds"
+    );
+    let mut sum = Outcome::default();
+    for (name, outcome, seconds) in rows {
+        println!(
+            "{name:width$}  {:>6} {:>6} {:>7} {seconds:>7}  {}",
+            outcome.passed,
+            outcome.failed,
+            outcome.skipped,
+            if outcome.failed == 0 { "" } else { "FAILED" }
+        );
+        sum.passed += outcome.passed;
+        sum.failed += outcome.failed;
+        sum.skipped += outcome.skipped;
+    }
+    println!(
+        "\n{} passed, {} failed, {} skipped",
+        sum.passed, sum.failed, sum.skipped
+    );
+    if sum.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closing_lines_are_counted() {
+        let mut outcome = Outcome::default();
+        assert!(outcome.count_line("test result: ok. 3 passed; 1 failed; 2 ignored; 0 measured"));
+        assert!(outcome.count_line("10 passed, 2 failed"));
+        assert!(!outcome.count_line("10 passed"));
+        assert!(!outcome.count_line("test ring::wraps ... ok"));
+        assert_eq!(
+            (outcome.passed, outcome.failed, outcome.skipped),
+            (13, 3, 2)
+        );
+    }
+
+    #[test]
+    fn a_complaint_is_a_failure() {
+        let mut outcome = Outcome::single(vec!["undeclared finding".into()]);
+        assert_eq!((outcome.passed, outcome.failed), (0, 1));
+        outcome.complaints.clear();
+        assert_eq!(Outcome::single(vec![]).passed, 1);
+    }
+}
