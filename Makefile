@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+#
+# Two commands matter: `make run` and `make check`. Both do all the set-up themselves, in a cache folder
+# outside the checkout (XDG_CACHE_HOME), and both are idempotent.
+
+.DEFAULT_GOAL := help
+.PHONY: help run check shell modules install bench oracle setup clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+run: ## set up, boot the guest on the RV515 model, load our modules, draw build/first-light.png
+	@scripts/setup
+	@scripts/enter scripts/first-light
+
+check: ## set up, run all tests, print one table (make check STEPS="word…" for some)
+	@scripts/setup
+	@scripts/enter scripts/check $(STEPS)
+
+oracle: ## upstream's radeon.ko on the model: probe, ring test, IB test
+	@scripts/setup
+	@scripts/enter scripts/check oracle
+
+shell: ## an interactive guest on the model (make shell CHIP=rv515)
+	@scripts/setup
+	@scripts/enter scripts/shell $(CHIP)
+
+bench: ## cost of a submission in instructions, MMIO accesses, allocations; speed of the checker
+	@scripts/setup
+	@scripts/enter scripts/bench
+
+setup: ## only the set-up: Debian root, kernel, modules, programs
+	@scripts/setup
+
+# With KDIR the modules are built by the host's own tools against that kernel (for a real card);
+# without it inside the Debian root against the kernel that the set-up built.
+modules: ## build lapidary.ko and r500.ko (KDIR=… for another kernel)
+ifdef KDIR
+	@mkdir -p build/modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) MO=$(CURDIR)/build/modules LLVM=1 modules
+else
+	@scripts/setup modules
+endif
+
+install: ## install the modules built with KDIR into /lib/modules
+	$(MAKE) -C $(or $(KDIR),$(error say KDIR=…, the kernel the modules are for)) \
+		M=$(CURDIR) MO=$(CURDIR)/build/modules LLVM=1 modules_install
+
+clean: ## remove build/ (the cache folder stays)
+	rm -rf build
