@@ -26,12 +26,13 @@ die() { say "$*"; exit 1; }
 # hash_of FILE... : 12 hex digits that change when any of the files does.
 hash_of() { cat -- "$@" | sha256sum | cut -c1-12; }
 
+# The root, and beside it (it may belong to other user ids) the versions it holds: the sign that it is complete.
 ROOT=$CACHE/root-$(hash_of "$TOP/scripts/packages" "$TOP/scripts/make-root")
 
 # The kernel tree in use: KDIR if the caller names one, else ours.
 kernel_key() {
     cat "$TOP/scripts/kernel.config" "$TOP/scripts/make-kernel"
-    cat "$ROOT/.lapidary-versions"
+    cat "$ROOT.versions"
 }
 kernel_dir() { printf '%s/kernel-%s\n' "$CACHE" "$(kernel_key | sha256sum | cut -c1-12)"; }
 
