@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * C interfaces that the kernel's own Rust bindings lack: static inlines get an out-of-line copy in helpers.c
+ * and memory.c, the rest is declared by the headers.
+ */
+#ifndef LAPIDARY_EXTRA_H
+#define LAPIDARY_EXTRA_H
+
+#include <linux/hrtimer_types.h>
+#include <linux/dma-fence.h>
+#include <linux/dma-resv.h>
+#include <linux/workqueue.h>
+#include <drm/drm_exec.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+
+#include "memory.h"
+
+struct dma_fence *lapidary_fence_get(struct dma_fence *fence);
+void lapidary_fence_put(struct dma_fence *fence);
+bool lapidary_fence_is_signaled(struct dma_fence *fence);
+void lapidary_fence_set_error(struct dma_fence *fence, int error);
+int lapidary_fence_status(struct dma_fence *fence);
+
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context);
+
+struct workqueue_struct *lapidary_workqueue_create(const char *name);
+void lapidary_delayed_work_init(struct delayed_work *work, work_func_t func);
+bool lapidary_delayed_work_queue(struct workqueue_struct *wq, struct delayed_work *work,
+				 unsigned long delay);
+bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_work *work,
+				  unsigned long delay);
+
+#endif

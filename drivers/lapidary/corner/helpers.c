@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Out-of-line copies of static inline functions and of macros, for Rust.
+ *
+ * They are exported because generic Rust code that calls them is instantiated in the family modules.
+ */
+#include <linux/export.h>
+#include "extra.h"
+
+struct dma_fence *lapidary_fence_get(struct dma_fence *fence)
+{
+	return dma_fence_get(fence);
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_get);
+
+void lapidary_fence_put(struct dma_fence *fence)
+{
+	dma_fence_put(fence);
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_put);
+
+bool lapidary_fence_is_signaled(struct dma_fence *fence)
+{
+	return dma_fence_is_signaled(fence);
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_is_signaled);
+
+void lapidary_fence_set_error(struct dma_fence *fence, int error)
+{
+	dma_fence_set_error(fence, error);
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_set_error);
+
+/* 0 while pending, 1 after success, a negative errno after an error. */
+int lapidary_fence_status(struct dma_fence *fence)
+{
+	return dma_fence_get_status(fence);
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_status);
+
+/*
+ * The first pending fence of another context that somebody who reads (or writes) has to wait for, with a
+ * reference, or NULL. The reservation is locked.
+ */
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+
+	dma_resv_for_each_fence(&cursor, resv, dma_resv_usage_rw(write), fence) {
+		if (fence->context != context && !dma_fence_is_signaled(fence))
+			return dma_fence_get(fence);
+	}
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
+
+/* A queue for one device; usable under memory pressure because retirement frees memory. */
+struct workqueue_struct *lapidary_workqueue_create(const char *name)
+{
+	return alloc_ordered_workqueue("%s", WQ_MEM_RECLAIM | WQ_HIGHPRI, name);
+}
+EXPORT_SYMBOL_GPL(lapidary_workqueue_create);
+
+void lapidary_delayed_work_init(struct delayed_work *work, work_func_t func)
+{
+	INIT_DELAYED_WORK(work, func);
+}
+EXPORT_SYMBOL_GPL(lapidary_delayed_work_init);
+
+/* Queues the work unless it is queued already. */
+bool lapidary_delayed_work_queue(struct workqueue_struct *wq, struct delayed_work *work,
+				 unsigned long delay)
+{
+	return queue_delayed_work(wq, work, delay);
+}
+EXPORT_SYMBOL_GPL(lapidary_delayed_work_queue);
+
+/* Queues the work, or moves the time of work that is queued already. */
+bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_work *work,
+				  unsigned long delay)
+{
+	return mod_delayed_work(wq, work, delay);
+}
+EXPORT_SYMBOL_GPL(lapidary_delayed_work_hasten);

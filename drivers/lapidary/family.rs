@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The seams between the generic driver and one GPU family.
+//!
+//! A family module (`r500.ko`, …) supplies a unit struct that implements [`Family`]; everything that user
+//! space and the DRM core see is the generic driver of this crate, instantiated for it. The order in which
+//! the generic driver calls a family:
+//!
+//! 1. [`Family::identify`]: map the registers, check that the chip is there and posted, say where VRAM is;
+//! 2. the generic driver makes the memory managers from that [`Layout`] and the DRM device around them;
+//! 3. [`Family::bring_up`]: page table, microcode, rings, ring test; the result is the [`Gpu`];
+//! 4. the generic driver requests the interrupt, runs a fence and an indirect buffer through every ring,
+//!    and registers the DRM device;
+//! 5. at unbind, or when a ring hangs: [`Gpu::quiesce`]. After it the chip touches no memory any more, so
+//!    that fences can be signalled with an error and pages given back.
+//!
+//! All methods may sleep unless they say otherwise. Nothing here is called with a reservation lock held
+//! *and* allocates: the path from `commit` to retirement is a fence-signalling section.
+
+use core::ops::Range;
+
+use kernel::{
+    device,
+    dma::DmaAddress,
+    drm,
+    pci,
+    prelude::*, //
+};
+
+use crate::{
+    corner::extend::Tables,
+    memory::Memory, //
+};
+
+/// An address as the GPU's engines see it, in bytes: VRAM and the GTT window share this space.
+pub type GpuAddr = u64;
+
+/// What a family module supplies.
+pub trait Family: Sized + Send + Sync + 'static {
+    /// The module that open files pin.
+    type Module: kernel::ModuleMetadata;
+    /// What the PCI id says about the chip.
+    type Chip: Send + Sync + 'static;
+    /// The user-space interface: [`crate::radeon::Radeon`] for the Radeon families.
+    type Uapi: Uapi<Self>;
+    /// A chip whose registers are mapped and that has been identified, not yet touched otherwise.
+    type Board<'a>: Send + 'a;
+    /// A running chip.
+    type Gpu<'a>: Gpu<'a>;
+
+    /// Ids that this family binds.
+    const IDS: pci::IdTable<Self::Chip>;
+    /// Short name, for the interrupt and fence timelines.
+    const NAME: &'static CStr;
+
+    /// Static storage for the driver tables that the generic driver patches once per family.
+    ///
+    /// Statics cannot be generic, so the family module owns it: `static TABLES: Tables = Tables::new();`.
+    fn tables() -> &'static Tables;
+
+    /// Maps the registers and reads what is needed to lay out memory.
+    ///
+    /// The device is enabled for memory accesses; bus mastering is off; the DMA mask is the family's to set.
+    /// Must not disturb a display that the firmware has set up.
+    ///
+    /// # Errors
+    ///
+    /// `ENODEV` for a chip that does not answer or has not been posted, after one `dev_err!` that says so.
+    fn identify<'a>(
+        pdev: &'a pci::Device<device::Core<'_>>,
+        chip: &'static Self::Chip,
+    ) -> Result<(Self::Board<'a>, Layout)>;
+
+    /// Brings the chip up: page table, microcode, rings, ring tests.
+    ///
+    /// Bus mastering is on. What it takes from `memory` it holds as RAII ranges in the `Gpu`. On return every
+    /// ring of [`Gpu::rings`] has executed its ring test and [`Ring::completed`] is 0. On an error everything
+    /// is as [`Gpu::quiesce`] would leave it.
+    ///
+    /// # Errors
+    ///
+    /// Any, after one clear `dev_err!` line at the place that knows the reason.
+    fn bring_up<'a>(
+        board: Self::Board<'a>,
+        memory: &Memory,
+    ) -> impl PinInit<Self::Gpu<'a>, Error>;
+}
+
+/// Where memory is, as [`Family::identify`] found it.
+#[derive(Clone)]
+pub struct Layout {
+    /// VRAM in GPU addresses. Page aligned.
+    pub vram: Range<GpuAddr>,
+    /// Bus address of the CPU's window on VRAM (BAR0) and its length in bytes. The window shows VRAM from
+    /// its start; what lies behind the window the CPU cannot reach.
+    pub aperture: Range<u64>,
+    /// VRAM that must stay as it is, as offsets in VRAM: the VGA range, the firmware's scan-out.
+    /// Unused entries are empty.
+    pub reserved: [Range<u64>; 4],
+    /// The window of GPU addresses that goes through the page table ([`Space`]). Page aligned.
+    pub gtt: Range<GpuAddr>,
+}
+
+/// A running chip.
+///
+/// All methods take `&self` and may be called from several threads at once unless they say otherwise; the
+/// family has its own locks inside.
+pub trait Gpu<'a>: Sized + Send + Sync + 'a {
+    /// Command ring.
+    type Ring: Ring;
+    /// Page table of the GTT window.
+    type Space: Space;
+    /// Command checker or VM membership.
+    type Isolation: Isolation;
+
+    /// The rings; index 0 takes the kernel's own commands (clears and moves).
+    fn rings(&self) -> &[Self::Ring];
+
+    /// The page table that serves [`Layout::gtt`].
+    fn space(&self) -> &Self::Space;
+
+    /// What proves that a client's stream is harmless.
+    fn isolation(&self) -> &Self::Isolation;
+
+    /// Stops everything: interrupts off, rings halted, no memory access by the GPU afterwards.
+    ///
+    /// Idempotent, never fails, at most 100 ms, also on a device that answers all ones or hangs. Called with
+    /// no [`Slot`] outstanding. Not concurrently with itself.
+    fn quiesce(&self);
+
+    /// Writes into `out` the commands for ring 0 that fill `len` bytes at `dst` with `value`; returns the
+    /// number of dwords. `dst` and `len` are multiples of 4096.
+    ///
+    /// The written data is in memory when the fence behind these commands has signalled.
+    ///
+    /// # Errors
+    ///
+    /// `ENOSPC` if `out` is too short: 1024 dwords suffice for any object.
+    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<usize>;
+
+    /// As [`Gpu::fill`], copying from `src`, which does not overlap the destination.
+    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<usize>;
+
+    /// Lets the fence interrupt of all rings through, or stops it.
+    ///
+    /// Enabling forgets what was pending before: the caller looks at [`Ring::completed`] after it. Fences
+    /// that complete later interrupt. Calls are serialised by the generic driver; it starts disabled.
+    fn arm(&self, on: bool);
+
+    /// Interrupt top half, in hard-interrupt context: acknowledges what is pending; must not sleep.
+    ///
+    /// [`TopHalf::NotMine`] also for a device that answers all ones.
+    fn top_half(&self) -> TopHalf;
+
+    /// Called in the interrupt thread after [`TopHalf::Wake`]: reports what `top_half` has seen.
+    fn drain(&self, report: &mut dyn FnMut(Event));
+}
+
+/// What the top half of an interrupt has found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TopHalf {
+    /// Some other device on the line.
+    NotMine,
+    /// Acknowledged, nobody to tell.
+    Handled,
+    /// Acknowledged; the thread has to look.
+    Wake,
+}
+
+/// What the interrupt thread learns from the family.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// Fences of this ring may have completed.
+    Fence(usize),
+    /// The GPU touched an address without a mapping.
+    Fault {
+        /// Address space, 0 where there is only one.
+        vmid: u32,
+        /// The address.
+        addr: GpuAddr,
+    },
+    /// The ring reports that it has stopped.
+    Hang(usize),
+}
+
+/// One command ring.
+pub trait Ring: Send + Sync {
+    /// A reservation: the ring's lock and the place to write at.
+    type Slot<'s>: Slot
+    where
+        Self: 's;
+
+    /// Upper bound of dwords that one job takes: one [`Slot::ib`] and one [`Slot::fence`], with padding.
+    const JOB_DWORDS: usize;
+
+    /// Locks the ring and makes room for `dwords`, wrap rule included.
+    ///
+    /// Takes no memory and no MMIO access: the read pointer comes from write-back memory. Sleeps for the
+    /// lock only.
+    ///
+    /// # Errors
+    ///
+    /// `EAGAIN` when there is no room now; `EINVAL` when there never will be.
+    fn reserve(&self, dwords: usize) -> Result<Self::Slot<'_>>;
+
+    /// The sequence number of the last fence that has completed, from write-back memory: no MMIO.
+    ///
+    /// Any context, hard interrupt included. 0 before the first.
+    fn completed(&self) -> u32;
+}
+
+/// A reserved stretch of a ring. Nothing reaches the GPU before [`Slot::kick`]; dropping it takes it back.
+///
+/// The methods are infallible within the reserved number of dwords; what goes beyond it is left out (a bug
+/// that `kick` reports once).
+pub trait Slot {
+    /// Writes dwords that the kernel itself has composed.
+    fn words(&mut self, words: &[u32]);
+
+    /// Executes an indirect buffer.
+    fn ib(&mut self, ib: Ib);
+
+    /// Flushes what was drawn, writes `seq` where [`Ring::completed`] finds it, then raises the interrupt.
+    ///
+    /// Also invalidates what the engines may have cached, so that the next job sees what others wrote.
+    fn fence(&mut self, seq: u32);
+
+    /// Publishes everything written: barriers and exactly one MMIO write.
+    fn kick(self);
+}
+
+/// An indirect buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Ib {
+    /// Where it starts; multiple of 256.
+    pub addr: GpuAddr,
+    /// Dwords, 1 to 65536.
+    pub len: u32,
+    /// Address space, 0 where there is only one.
+    pub vmid: u32,
+}
+
+/// A page table with entries for 4 KiB pages.
+///
+/// The generic memory code owns the allocation of page indices; a range is mapped and unmapped by whoever
+/// has allocated it.
+pub trait Space: Send + Sync {
+    /// Points `pages` entries from `first` (page index in [`Layout::gtt`]) on at consecutive pages of memory
+    /// that start at bus address `addr`: readable, writable and snooped.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the range leaves the window or an address does not fit an entry; nothing is changed then.
+    fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result;
+
+    /// Makes `count` entries from `first` on harmless. Out-of-range parts are ignored.
+    fn unmap(&self, first: usize, count: usize);
+
+    /// Makes earlier `map` and `unmap` calls visible to the GPU. One call for many of them.
+    ///
+    /// Must have returned before pages of an unmapped range are freed.
+    fn flush(&self);
+}
+
+/// What proves that a client's commands stay within its objects.
+pub trait Isolation: Send + Sync {
+    /// A place in the proven stream that depends on where an object lies.
+    type Fixup: Copy + Send;
+
+    /// Copies `stream` to `out`, checking it in the same pass.
+    ///
+    /// `sizes[i]` is the size in bytes of the object of relocation entry `i`; the result does not depend on
+    /// any address. `fixups` comes empty; what is pushed to it has been allocated before by the caller, and the
+    /// number of fixups never exceeds `stream.len()`.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for everything that is refused, `ENOMEM`.
+    fn prove(
+        &self,
+        stream: &[u32],
+        sizes: &[u64],
+        out: &mut [u32],
+        fixups: &mut KVVec<Self::Fixup>,
+    ) -> Result<usize>;
+
+    /// Which object `fixup` speaks of.
+    fn object(fixup: Self::Fixup) -> usize;
+
+    /// Puts the address of an object that lies at `base` into the proven words.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the address does not fit the field, which the alignment of objects rules out.
+    fn place(fixup: Self::Fixup, base: GpuAddr, words: &mut [u32]) -> Result;
+}
+
+/// A user-space interface: what the DRM core is told about the driver.
+pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
+    /// Name and version.
+    const INFO: drm::DriverInfo;
+    /// The ioctl table; empty slots answer `EINVAL`.
+    const IOCTLS: &'static [drm::ioctl::DrmIoctlDescriptor];
+    /// State of the interface per device.
+    type Device: Send + Sync;
+    /// State of the interface per open file.
+    type Client: Send + Sync;
+
+    /// Makes the device state. It outlives unbind.
+    fn device() -> impl PinInit<Self::Device, Error>;
+
+    /// Makes the state of a newly opened file. No hardware here.
+    fn client() -> impl PinInit<Self::Client, Error>;
+
+    /// A file is closed.
+    fn closed(device: &Self::Device, client: &Self::Client);
+}
