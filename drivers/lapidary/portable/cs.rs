@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The envelope of a submission: which chunks it has, how long they are, what they ask for.
+//!
+//! A submission is a list of chunks, each an id, a length in dwords and a user pointer: the command stream
+//! (`IB`), the objects it uses (`RELOCS`), and flags, ring and priority (`FLAGS`). This module judges the
+//! numbers alone; it never sees user memory. Its caller copies a chunk only after [`Envelope::add`] has
+//! accepted its length, so nothing that user space says is multiplied, allocated or copied unbounded.
+//!
+//! What is accepted follows Linux (`drivers/gpu/drm/radeon/radeon_cs.c`): unknown chunks are ignored (and
+//! never copied), of several chunks of a kind the last one counts, unknown flags are ignored, a missing
+//! command stream is a submission that does nothing, no chunks at all likewise. It departs where that would
+//! be a hole:
+//!
+//! - lengths are bounded before they are used, and byte counts are computed where they cannot wrap;
+//! - a relocation chunk must be made of whole entries;
+//! - a relocation must name a domain that the GPU can reach, and nothing unknown.
+//!
+//! Every refusal is `EINVAL` to user space; [`Error`] says why, for the one line that a developer sees.
+
+use super::radeon_uapi::{
+    chunk,
+    cs_flags,
+    cs_ring,
+    domain,
+    CsChunk,
+    CsReloc,
+    RELOC_PRIORITY_MASK, //
+};
+
+/// The most chunks that a submission may have. Clients send three, or four with a constant engine.
+pub const MAX_CHUNKS: u32 = 64;
+/// The longest command stream in dwords, 256 KiB. Clients send up to 16384 dwords.
+pub const MAX_IB_DWORDS: u32 = 64 * 1024;
+/// The most relocation entries of a submission, 256 KiB of them.
+pub const MAX_RELOCS: u32 = 16 * 1024;
+/// Dwords of the flags chunk that have a meaning; a longer one is read up to here.
+pub const FLAGS_DWORDS: u32 = 3;
+
+/// Dwords of a relocation entry.
+pub const RELOC_DWORDS: u32 = 4;
+
+/// Why a submission's envelope is refused. User space gets `EINVAL` ([`Error::errno`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// More than [`MAX_CHUNKS`] chunks.
+    TooManyChunks,
+    /// A command stream or flags chunk without contents.
+    EmptyChunk,
+    /// A command stream of more than [`MAX_IB_DWORDS`].
+    StreamTooLong,
+    /// More than [`MAX_RELOCS`] relocation entries.
+    TooManyRelocs,
+    /// A relocation chunk that ends within an entry.
+    PartialReloc,
+    /// A ring that the chip does not have, or a number that is no ring.
+    NoSuchRing,
+    /// Virtual addresses asked for on a chip that has none.
+    NoVm,
+    /// Physical mode asked for on a ring that nobody checks.
+    NeedsVm,
+    /// A relocation without any domain: the object would be nowhere.
+    NoDomain,
+    /// A relocation with unknown domain bits.
+    UnknownDomain,
+    /// A relocation that asks for memory that the GPU cannot reach.
+    CpuDomain,
+}
+
+impl Error {
+    /// The error as the kernel returns it to user space: `-EINVAL` for all of them, as Linux documents by
+    /// what it does.
+    pub const fn errno(self) -> i32 {
+        const EINVAL: i32 = 22;
+        -EINVAL
+    }
+
+    /// A few words for a log line.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::TooManyChunks => "too many chunks",
+            Self::EmptyChunk => "empty chunk",
+            Self::StreamTooLong => "command stream too long",
+            Self::TooManyRelocs => "too many relocations",
+            Self::PartialReloc => "relocation chunk ends within an entry",
+            Self::NoSuchRing => "no such ring",
+            Self::NoVm => "no virtual addresses on this chip",
+            Self::NeedsVm => "ring needs virtual addresses",
+            Self::NoDomain => "relocation without a domain",
+            Self::UnknownDomain => "relocation with unknown domain bits",
+            Self::CpuDomain => "relocation in the CPU domain",
+        }
+    }
+}
+
+/// Where a chunk's data are and how many dwords of them to copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// User pointer.
+    pub pointer: u64,
+    /// Dwords, within the bound of the chunk's kind.
+    pub dwords: u32,
+}
+
+impl Extent {
+    /// Length in bytes. Bounds on the lengths keep this far from overflow.
+    pub const fn bytes(self) -> usize {
+        (self.dwords as usize).saturating_mul(4)
+    }
+}
+
+/// The chunks of a submission that mean something.
+///
+/// Start with [`Envelope::new`], [`add`](Envelope::add) each chunk in order, then copy what the accessors
+/// say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Envelope {
+    stream: Option<Extent>,
+    const_stream: Option<Extent>,
+    relocs: Option<Extent>,
+    flags: Option<Extent>,
+}
+
+impl Envelope {
+    /// An envelope for `num_chunks` chunks, none of which has been looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyChunks`]. Zero chunks are fine: a submission that does nothing.
+    pub const fn new(num_chunks: u32) -> Result<Self, Error> {
+        if num_chunks > MAX_CHUNKS {
+            return Err(Error::TooManyChunks);
+        }
+        Ok(Self {
+            stream: None,
+            const_stream: None,
+            relocs: None,
+            flags: None,
+        })
+    }
+
+    /// Takes the next chunk.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EmptyChunk`], [`Error::StreamTooLong`], [`Error::TooManyRelocs`], [`Error::PartialReloc`].
+    /// Chunks of unknown kinds are not errors, whatever their length.
+    pub fn add(&mut self, chunk: &CsChunk) -> Result<(), Error> {
+        let extent = Extent {
+            pointer: chunk.chunk_data,
+            dwords: chunk.length_dw,
+        };
+        match chunk.chunk_id {
+            chunk::RELOCS => {
+                if extent.dwords % RELOC_DWORDS != 0 {
+                    return Err(Error::PartialReloc);
+                }
+                if extent.dwords / RELOC_DWORDS > MAX_RELOCS {
+                    return Err(Error::TooManyRelocs);
+                }
+                self.relocs = Some(extent);
+            }
+            chunk::IB => self.stream = Some(stream(extent)?),
+            chunk::CONST_IB => self.const_stream = Some(stream(extent)?),
+            chunk::FLAGS => {
+                if extent.dwords == 0 {
+                    return Err(Error::EmptyChunk);
+                }
+                self.flags = Some(Extent {
+                    dwords: extent.dwords.min(FLAGS_DWORDS),
+                    ..extent
+                });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The command stream, 1 to [`MAX_IB_DWORDS`] dwords. Without one the submission does nothing and
+    /// succeeds.
+    pub const fn stream(&self) -> Option<Extent> {
+        self.stream
+    }
+
+    /// The constant engine's stream, which only chips with virtual addresses look at.
+    pub const fn const_stream(&self) -> Option<Extent> {
+        self.const_stream
+    }
+
+    /// The relocation entries, if there are any.
+    pub const fn relocs(&self) -> Option<Extent> {
+        match self.relocs {
+            Some(Extent { dwords: 0, .. }) => None,
+            relocs => relocs,
+        }
+    }
+
+    /// Number of relocation entries, at most [`MAX_RELOCS`].
+    pub const fn num_relocs(&self) -> u32 {
+        match self.relocs {
+            Some(extent) => extent.dwords / RELOC_DWORDS,
+            None => 0,
+        }
+    }
+
+    /// The flags, 1 to [`FLAGS_DWORDS`] dwords; without them [`Flags::default`] holds.
+    pub const fn flags(&self) -> Option<Extent> {
+        self.flags
+    }
+}
+
+const fn stream(extent: Extent) -> Result<Extent, Error> {
+    if extent.dwords == 0 {
+        return Err(Error::EmptyChunk);
+    }
+    if extent.dwords > MAX_IB_DWORDS {
+        return Err(Error::StreamTooLong);
+    }
+    Ok(extent)
+}
+
+/// What the flags chunk says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Keep the tiling bits of the stream instead of taking the objects'.
+    pub keep_tiling: bool,
+    /// Addresses are the client's virtual ones.
+    pub use_vm: bool,
+    /// Ring number as given, a [`cs_ring`] value or nonsense.
+    pub ring: u32,
+    /// Priority, higher is more urgent.
+    pub priority: i32,
+}
+
+impl Flags {
+    /// Reads the dwords of the chunk; those that are missing mean 0, further ones are ignored.
+    pub fn read(words: &[u32]) -> Self {
+        let word = |index: usize| words.get(index).copied().unwrap_or(0);
+        Self {
+            keep_tiling: word(0) & cs_flags::KEEP_TILING != 0,
+            use_vm: word(0) & cs_flags::USE_VM != 0,
+            ring: word(1),
+            priority: word(2) as i32,
+        }
+    }
+
+    /// The ring for this submission.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRing`], [`Error::NoVm`], [`Error::NeedsVm`].
+    pub fn ring(&self, rings: &Rings) -> Result<Ring, Error> {
+        let ring = match self.ring {
+            cs_ring::GFX => Ring::Gfx,
+            // Chips without compute rings run such streams on the graphics ring.
+            cs_ring::COMPUTE if rings.compute == Support::None => Ring::Gfx,
+            cs_ring::COMPUTE => Ring::Compute,
+            cs_ring::DMA => Ring::Dma,
+            cs_ring::UVD => Ring::Uvd,
+            cs_ring::VCE => Ring::Vce,
+            _ => return Err(Error::NoSuchRing),
+        };
+        let support = match ring {
+            Ring::Gfx => rings.gfx,
+            Ring::Compute => rings.compute,
+            Ring::Dma => rings.dma,
+            Ring::Uvd | Ring::Vce => Support::None,
+        };
+        match (support, self.use_vm) {
+            (_, true) if !rings.vm => Err(Error::NoVm),
+            (Support::None, _) => Err(Error::NoSuchRing),
+            (Support::Checked, false) | (Support::Virtual, true) => Ok(ring),
+            (Support::Checked, true) => Err(Error::NoVm),
+            (Support::Virtual, false) => Err(Error::NeedsVm),
+        }
+    }
+}
+
+/// What a ring executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ring {
+    /// Graphics.
+    Gfx,
+    /// Compute.
+    Compute,
+    /// Asynchronous DMA.
+    Dma,
+    /// Video decoder.
+    Uvd,
+    /// Video encoder.
+    Vce,
+}
+
+/// How a ring isolates clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// There is no such ring.
+    None,
+    /// Streams are checked.
+    Checked,
+    /// Each client has its own address space.
+    Virtual,
+}
+
+/// The rings of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rings {
+    /// Whether clients have address spaces at all.
+    pub vm: bool,
+    /// Graphics.
+    pub gfx: Support,
+    /// Compute.
+    pub compute: Support,
+    /// Asynchronous DMA.
+    pub dma: Support,
+}
+
+impl Rings {
+    /// One checked graphics ring: R5xx, and R6xx without its DMA ring.
+    pub const GFX: Self = Self {
+        vm: false,
+        gfx: Support::Checked,
+        compute: Support::None,
+        dma: Support::None,
+    };
+}
+
+/// Where an object has to be for a submission, from its relocation entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Allowed domains: [`domain::GTT`], [`domain::VRAM`] or both; not empty.
+    pub domains: u32,
+    /// Whether the entry announces that the object is written.
+    pub write: bool,
+    /// Priority, 0 to 15, higher is more urgent.
+    pub priority: u32,
+}
+
+impl Placement {
+    /// Judges the domains of a relocation entry. The write domain wins over the read domains.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDomain`], [`Error::NoDomain`], [`Error::CpuDomain`].
+    pub const fn new(reloc: &CsReloc) -> Result<Self, Error> {
+        const KNOWN: u32 = domain::CPU | domain::GTT | domain::VRAM;
+        if (reloc.read_domains | reloc.write_domain) & !KNOWN != 0 {
+            return Err(Error::UnknownDomain);
+        }
+        let domains = if reloc.write_domain != 0 {
+            reloc.write_domain
+        } else {
+            reloc.read_domains
+        };
+        if domains == 0 {
+            return Err(Error::NoDomain);
+        }
+        if domains & domain::CPU != 0 {
+            return Err(Error::CpuDomain);
+        }
+        Ok(Self {
+            domains,
+            write: reloc.write_domain != 0,
+            priority: reloc.flags & RELOC_PRIORITY_MASK,
+        })
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Portable code that all families share: bit fields, ring arithmetic, dword writers, the radeon uAPI and
+//! the envelope of its command submission.
+//!
+//! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
+//! benches reach it in milliseconds. It therefore uses `core` only: no allocation, no kernel types, no
+//! `unsafe`, buffers that belong to the caller, error types of its own. It cannot panic; a host test fails
+//! if the compiled object refers to `core::panicking`.
+
+#![forbid(unsafe_code)]
+
+pub mod bits;
+pub mod cs;
+pub mod radeon_uapi;
+pub mod ring;
+pub mod sink;
