@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Portable code of the R5xx family: registers, packets, page-table entries, microcode images and the
+//! kernel's own command sequences.
+//!
+//! Like `lapidary::portable` it is compiled both into the kernel module and into a host library: `core`
+//! only, no allocation, no `unsafe`, no panic.
+
+#![forbid(unsafe_code)]
+
+pub mod emit;
+pub mod firmware;
+pub mod pm4;
+pub mod pte;
+pub mod regs;
