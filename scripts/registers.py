@@ -674,31 +674,36 @@ KEYWORDS = {"type", "mod", "loop", "ref", "match", "move", "in", "enum", "const"
 
 
 def kernel(db, names):
-    """`register!` definitions of the registers in `names` (list of (node, name))."""
+    """`register!` definitions of the registers in `names`: a list of (node, "domain NAME")."""
     out = [HEADER]
     wanted = {}
     for node, name in names:
-        domain, _, plain = name.rpartition(":")
-        hits = [r for r in db.registers() if r.name == plain and domain in ("", r.domain)]
-        if not hits:
-            raise Bad(node, f"no register {name}")
-        for r in hits:
-            if r in wanted.get(r.domain, []):
-                raise Bad(node, f"register {name} occurs twice")
-            wanted.setdefault(r.domain, []).append(r)
+        domain, _, plain = name.partition(" ")
+        if domain not in db.domains:
+            raise Bad(node, f"{name!r} is not `domain NAME`")
+        r = db.register(domain, plain.strip())
+        if r is None:
+            raise Bad(node, f"no register {plain.strip()} in {domain}")
+        if r in wanted.setdefault(domain, []):
+            raise Bad(node, f"register {name} occurs twice")
+        wanted[domain].append(r)
     for domain, regs in wanted.items():
         unit = db.domains[domain]["unit"]
         out.append(doc(db.domains[domain]["doc"] or f"Registers of `{domain}`."))
-        if unit == "index":
-            out.append("///\n/// The offsets are four times the index, as typed access wants words to be aligned.\n")
-        out.append(f"pub(crate) mod {domain} {{\n    use kernel::io::register;\n\n    register! {{\n")
+        indirect = unit == "index"
+        base = "Space + " if indirect else ""
+        out.append(f"pub(crate) mod {domain} {{\n    use kernel::io::register;\n\n")
+        if indirect:
+            out.append("    /// The space of these registers: they are relative to it, so that no other accessor takes them.\n"
+                       "    /// Offsets are indices.\n    pub(crate) struct Space;\n\n")
+        out.append("    register! {\n")
         for i, r in enumerate(sorted(regs, key=lambda r: r.offset)):
-            scale = 4 if unit == "index" else 1
-            shape = "" if r.length == 1 else f"[{r.length}]" if r.stride * scale == 4 else \
-                f"[{r.length}, stride = {r.stride * scale}]"
+            if indirect and r.length > 1:
+                raise Bad(r.node, f"register {r.name}: an array in an indirect space has no typed form")
+            shape = "" if r.length == 1 else f"[{r.length}]" if r.stride == 4 else f"[{r.length}, stride = {r.stride}]"
             out.append("\n" if i else "")
             out.append(doc(words(r), "        "))
-            out.append(f"        pub(crate) {r.name}(u32){shape} @ {r.offset * scale:#06x} {{\n")
+            out.append(f"        pub(crate) {r.name}(u32){shape} @ {base}{r.offset:#06x} {{\n")
             for f in sorted(r.fields, key=lambda f: -f.high):
                 name = f.name.lower()
                 name = name + "_" if name in KEYWORDS or name[0].isdigit() else name
@@ -819,7 +824,7 @@ def coverage(db):
 
 
 def driver_list(path):
-    """The names in a driver's list, one a line, `#` begins a comment."""
+    """The registers in a driver's list, one `domain NAME` a line, `#` begins a comment."""
     out = []
     with open(path, encoding="ascii") as f:
         for n, line in enumerate(f, 1):

@@ -1,3 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Placeholder.
+//! The register databases as tables for host programs: the models, the decoder and the tests.
+//!
+//! A register is written down once, in `drivers/<family>/registers/*.xml`. `scripts/registers.py` makes from
+//! it the constants that portable driver code uses, the kernel's `register!` definitions, and the tables here.
+//! This crate is all that the models and the drivers have in common.
+//!
+//! For each family there is a module with
+//! - its constants, the same as portable driver code has: `r500::mmio::RBBM_STATUS`, `r500::mmio::rbbm_status::GUI_ACTIVE`,
+//!   `r500::pm4::op::PAINT`;
+//! - `REGISTERS`, `PACKETS`, `LAYOUTS`, `DECISIONS`: everything the database says, for printing and checking;
+//! - `by_name`, `by_offset` and `describe`.
+
+mod lookup;
+mod types;
+
+pub mod r500;
+
+pub use types::{
+    Access, Count, Decision, Domain, Dword, Field, FieldInfo, Item, Packet, RegArray, Register, Value,
+};

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What the generated constants and tables consist of.
+
+/// A field of a 32-bit word: bits `hi` to `lo`, both inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    hi: u8,
+    lo: u8,
+}
+
+impl Field {
+    /// The field of bits `hi` down to `lo`; `lo <= hi <= 31` or it does not compile (in constants) or panics.
+    pub const fn new(hi: u8, lo: u8) -> Self {
+        assert!(lo <= hi && hi <= 31);
+        Self { hi, lo }
+    }
+
+    /// Highest bit.
+    pub const fn hi(self) -> u8 {
+        self.hi
+    }
+
+    /// Lowest bit.
+    pub const fn lo(self) -> u8 {
+        self.lo
+    }
+
+    /// The largest value that fits.
+    pub const fn max(self) -> u32 {
+        u32::MAX >> (31 - (self.hi - self.lo))
+    }
+
+    /// The bits of the field in a word.
+    pub const fn mask(self) -> u32 {
+        self.max() << self.lo
+    }
+
+    /// The field's value in `word`.
+    pub const fn get(self, word: u32) -> u32 {
+        (word >> self.lo) & self.max()
+    }
+
+    /// `word` with the field replaced by `value`, whose excess bits are dropped.
+    pub const fn put(self, word: u32, value: u32) -> u32 {
+        (word & !self.mask()) | self.of(value)
+    }
+
+    /// A word in which only this field is set, to `value`.
+    pub const fn of(self, value: u32) -> u32 {
+        (value & self.max()) << self.lo
+    }
+
+    /// Whether any bit of the field is set in `word`.
+    pub const fn any(self, word: u32) -> bool {
+        word & self.mask() != 0
+    }
+}
+
+/// An array of registers: element `i` is at `base + i * stride`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegArray {
+    base: u32,
+    len: u32,
+    stride: u32,
+}
+
+impl RegArray {
+    /// `len` registers from `base` on, `stride` apart; bytes in memory-mapped spaces, indices elsewhere.
+    pub const fn new(base: u32, len: u32, stride: u32) -> Self {
+        Self { base, len, stride }
+    }
+
+    /// Number of elements.
+    #[allow(clippy::len_without_is_empty, reason = "an array of registers is never empty")]
+    pub const fn len(self) -> u32 {
+        self.len
+    }
+
+    /// Place of the first element.
+    pub const fn base(self) -> u32 {
+        self.base
+    }
+
+    /// Place of element `i`, `None` beyond the end.
+    pub const fn at(self, i: u32) -> Option<u32> {
+        if i < self.len { Some(self.base + i * self.stride) } else { None }
+    }
+
+    /// Which element is at `offset`, if one is.
+    pub const fn index_of(self, offset: u32) -> Option<u32> {
+        if offset < self.base || (offset - self.base) % self.stride != 0 {
+            return None;
+        }
+        let i = (offset - self.base) / self.stride;
+        if i < self.len { Some(i) } else { None }
+    }
+}
+
+/// An address space of registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Domain {
+    /// The register aperture, by byte offset.
+    Mmio,
+    /// PCIE registers, by index.
+    Pcie,
+    /// Memory controller of RV515, by index.
+    McRv515,
+    /// Memory controller of R520 and its kin, by index.
+    McR520,
+    /// Clocks, by index.
+    Pll,
+}
+
+impl Domain {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Mmio, Self::Pcie, Self::McRv515, Self::McR520, Self::Pll];
+
+    /// As the database spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mmio => "mmio",
+            Self::Pcie => "pcie",
+            Self::McRv515 => "mc_rv515",
+            Self::McR520 => "mc_r520",
+            Self::Pll => "pll",
+        }
+    }
+}
+
+/// What can be done with a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read and write.
+    ReadWrite,
+    /// Read only; a write is a mistake.
+    Read,
+    /// Write only; what a read gives is not defined.
+    Write,
+    /// Read; writing a one clears a bit.
+    WriteOneClears,
+}
+
+/// A named value of a field.
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    /// Name.
+    pub name: &'static str,
+    /// The number in the field.
+    pub value: u32,
+    /// What it means; may be empty.
+    pub doc: &'static str,
+}
+
+/// A field with what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldInfo {
+    /// Name.
+    pub name: &'static str,
+    /// Its bits.
+    pub field: Field,
+    /// Value after reset, if the manual says so.
+    pub default: Option<u32>,
+    /// What it is; may be empty.
+    pub doc: &'static str,
+    /// Its named values; may be empty.
+    pub values: &'static [Value],
+}
+
+/// A register, or an array of equal registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Register {
+    /// Where it is addressed.
+    pub domain: Domain,
+    /// Block of the chip, such as `CP` or `VAP`.
+    pub block: &'static str,
+    /// Name, as the constants spell it.
+    pub name: &'static str,
+    /// Name as the manual or public source spells it, with the index range in brackets.
+    pub manual: &'static str,
+    /// Place of the (first) register.
+    pub offset: u32,
+    /// Number of registers; 1 for a single one.
+    pub len: u32,
+    /// Distance of the elements.
+    pub stride: u32,
+    /// What can be done with it.
+    pub access: Access,
+    /// Value after reset as far as known; unknown fields are zero in it.
+    pub default: Option<u32>,
+    /// What it is.
+    pub doc: &'static str,
+    /// Where the facts come from.
+    pub source: &'static str,
+    /// The only chips that have it; empty if all do.
+    pub variants: &'static [&'static str],
+    /// Register over whose word this is another layout.
+    pub overlay_of: Option<&'static str>,
+    /// Register of which this is a second address.
+    pub mirror_of: Option<&'static str>,
+    /// Its fields; bits outside of them are reserved. No fields: the whole word is one value.
+    pub fields: &'static [FieldInfo],
+}
+
+impl Register {
+    /// The register as an array, of one element if it is single.
+    pub const fn array(&self) -> RegArray {
+        RegArray::new(self.offset, self.len, self.stride)
+    }
+
+    /// The bits that mean something.
+    pub fn mask(&self) -> u32 {
+        mask(self.fields)
+    }
+
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
+        self.fields.iter().find(|f| f.name == name)
+    }
+
+    /// `RB_BUFSZ=14 RB_NO_UPDATE=1 …`: the fields of `value`, see [`Dword::describe`].
+    pub fn describe(&self, value: u32) -> String {
+        describe_fields(self.fields, value)
+    }
+}
+
+/// One dword of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Dword {
+    /// Name.
+    pub name: &'static str,
+    /// What it is; may be empty.
+    pub doc: &'static str,
+    /// Its fields. No fields: the whole word is one value.
+    pub fields: &'static [FieldInfo],
+}
+
+impl Dword {
+    /// The bits that mean something.
+    pub fn mask(&self) -> u32 {
+        mask(self.fields)
+    }
+
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
+        self.fields.iter().find(|f| f.name == name)
+    }
+
+    /// `WIDTH=64 HEIGHT=8`: the fields of `value`, named values by name, and `?=0x…` for bits outside of all fields.
+    pub fn describe(&self, value: u32) -> String {
+        describe_fields(self.fields, value)
+    }
+}
+
+/// How often a part of a packet repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// Until the packet ends; the last round may be cut short.
+    Rest,
+    /// So many times.
+    Fixed(u32),
+    /// As often as a field says that came before.
+    Field {
+        /// The latest dword of that name.
+        dword: &'static str,
+        /// Its field.
+        field: &'static str,
+    },
+    /// Once for each bit set in a dword that came before.
+    Bits {
+        /// The latest dword of that name.
+        dword: &'static str,
+    },
+    /// So many times for each byte of a destination pixel (`GUI_CONTROL.DST_TYPE`).
+    PerPixelByte(u32),
+}
+
+/// A part of a packet's body.
+#[derive(Clone, Copy, Debug)]
+pub enum Item {
+    /// One dword.
+    Dword(Dword),
+    /// Parts that repeat.
+    Repeat {
+        /// How often.
+        count: Count,
+        /// What.
+        items: &'static [Item],
+    },
+    /// Parts that are there only if a field that came before has one of the values.
+    When {
+        /// The latest dword of that name.
+        dword: &'static str,
+        /// Its field.
+        field: &'static str,
+        /// The values.
+        values: &'static [u32],
+        /// What.
+        items: &'static [Item],
+    },
+}
+
+/// A type-3 packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// Name.
+    pub name: &'static str,
+    /// Number in the header.
+    pub opcode: u8,
+    /// What it does.
+    pub doc: &'static str,
+    /// Where the facts come from.
+    pub source: &'static str,
+    /// Whether the manual has it; otherwise it is public knowledge.
+    pub in_manual: bool,
+    /// What follows the header.
+    pub body: &'static [Item],
+}
+
+/// How a contradiction of the manual was settled.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision {
+    /// Number of the contradiction.
+    pub number: u32,
+    /// Register, field, packet or subject.
+    pub about: &'static str,
+    /// The places that contradict each other.
+    pub source: &'static str,
+    /// What holds, and why.
+    pub text: &'static str,
+}
+
+fn mask(fields: &[FieldInfo]) -> u32 {
+    if fields.is_empty() { u32::MAX } else { fields.iter().fold(0, |m, f| m | f.field.mask()) }
+}
+
+fn describe_fields(fields: &[FieldInfo], value: u32) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    for f in fields {
+        let n = f.field.get(value);
+        if n == 0 && !f.values.iter().any(|v| v.value == 0) {
+            continue;
+        }
+        let space = if out.is_empty() { "" } else { " " };
+        match f.values.iter().find(|v| v.value == n) {
+            Some(v) => write!(out, "{space}{}={}", f.name, v.name),
+            None if n < 10 => write!(out, "{space}{}={n}", f.name),
+            None => write!(out, "{space}{}={n:#x}", f.name),
+        }
+        .expect("writing to a string does not fail");
+    }
+    let odd = value & !mask(fields);
+    if odd != 0 {
+        let space = if out.is_empty() { "" } else { " " };
+        write!(out, "{space}?={odd:#x}").expect("writing to a string does not fail");
+    }
+    out
+}
