@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What [`kernel::drm::gem::Object`] leaves out: CPU mappings, and a last word before an object goes.
+//!
+//! The object functions of the kernel crate are fixed and have no `mmap`, and they drop the driver's data
+//! only after shared-memory file and reservation object are gone. An object made by [`new`] points at a
+//! table of its own instead, which adds both and passes everything else on to the kernel crate's table.
+
+use core::{
+    cell::UnsafeCell,
+    ptr, //
+};
+
+use kernel::{
+    bindings,
+    drm::{
+        self,
+        gem::{
+            self,
+            IntoGEMObject, //
+        },
+    },
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::aref::ARef, //
+};
+
+use crate::corner::mmap;
+
+/// Where a page of an object lies at the moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Frame {
+    /// Device memory, by page frame number: mapped write-combined.
+    Vram(usize),
+    /// System memory, by page frame number: mapped as ordinary memory.
+    Ram(usize),
+}
+
+/// Driver data of an object made by [`new`].
+///
+/// # Safety
+///
+/// - [`Backed::frames`] reports only frames that belong to the object as long as it lives, or until the
+///   owner has removed all CPU mappings of it with [`mmap::zap`].
+/// - The field behind [`Backed::hook`] is not used otherwise.
+pub unsafe trait Backed: gem::DriverObject {
+    /// The object's hook, made by [`Hook::new`].
+    fn hook(&self) -> &Hook;
+
+    /// The last reference is gone. File and reservation object are still there; no lock is held.
+    fn release(object: &gem::Object<Self>);
+
+    /// Says where the pages from `first` on lie, one after the other, until `report` returns `false` or
+    /// the object ends.
+    ///
+    /// Called by the page fault handler with the reservation lock held and all fences of kernel usage
+    /// signalled. `first` is inside the object. May sleep and allocate.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM` kills by OOM, `EINTR` and `EAGAIN` let the access be tried again, everything else gives
+    /// the process a SIGBUS.
+    fn frames(
+        object: &gem::Object<Self>,
+        dev: &drm::Device<Self::Driver, drm::Registered>,
+        first: usize,
+        report: &mut dyn FnMut(Frame) -> bool,
+    ) -> Result;
+}
+
+/// Remembers the kernel crate's function table of one object.
+///
+/// # Invariants
+///
+/// Null, or a valid table that lives as long as the module that made the object. Written only by [`new`].
+pub struct Hook(UnsafeCell<*const bindings::drm_gem_object_funcs>);
+
+// SAFETY: A pointer to constant data.
+unsafe impl Send for Hook {}
+// SAFETY: Written once, before the object is shared.
+unsafe impl Sync for Hook {}
+
+impl Hook {
+    /// An empty hook.
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new(ptr::null()))
+    }
+
+    fn base(&self) -> *const bindings::drm_gem_object_funcs {
+        // SAFETY: Written before the object was shared.
+        unsafe { *self.0.get() }
+    }
+}
+
+impl Default for Hook {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Creates an object of `size` bytes.
+///
+/// Errors: `EINVAL` unless `size` is a multiple of the page size and not 0; `ENOMEM`; what
+/// [`gem::DriverObject::new`] reports.
+pub fn new<T: Backed>(
+    dev: &drm::Device<T::Driver>,
+    size: usize,
+    args: T::Args,
+) -> Result<ARef<gem::Object<T>>> {
+    if size == 0 || size % PAGE_SIZE != 0 {
+        return Err(EINVAL);
+    }
+    let object = gem::Object::<T>::new(dev, size, args)?;
+    let raw = IntoGEMObject::as_raw(&*object);
+    // SAFETY: The object has no handle and is in no list yet, so nobody else uses the table or the hook.
+    // INVARIANT: The kernel crate's table is a constant.
+    unsafe {
+        object.hook().0.get().write((*raw).funcs);
+        (*raw).funcs = &Table::<T>::FUNCS;
+    }
+    Ok(object)
+}
+
+struct Table<T>(T);
+
+impl<T: Backed> Table<T> {
+    const FUNCS: bindings::drm_gem_object_funcs = bindings::drm_gem_object_funcs {
+        free: Some(Self::free),
+        open: Some(Self::open),
+        close: Some(Self::close),
+        mmap: Some(mmap::prepare),
+        vm_ops: &mmap::Ops::<T>::OPS,
+        ..pin_init::zeroed()
+    };
+
+    /// # Safety
+    ///
+    /// `raw` is in an object made by [`new`], which is alive for `'a`.
+    unsafe fn object<'a>(
+        raw: *mut bindings::drm_gem_object,
+    ) -> (&'a gem::Object<T>, &'a bindings::drm_gem_object_funcs) {
+        // SAFETY: By the caller's promise; `new` has filled the hook.
+        unsafe {
+            let object = gem::Object::<T>::from_raw(raw);
+            (object, &*object.hook().base())
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Only to be called by the DRM core, when the last reference is gone.
+    unsafe extern "C" fn free(raw: *mut bindings::drm_gem_object) {
+        // SAFETY: The core passes objects that have this table; it is alive until the base is called.
+        let (object, base) = unsafe { Self::object(raw) };
+        let free = base.free;
+        T::release(object);
+        if let Some(free) = free {
+            // SAFETY: As the core would have called it.
+            unsafe { free(raw) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// Only to be called by the DRM core.
+    unsafe extern "C" fn open(
+        raw: *mut bindings::drm_gem_object,
+        file: *mut bindings::drm_file,
+    ) -> c_int {
+        // SAFETY: The core passes objects that have this table.
+        let (_, base) = unsafe { Self::object(raw) };
+        // SAFETY: As the core would have called it.
+        base.open.map_or(0, |open| unsafe { open(raw, file) })
+    }
+
+    /// # Safety
+    ///
+    /// Only to be called by the DRM core.
+    unsafe extern "C" fn close(raw: *mut bindings::drm_gem_object, file: *mut bindings::drm_file) {
+        // SAFETY: The core passes objects that have this table.
+        let (_, base) = unsafe { Self::object(raw) };
+        if let Some(close) = base.close {
+            // SAFETY: As the core would have called it.
+            unsafe { close(raw, file) };
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Inline functions of the memory code that Rust cannot call: see memory.c. */
+#ifndef LAPIDARY_MEMORY_H
+#define LAPIDARY_MEMORY_H
+
+#include <linux/dma-mapping.h>
+#include <linux/mm.h>
+#include <linux/pci.h>
+
+unsigned long lapidary_page_to_pfn(const struct page *page);
+bool lapidary_dma_mapping_error(struct device *dev, dma_addr_t addr);
+bool lapidary_dma_need_sync(struct device *dev, dma_addr_t addr);
+pgprot_t lapidary_pgprot_vram(pgprot_t prot);
+void lapidary_vma_raw_pages(struct vm_area_struct *vma);
+int lapidary_aperture_evict(struct pci_dev *pdev, const char *name);
+
+#endif

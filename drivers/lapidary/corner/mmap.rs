@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! CPU mappings of objects.
+//!
+//! A mapping starts empty; its pages are entered by the fault handler, from wherever the object lies at
+//! that moment: a piece of BAR0, write-combined, or pages of system memory. The handler sees only page
+//! frame numbers (`VM_PFNMAP`), so that a process can neither pin nor copy-on-write what it maps; private
+//! mappings are therefore refused.
+//!
+//! `mremap`, `fork` and partial `munmap` only split, move and copy the range: each part holds a reference
+//! to the object, and faults are counted from the object's place in the file, not from where the range
+//! begins.
+//!
+//! After the device is unplugged the core has removed all entries and the handler enters none: SIGBUS.
+
+use core::marker::PhantomData;
+
+use kernel::{
+    bindings,
+    drm::{
+        self,
+        gem::{
+            self,
+            BaseObject,
+            IntoGEMObject, //
+        },
+    },
+    mm::virt::{
+        self,
+        VmaNew, //
+    },
+    page::PAGE_SIZE,
+    prelude::*, //
+};
+
+use crate::corner::{
+    extra,
+    gem::{
+        Backed,
+        Frame, //
+    },
+};
+
+/// Pages entered by one fault at most: a sequential reader faults once in 64 KiB.
+const AROUND: usize = 16;
+
+const NOPAGE: bindings::vm_fault_t = bindings::vm_fault_reason_VM_FAULT_NOPAGE;
+const RETRY: bindings::vm_fault_t = bindings::vm_fault_reason_VM_FAULT_RETRY;
+const SIGBUS: bindings::vm_fault_t = bindings::vm_fault_reason_VM_FAULT_SIGBUS;
+const OOM: bindings::vm_fault_t = bindings::vm_fault_reason_VM_FAULT_OOM;
+
+/// Any of the bits that say that no entry was made (`VM_FAULT_ERROR`).
+const FAILED: bindings::vm_fault_t = OOM
+    | SIGBUS
+    | bindings::vm_fault_reason_VM_FAULT_SIGSEGV
+    | bindings::vm_fault_reason_VM_FAULT_HWPOISON
+    | bindings::vm_fault_reason_VM_FAULT_HWPOISON_LARGE
+    | bindings::vm_fault_reason_VM_FAULT_FALLBACK;
+
+/// The `mmap` object function: decides what kind of mapping is allowed, and marks it.
+///
+/// # Safety
+///
+/// Only to be called by the DRM core, for a mapping in the making.
+pub(super) unsafe extern "C" fn prepare(
+    _object: *mut bindings::drm_gem_object,
+    vma: *mut bindings::vm_area_struct,
+) -> c_int {
+    // SAFETY: The mapping is in the making.
+    let flags = unsafe { VmaNew::from_raw(vma) }.flags();
+    // Without VM_SHARED a store would have to copy the page, of which only a number is known.
+    if flags & (virt::flags::SHARED | virt::flags::MAYWRITE) == virt::flags::MAYWRITE {
+        return EINVAL.to_errno();
+    }
+    // SAFETY: As above.
+    unsafe { extra::lapidary_vma_raw_pages(vma) };
+    0
+}
+
+/// Removes all CPU mappings of `object`, in every process. The next access faults again.
+///
+/// The caller holds the reservation lock if it is going to change where the object lies.
+pub fn zap<T: Backed>(object: &gem::Object<T>) {
+    let raw = object.as_raw();
+    // SAFETY: The object and its device are alive; an object that was never given an offset has none that
+    // could be mapped.
+    unsafe {
+        let node = &raw mut (*raw).vma_node;
+        if (*node).vm_node.size != 0 {
+            bindings::unmap_mapping_range(
+                (*(*(*raw).dev).anon_inode).i_mapping,
+                bindings::drm_vma_node_offset_addr(node) as bindings::loff_t,
+                (*raw).size as bindings::loff_t,
+                1,
+            );
+        }
+    }
+}
+
+/// The operations of mappings of objects with data `T`.
+pub(super) struct Ops<T>(PhantomData<T>);
+
+impl<T: Backed> Ops<T> {
+    pub(super) const OPS: bindings::vm_operations_struct = bindings::vm_operations_struct {
+        open: Some(bindings::drm_gem_vm_open),
+        close: Some(bindings::drm_gem_vm_close),
+        fault: Some(Self::fault),
+        ..pin_init::zeroed()
+    };
+
+    /// # Safety
+    ///
+    /// Only to be called by the fault path, for a mapping made by `drm_gem_mmap()`.
+    unsafe extern "C" fn fault(vmf: *mut bindings::vm_fault) -> bindings::vm_fault_t {
+        // SAFETY: `vmf` is valid, its mapping is locked for reading and holds a reference to an object
+        // whose functions are those of `Backed` objects with data `T`.
+        let (fault, object) = unsafe {
+            let at = &(*vmf).__bindgen_anon_1;
+            let fault = Fault {
+                vma: at.vma,
+                address: at.address,
+                pgoff: at.pgoff,
+                flags: (*vmf).flags,
+            };
+            (
+                fault,
+                gem::Object::<T>::from_raw((*at.vma).vm_private_data.cast()),
+            )
+        };
+        match fault.handle(object) {
+            Ok(()) => NOPAGE,
+            Err(code) => code,
+        }
+    }
+}
+
+/// One page fault.
+///
+/// # Invariants
+///
+/// `vma` is locked for reading, or the handler is about to return [`RETRY`].
+struct Fault {
+    vma: *mut bindings::vm_area_struct,
+    address: usize,
+    pgoff: usize,
+    flags: bindings::fault_flag,
+}
+
+impl Fault {
+    fn handle<T: Backed>(&self, object: &gem::Object<T>) -> Result<(), bindings::vm_fault_t> {
+        let raw = object.as_raw();
+        // SAFETY: The object is alive; its offset does not change while it is mapped.
+        let start = unsafe { (*raw).vma_node.vm_node.start };
+        let first = (self.pgoff as u64).checked_sub(start).ok_or(SIGBUS)? as usize;
+        if first >= object.size() / PAGE_SIZE {
+            return Err(SIGBUS);
+        }
+
+        let _locked = self.lock(object)?.idle(self, object)?;
+
+        // SAFETY: An object that is mapped belongs to a device that has been registered.
+        let dev = unsafe { drm::Device::<T::Driver, drm::Ioctl>::from_raw((*raw).dev) };
+        let guard = dev.registration_guard().ok_or(SIGBUS)?;
+
+        // SAFETY: The mapping is locked.
+        let (prot, end) = unsafe {
+            let vma = &*self.vma;
+            (
+                vma.vm_page_prot,
+                vma.__bindgen_anon_1.__bindgen_anon_1.vm_end,
+            )
+        };
+        let mut address = self.address;
+        let mut done: usize = 0;
+        let mut result = Err(SIGBUS);
+        let entered = T::frames(object, &guard, first, &mut |frame| {
+            let (frame, prot) = match frame {
+                // SAFETY: The function only computes.
+                Frame::Vram(frame) => (frame, unsafe { extra::lapidary_pgprot_vram(prot) }),
+                Frame::Ram(frame) => (frame, prot),
+            };
+            // SAFETY: The mapping is locked, shared and raw, `address` lies in it, and the frame belongs to
+            // the object by the contract of `Backed`.
+            let code = unsafe { bindings::vmf_insert_pfn_prot(self.vma, address, frame, prot) };
+            // Only the page that was asked for counts; the others are a guess.
+            if done == 0 {
+                result = if code & FAILED == 0 {
+                    Ok(())
+                } else {
+                    Err(code)
+                };
+            }
+            done += 1;
+            address += PAGE_SIZE;
+            code & FAILED == 0 && done < AROUND && address < end
+        });
+        match entered {
+            Ok(()) => result,
+            Err(e) if e == ENOMEM => Err(OOM),
+            Err(e) if e == EINTR || e == EAGAIN || e == ERESTARTSYS => Err(NOPAGE),
+            Err(_) => Err(SIGBUS),
+        }
+    }
+
+    /// Whether the handler may let go of the address space and have the fault repeated.
+    fn may_retry(&self) -> bool {
+        self.flags & bindings::fault_flag_FAULT_FLAG_ALLOW_RETRY != 0
+            && self.flags & bindings::fault_flag_FAULT_FLAG_TRIED == 0
+    }
+
+    /// Waits with `wait` without the lock of the address space, which other threads need, and has the fault
+    /// repeated.
+    fn retry<T: Backed>(
+        &self,
+        object: &gem::Object<T>,
+        wait: impl FnOnce(*mut bindings::dma_resv),
+    ) -> bindings::vm_fault_t {
+        if self.flags & bindings::fault_flag_FAULT_FLAG_RETRY_NOWAIT == 0 {
+            // The mapping, and its reference, may go as soon as the lock is released.
+            let object: kernel::sync::aref::ARef<gem::Object<T>> = object.into();
+            // SAFETY: The fault path holds the lock of the address space for reading, and expects it to be
+            // released when it is told to retry. (Faults under a mapping's own lock do not come here: the
+            // core repeats them under the big lock if there is no `map_pages`.)
+            unsafe { bindings::mmap_read_unlock((*self.vma).vm_mm) };
+            // SAFETY: The object is alive.
+            wait(unsafe { (*object.as_raw()).resv });
+        }
+        RETRY
+    }
+
+    /// Locks the reservation. Its lock ranks above that of the address space, so it is only tried for.
+    fn lock<'a, T: Backed>(
+        &self,
+        object: &'a gem::Object<T>,
+    ) -> Result<Locked<'a, T>, bindings::vm_fault_t> {
+        // SAFETY: The object and its reservation are alive.
+        let lock = unsafe { &raw mut (*(*object.as_raw()).resv).lock };
+        // SAFETY: As above.
+        if unsafe { bindings::ww_mutex_trylock(lock, core::ptr::null_mut()) } == 0 {
+            if self.may_retry() {
+                return Err(self.retry(object, |resv| {
+                    // SAFETY: `retry` holds a reference to the object.
+                    unsafe {
+                        let lock = &raw mut (*resv).lock;
+                        if bindings::ww_mutex_lock_interruptible(lock, core::ptr::null_mut()) == 0 {
+                            bindings::ww_mutex_unlock(lock);
+                        }
+                    }
+                }));
+            }
+            // SAFETY: As above.
+            if unsafe { bindings::ww_mutex_lock_interruptible(lock, core::ptr::null_mut()) } != 0 {
+                return Err(NOPAGE);
+            }
+        }
+        Ok(Locked(object))
+    }
+}
+
+/// An object whose reservation is locked by the fault handler.
+struct Locked<'a, T: Backed>(&'a gem::Object<T>);
+
+impl<T: Backed> Locked<'_, T> {
+    fn resv(&self) -> *mut bindings::dma_resv {
+        // SAFETY: The object is alive.
+        unsafe { (*self.0.as_raw()).resv }
+    }
+
+    /// Waits for the kernel's own use of the object, clears and moves, to end.
+    fn idle(self, fault: &Fault, object: &gem::Object<T>) -> Result<Self, bindings::vm_fault_t> {
+        const KERNEL: bindings::dma_resv_usage = bindings::dma_resv_usage_DMA_RESV_USAGE_KERNEL;
+        const FOREVER: usize = isize::MAX as usize;
+
+        // SAFETY: The reservation is alive, here and below.
+        if unsafe { bindings::dma_resv_test_signaled(self.resv(), KERNEL) } {
+            return Ok(self);
+        }
+        if fault.may_retry() {
+            // Before `retry`, which may give up the last reference to the object.
+            drop(self);
+            return Err(fault.retry(object, |resv| {
+                // SAFETY: `retry` holds a reference to the object. What comes back does not matter: the
+                // repeated fault looks for itself.
+                unsafe { bindings::dma_resv_wait_timeout(resv, KERNEL, true, FOREVER) };
+            }));
+        }
+        // SAFETY: As above.
+        match unsafe { bindings::dma_resv_wait_timeout(self.resv(), KERNEL, true, FOREVER) } {
+            left if left > 0 => Ok(self),
+            _ => Err(NOPAGE),
+        }
+    }
+}
+
+impl<T: Backed> Drop for Locked<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: Locked by `Fault::lock`.
+        unsafe { bindings::dma_resv_unlock(self.resv()) };
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The system pages of a GEM object, and their addresses for the device.
+//!
+//! `drm_gem_object_init()` gives every object a shared-memory file. Its pages come into being, zeroed,
+//! when they are first asked for. [`Pages`] holds all of them in memory; while it is mapped, the device
+//! may reach them under the addresses of [`Pages::addresses`].
+//!
+//! Two things end at different times: a device mapping must be gone when the device is unbound (the
+//! IOMMU forgets the device then), the pages themselves stay as long as the object or a CPU mapping.
+//!
+//! C: `drm_gem_get_pages()`, `dma_map_page_attrs()`.
+
+use core::{
+    ptr,
+    slice, //
+};
+
+use kernel::{
+    bindings,
+    device,
+    dma::DmaAddress,
+    drm::gem::{
+        BaseObject,
+        IntoGEMObject, //
+    },
+    error::from_err_ptr,
+    page::PAGE_SIZE,
+    prelude::*, //
+};
+
+use crate::corner::extra;
+
+/// Page size of the GPU: that of every page table entry of these chips.
+pub const GPU_PAGE: usize = 4096;
+
+/// GPU pages in a page of the CPU.
+const PER_PAGE: usize = PAGE_SIZE / GPU_PAGE;
+
+const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
+
+/// All pages of one object, held in memory.
+///
+/// Whoever has it gives it back with [`Pages::put`]; merely dropping it leaks the pages.
+///
+/// # Invariants
+///
+/// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `addresses` is empty,
+/// or holds [`PER_PAGE`] addresses for each page, mapped for `device`.
+pub struct Pages {
+    /// Only to compare with.
+    object: *const bindings::drm_gem_object,
+    pages: *mut *mut bindings::page,
+    count: usize,
+    addresses: KVVec<DmaAddress>,
+    /// Only to compare with.
+    device: *const bindings::device,
+}
+
+// SAFETY: Neither pages nor mappings are tied to a thread.
+unsafe impl Send for Pages {}
+// SAFETY: A shared reference only reads.
+unsafe impl Sync for Pages {}
+
+/// `device::Device` is a transparent wrapper of `struct device`.
+fn raw_device(dev: &device::Device<device::Bound>) -> *mut bindings::device {
+    ptr::from_ref(dev).cast_mut().cast()
+}
+
+impl Pages {
+    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed.
+    ///
+    /// May sleep and reclaim memory. Not to be called twice for one object without a `put` between
+    /// (harmless for memory safety, but the first `put` makes the pages swappable again).
+    ///
+    /// Errors: `ENOMEM`; `EINVAL` for an object without a shared-memory file; `EINTR` if the caller is
+    /// being killed.
+    pub fn get<O: IntoGEMObject>(object: &O) -> Result<Self> {
+        let raw = object.as_raw();
+        // SAFETY: The object is alive.
+        if unsafe { (*raw).filp.is_null() } {
+            return Err(EINVAL);
+        }
+        let count = object.size() / PAGE_SIZE;
+        // SAFETY: The object is alive and has a file.
+        let pages = from_err_ptr(unsafe { bindings::drm_gem_get_pages(raw) })?;
+        // INVARIANT: The array is as long as the object; nothing is mapped.
+        Ok(Self {
+            object: raw,
+            pages,
+            count,
+            addresses: KVVec::new(),
+            device: ptr::null(),
+        })
+    }
+
+    /// Page frame number of page `index`, `None` behind the end.
+    pub fn frame(&self, index: usize) -> Option<usize> {
+        let &page = self.pages().get(index)?;
+        // SAFETY: Every pointer in the array is a page that is held.
+        Some(unsafe { extra::lapidary_page_to_pfn(page) })
+    }
+
+    fn pages(&self) -> &[*mut bindings::page] {
+        // SAFETY: By the invariant there are `count` pointers, which nobody changes.
+        unsafe { slice::from_raw_parts(self.pages, self.count) }
+    }
+
+    /// Addresses for the device, one for each [`GPU_PAGE`]; empty while not mapped.
+    pub fn addresses(&self) -> &[DmaAddress] {
+        &self.addresses
+    }
+
+    /// Makes the pages reachable for `dev`, for reading and writing. Nothing happens if they are already.
+    ///
+    /// Errors: `ENOMEM`; `EBUSY` if another device has them; `EIO` if the device's DMA mask or the IOMMU
+    /// does not allow it, or only by copying (which a GPU that keeps the pages for long cannot use).
+    pub fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
+        let raw = raw_device(dev);
+        if !self.addresses.is_empty() {
+            return if ptr::eq(self.device, raw) {
+                Ok(())
+            } else {
+                Err(EBUSY)
+            };
+        }
+        let mut addresses = KVVec::with_capacity(self.count * PER_PAGE, GFP_KERNEL)?;
+        for &page in self.pages() {
+            if let Err(e) = Self::map_page(raw, page, &mut addresses) {
+                // SAFETY: All addresses so far are mappings made below.
+                unsafe { Self::unmap_pages(raw, &addresses) };
+                return Err(e);
+            }
+        }
+        // INVARIANT: One round for each page.
+        self.addresses = addresses;
+        self.device = raw;
+        Ok(())
+    }
+
+    fn map_page(
+        dev: *mut bindings::device,
+        page: *mut bindings::page,
+        addresses: &mut KVVec<DmaAddress>,
+    ) -> Result {
+        // SAFETY: The device is bound, the page held.
+        let addr = unsafe { bindings::dma_map_page_attrs(dev, page, 0, PAGE_SIZE, BOTH_WAYS, 0) };
+        // SAFETY: `addr` is what the mapping function returned.
+        if unsafe { extra::lapidary_dma_mapping_error(dev, addr) } {
+            return Err(EIO);
+        }
+        // SAFETY: As above.
+        let bounced = unsafe { extra::lapidary_dma_need_sync(dev, addr) };
+        let mut step = || -> Result {
+            if bounced {
+                return Err(EIO);
+            }
+            for i in 0..PER_PAGE {
+                addresses.push(addr + (i * GPU_PAGE) as DmaAddress, GFP_KERNEL)?;
+            }
+            Ok(())
+        };
+        step().inspect_err(|_| {
+            addresses.truncate(addresses.len() / PER_PAGE * PER_PAGE);
+            // SAFETY: Mapped above; nobody else has the address.
+            unsafe { bindings::dma_unmap_page_attrs(dev, addr, PAGE_SIZE, BOTH_WAYS, 0) };
+        })
+    }
+
+    /// # Safety
+    ///
+    /// `addresses` are mappings of whole pages made for `dev`, which are not used any more.
+    unsafe fn unmap_pages(dev: *mut bindings::device, addresses: &[DmaAddress]) {
+        for &addr in addresses.iter().step_by(PER_PAGE) {
+            // SAFETY: By the caller's promise.
+            unsafe { bindings::dma_unmap_page_attrs(dev, addr, PAGE_SIZE, BOTH_WAYS, 0) };
+        }
+    }
+
+    /// Ends what [`Pages::map`] began. The device must not use the addresses any more: the page table
+    /// entries are gone and flushed. Nothing happens if `dev` has no mapping.
+    pub fn unmap(&mut self, dev: &device::Device<device::Bound>) {
+        let raw = raw_device(dev);
+        if ptr::eq(self.device, raw) {
+            let addresses = core::mem::take(&mut self.addresses);
+            self.device = ptr::null();
+            // SAFETY: By the invariant they are mappings made for `dev`.
+            unsafe { Self::unmap_pages(raw, &addresses) };
+        }
+    }
+
+    /// Lets go of the pages, which keep their content until the object is freed.
+    ///
+    /// They leak instead if `object` is not theirs, or if they are still mapped for a device.
+    pub fn put<O: IntoGEMObject>(self, object: &O) {
+        if !ptr::eq(self.object, object.as_raw()) || !self.addresses.is_empty() {
+            kernel::pr_warn_once!("pages of an object leak: still mapped for a device\n");
+            return;
+        }
+        // SAFETY: The array belongs to this object, which is alive, and is not used afterwards.
+        unsafe { bindings::drm_gem_put_pages(object.as_raw(), self.pages, true, true) };
+    }
+}

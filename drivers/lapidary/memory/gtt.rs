@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The GTT window: addresses through which the GPU reaches system pages.
+//!
+//! Each 4 KiB of the window has an entry in the GPU's page table. An object gets addresses when a job first
+//! needs it, and keeps them: the next job finds it in place. Only when the window is full, objects that no
+//! job uses lose theirs, the one used longest ago first; that moves no data.
+//!
+//! Entries of a range are written before its address is given to anyone, and are made harmless and flushed
+//! before its pages are given back.
+
+use core::mem::take;
+
+use kernel::{
+    dma::DmaAddress,
+    drm::gem::IntoGEMObject,
+    new_mutex,
+    prelude::*,
+    rbtree::{
+        RBTree,
+        RBTreeNode, //
+    },
+    sync::{
+        Arc,
+        Mutex, //
+    },
+};
+
+use crate::{
+    corner::{
+        lent::{
+            Hardware,
+            Lent,
+            Tenant, //
+        },
+        mm::{
+            Mm,
+            Mode,
+            Range, //
+        },
+        pages::{
+            Pages,
+            GPU_PAGE, //
+        },
+    },
+    family::{
+        GpuAddr,
+        Layout,
+        Space, //
+    },
+    memory::vram::length,
+};
+
+/// The system pages of one object, and their place in the window.
+#[pin_data]
+pub struct Slot {
+    #[pin]
+    inner: Mutex<Inner>,
+    /// Bytes, whole pages.
+    size: u64,
+    /// Alignment of the address.
+    align: u64,
+}
+
+/// What changes about a slot.
+struct Inner {
+    /// Taken hold of when first needed, until the object is freed.
+    pages: Option<Pages>,
+    /// Addresses, while in the window. The pages are mapped for the device exactly then.
+    range: Option<Range>,
+    /// How many jobs use the address.
+    users: usize,
+    /// When it was last placed.
+    used: u64,
+}
+
+impl Slot {
+    pub(super) fn new(size: u64, align: u64) -> Result<Arc<Self>> {
+        Arc::pin_init(
+            pin_init!(Self {
+                inner <- new_mutex!(Inner {
+                    pages: None,
+                    range: None,
+                    users: 0,
+                    used: 0,
+                }),
+                size,
+                align,
+            }),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Bytes, whole pages.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether the object has addresses at the moment.
+    pub(super) fn is_placed(&self) -> bool {
+        self.inner.lock().range.is_some()
+    }
+
+    /// Reports the page frame numbers of `object`, whose slot this is, from page `first` on.
+    ///
+    /// Errors: as [`Pages::get`].
+    pub(super) fn frames<O: IntoGEMObject>(
+        &self,
+        object: &O,
+        first: usize,
+        report: &mut dyn FnMut(usize) -> bool,
+    ) -> Result {
+        let mut inner = self.inner.lock();
+        let pages = inner.pages(object)?;
+        let mut index = first;
+        while let Some(frame) = pages.frame(index) {
+            if !report(frame) {
+                break;
+            }
+            index += 1;
+        }
+        Ok(())
+    }
+
+    /// Ends one use that [`place`] began.
+    pub(super) fn leave(&self) {
+        let mut inner = self.inner.lock();
+        inner.users = inner.users.saturating_sub(1);
+    }
+}
+
+impl Inner {
+    fn pages<O: IntoGEMObject>(&mut self, object: &O) -> Result<&mut Pages> {
+        match &mut self.pages {
+            Some(pages) => Ok(pages),
+            empty => Ok(empty.insert(Pages::get(object)?)),
+        }
+    }
+
+    /// The address, with one user more, if there is one.
+    fn again(&mut self, now: u64) -> Option<GpuAddr> {
+        let start = self.range.as_ref()?.start();
+        self.users += 1;
+        self.used = now;
+        Some(start)
+    }
+}
+
+/// The window, a tenant of the page table.
+pub struct Gtt {
+    mm: Arc<Mm>,
+    /// Slots that have addresses, by address.
+    placed: RBTree<GpuAddr, Arc<Slot>>,
+}
+
+impl Gtt {
+    pub(super) fn new(layout: &Layout) -> Result<Self> {
+        Ok(Self {
+            mm: Mm::new(layout.gtt.start, length(&layout.gtt)?)?,
+            placed: RBTree::new(),
+        })
+    }
+
+    /// Addresses in use, in bytes.
+    pub(super) fn usage(&self) -> u64 {
+        self.mm.used()
+    }
+
+    /// Index of the page table entry for `addr`.
+    fn entry(&self, addr: GpuAddr) -> usize {
+        ((addr - self.mm.start()) / GPU_PAGE as u64) as usize
+    }
+
+    /// Finds addresses for `slot`, if need be by taking them from others.
+    fn find(&mut self, slot: &Slot, hardware: &Hardware<'_>) -> Result<Range> {
+        loop {
+            let all = u64::MAX;
+            match self.mm.allocate(slot.size, slot.align, 0, all, Mode::Best) {
+                Err(e) if e == ENOSPC && self.displace(hardware) => {}
+                Err(e) if e == ENOSPC => return Err(ENOMEM),
+                result => return result,
+            }
+        }
+    }
+
+    /// Takes the addresses of the slot that was used longest ago; `false` if all are in use.
+    fn displace(&mut self, hardware: &Hardware<'_>) -> bool {
+        loop {
+            let mut oldest: Option<(u64, &Arc<Slot>)> = None;
+            for slot in self.placed.values() {
+                let inner = slot.inner.lock();
+                if inner.users == 0 && oldest.is_none_or(|(used, _)| inner.used < used) {
+                    oldest = Some((inner.used, slot));
+                }
+            }
+            let Some((_, slot)) = oldest else {
+                return false;
+            };
+            let slot = slot.clone();
+            let mut inner = slot.inner.lock();
+            if inner.users == 0 {
+                self.clear(&mut inner, hardware);
+                return true;
+            }
+            // A job has found it in place since it was looked at: it stays.
+        }
+    }
+
+    /// Takes the addresses of a slot, if it has any.
+    fn clear(&mut self, inner: &mut Inner, hardware: &Hardware<'_>) {
+        let Some(range) = inner.range.take() else {
+            return;
+        };
+        self.placed.remove(&range.start());
+        hardware
+            .space
+            .unmap(self.entry(range.start()), entries(&range));
+        hardware.space.flush();
+        if let Some(pages) = &mut inner.pages {
+            pages.unmap(hardware.dev);
+        }
+    }
+}
+
+/// Number of page table entries that serve `range`.
+fn entries(range: &Range) -> usize {
+    (range.size() / GPU_PAGE as u64) as usize
+}
+
+impl Tenant for Gtt {
+    fn leave(&mut self, hardware: &Hardware<'_>) {
+        let placed = take(&mut self.placed);
+        for slot in placed.values() {
+            if let Some(range) = &slot.inner.lock().range {
+                hardware
+                    .space
+                    .unmap(self.entry(range.start()), entries(range));
+            }
+        }
+        hardware.space.flush();
+        for slot in placed.values() {
+            let mut inner = slot.inner.lock();
+            inner.range = None;
+            if let Some(pages) = &mut inner.pages {
+                pages.unmap(hardware.dev);
+            }
+        }
+    }
+}
+
+/// Gives `slot`, which is that of `object`, addresses and one user; returns the first address.
+///
+/// The caller holds the object's reservation and ends the use with [`Slot::leave`]. `now` grows from
+/// call to call.
+///
+/// Errors: `ENODEV` after unbind; `ENOMEM`, also if jobs use the whole window; as [`Pages::get`] and
+/// [`Pages::map`]; `EINVAL` if a page lies where the page table cannot point at.
+pub(super) fn place<O: IntoGEMObject>(
+    gtt: &Lent<Gtt>,
+    slot: &Arc<Slot>,
+    object: &O,
+    now: u64,
+) -> Result<GpuAddr> {
+    {
+        let mut inner = slot.inner.lock();
+        if let Some(addr) = inner.again(now) {
+            return Ok(addr);
+        }
+        // Before the window is locked, since this may take long.
+        inner.pages(object)?;
+    }
+
+    let mut guard = gtt.lock();
+    let (gtt, hardware) = guard.parts();
+    let hardware = hardware.ok_or(ENODEV)?;
+    let range = gtt.find(slot, &hardware)?;
+    let node = RBTreeNode::new(range.start(), slot.clone(), GFP_KERNEL)?;
+
+    let mut inner = slot.inner.lock();
+    if let Some(addr) = inner.again(now) {
+        return Ok(addr);
+    }
+    let pages = inner.pages(object)?;
+    pages.map(hardware.dev)?;
+    let first = gtt.entry(range.start());
+    if let Err(e) = write(hardware.space, first, pages.addresses()) {
+        hardware.space.unmap(first, entries(&range));
+        hardware.space.flush();
+        pages.unmap(hardware.dev);
+        return Err(e);
+    }
+    hardware.space.flush();
+    gtt.placed.insert(node);
+    inner.range = Some(range);
+    inner.again(now).ok_or(EINVAL)
+}
+
+/// Writes the entries from `first` on, one call for each run of consecutive addresses.
+fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
+    let mut at = first;
+    for run in addresses.chunk_by(|a, b| a.checked_add(GPU_PAGE as DmaAddress) == Some(*b)) {
+        space.map(at, run[0], run.len())?;
+        at += run.len();
+    }
+    Ok(())
+}
+
+/// Ends everything about `slot`, whose object goes.
+pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
+    let pages = {
+        let mut guard = gtt.lock();
+        let (gtt, hardware) = guard.parts();
+        let mut inner = slot.inner.lock();
+        // Without hardware the slot has left the window already.
+        if let Some(hardware) = hardware {
+            gtt.clear(&mut inner, &hardware);
+        }
+        inner.pages.take()
+    };
+    if let Some(pages) = pages {
+        pages.put(object);
+    }
+}

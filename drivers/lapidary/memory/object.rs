@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The buffer object.
+//!
+//! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a
+//! home, chosen when it is made: a range of VRAM or a slot for system pages. A job
+//! [`place`](Object::place)s its objects under their reservations and keeps the [`Placed`] until its
+//! fence has signalled; so the GPU address stays, and the object does.
+//!
+//! # Secrets
+//!
+//! System pages come zeroed. A range of VRAM holds what its last owner left, so [`create`] has the ring
+//! clear it, and the object carries that fence: page faults wait for it, jobs come behind it on the
+//! ring, and if it ends with an error neither CPU nor GPU gets to the object at all.
+
+use core::marker::PhantomData;
+
+use kernel::{
+    drm::{
+        self,
+        gem, //
+    },
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc,
+        SetOnce, //
+    },
+};
+
+use crate::{
+    corner::{
+        fence::Fence,
+        gem::{
+            Backed,
+            Frame,
+            Hook, //
+        },
+        mm::Range, //
+    },
+    driver::Driver,
+    family::{
+        Family,
+        GpuAddr, //
+    },
+    memory::{
+        gtt::{
+            self,
+            Slot, //
+        },
+        placement::{
+            Candidate,
+            Domain,
+            Request, //
+        },
+        Memory,
+    },
+};
+
+/// A buffer object of family `F`, with its handle and reservation.
+pub type Bo<F> = gem::Object<Object<F>>;
+
+/// Where an object lives.
+enum Home {
+    Vram(Range),
+    System(Arc<Slot>),
+}
+
+/// The driver's part of a buffer object.
+#[pin_data]
+pub struct Object<F: Family> {
+    hook: Hook,
+    memory: Arc<Memory>,
+    home: Home,
+    /// What user space asked for.
+    wanted: Domain,
+    /// Behind this fence, VRAM is clear. Not set for system pages.
+    cleared: SetOnce<ARef<Fence>>,
+    /// Flags in the low half, pitch in the high half: kept for user space.
+    tiling: Atomic<u64>,
+    _family: PhantomData<fn() -> F>,
+}
+
+/// What [`create`] decides before the object exists.
+pub struct Args {
+    memory: Arc<Memory>,
+    home: Home,
+    wanted: Domain,
+}
+
+impl<F: Family> gem::DriverObject for Object<F> {
+    type Driver = Driver<F>;
+    type Args = Args;
+
+    fn new(_dev: &drm::Device<Driver<F>>, _size: usize, args: Args) -> impl PinInit<Self, Error> {
+        try_pin_init!(Self {
+            hook: Hook::new(),
+            memory: args.memory,
+            home: args.home,
+            wanted: args.wanted,
+            cleared: SetOnce::new(),
+            tiling: Atomic::new(0),
+            _family: PhantomData,
+        })
+    }
+}
+
+/// Makes an object.
+///
+/// `clear` is called for an object in VRAM, before anybody else knows of it: it has ring 0 fill the whole
+/// object with zeros (GPU address and bytes), attaches the fence to the object with kernel usage, and
+/// returns it. If it fails because the ring does not work, the object is made in system pages instead.
+///
+/// # Errors
+///
+/// `EINVAL` for size 0; `ENOMEM` if the object would be larger than the GTT window, or if there is no
+/// memory; `ERESTARTSYS` and `EINTR` from `clear`.
+pub fn create<F: Family>(
+    dev: &drm::Device<Driver<F>>,
+    memory: &Arc<Memory>,
+    request: &Request,
+    mut clear: impl FnMut(&ARef<Bo<F>>, GpuAddr, u64) -> Result<ARef<Fence>>,
+) -> Result<ARef<Bo<F>>> {
+    let limit = memory.gtt_size();
+    let size = request.bytes(limit)?;
+    let align = request.alignment(limit)?;
+    for &candidate in request.candidates() {
+        let home = match candidate {
+            Candidate::System => Home::System(Slot::new(size, align)?),
+            vram => match memory.vram().find(size, align, vram) {
+                Ok(range) => Home::Vram(range),
+                Err(e) if e == ENOSPC => continue,
+                Err(e) => return Err(e),
+            },
+        };
+        let place = match &home {
+            Home::Vram(range) => Some(range.start()),
+            Home::System(_) => None,
+        };
+        let args = Args {
+            memory: memory.clone(),
+            home,
+            wanted: request.domain,
+        };
+        let object = crate::corner::gem::new(dev, usize::try_from(size)?, args)?;
+        match place {
+            None => {
+                memory.system.add(size, Relaxed);
+                return Ok(object);
+            }
+            Some(addr) => match clear(&object, addr, size) {
+                Ok(fence) => {
+                    object.cleared.populate(fence);
+                    return Ok(object);
+                }
+                Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
+                // A ring that does not work: what VRAM holds cannot be removed, so it is not used.
+                Err(_) => {}
+            },
+        }
+    }
+    Err(ENOMEM)
+}
+
+impl<F: Family> Object<F> {
+    /// Where the object is.
+    pub fn domain(&self) -> Domain {
+        match &self.home {
+            Home::Vram(_) => Domain::Vram,
+            Home::System(slot) if self.wanted == Domain::System && !slot.is_placed() => {
+                Domain::System
+            }
+            Home::System(_) => Domain::Gtt,
+        }
+    }
+
+    /// Where user space wanted the object.
+    pub fn wanted(&self) -> Domain {
+        self.wanted
+    }
+
+    /// Tiling flags and pitch that user space has stored with the object.
+    pub fn tiling(&self) -> (u32, u32) {
+        let both = self.tiling.load(Relaxed);
+        (both as u32, (both >> 32) as u32)
+    }
+
+    /// Stores tiling flags and pitch for whoever shares the object. Nothing here looks at them.
+    pub fn set_tiling(&self, flags: u32, pitch: u32) {
+        let both = u64::from(flags) | u64::from(pitch) << 32;
+        self.tiling.store(both, Relaxed);
+    }
+
+    /// Fails if the content may not be looked at: the clearing of VRAM has failed, or never began.
+    fn check(&self) -> Result {
+        match (&self.home, self.cleared.as_ref()) {
+            (Home::System(_), _) => Ok(()),
+            (Home::Vram(_), Some(fence)) => match fence.result() {
+                Some(Err(_)) => Err(EIO),
+                // Pending is fine: whoever asks is behind it.
+                _ => Ok(()),
+            },
+            (Home::Vram(_), None) => Err(EIO),
+        }
+    }
+}
+
+/// An object at a GPU address, for the time of one job.
+///
+/// While this exists the object keeps the address. Dropping it may sleep.
+pub struct Placed<F: Family> {
+    object: ARef<Bo<F>>,
+    addr: GpuAddr,
+}
+
+impl<F: Family> Placed<F> {
+    /// Places `object` for a job, whose reservation the caller has locked.
+    ///
+    /// To be dropped when the job's fence has signalled, or when there will be no job.
+    ///
+    /// # Errors
+    ///
+    /// `ENODEV` after unbind; `ENOMEM`, also if the jobs under way use the whole GTT window; `EIO` if the
+    /// object could not be cleared, or its pages cannot be reached by the device; `EINTR` if the process is
+    /// being killed.
+    pub fn new(object: ARef<Bo<F>>) -> Result<Self> {
+        object.check()?;
+        let addr = match &object.home {
+            Home::Vram(range) => range.start(),
+            Home::System(slot) => {
+                let memory = &object.memory;
+                let now = memory.placements.fetch_add(1, Relaxed);
+                gtt::place(&memory.gtt, slot, &*object, now)?
+            }
+        };
+        Ok(Self { object, addr })
+    }
+
+    /// The address of the object's first byte.
+    pub fn addr(&self) -> GpuAddr {
+        self.addr
+    }
+
+    /// The object.
+    pub fn object(&self) -> &ARef<Bo<F>> {
+        &self.object
+    }
+}
+
+impl<F: Family> Drop for Placed<F> {
+    fn drop(&mut self) {
+        if let Home::System(slot) = &self.object.home {
+            slot.leave();
+        }
+    }
+}
+
+// SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0;
+// system pages are held from when `frames` reports them until `release`, after which there is no
+// mapping. `hook` is not used here.
+unsafe impl<F: Family> Backed for Object<F> {
+    fn hook(&self) -> &Hook {
+        &self.hook
+    }
+
+    fn release(object: &Bo<F>) {
+        if let Home::System(slot) = &object.home {
+            let memory = &object.memory;
+            gtt::release(&memory.gtt, slot, object);
+            memory.system.fetch_sub(slot.size(), Relaxed);
+        }
+    }
+
+    fn frames(
+        object: &Bo<F>,
+        _dev: &drm::Device<Driver<F>, drm::Registered>,
+        first: usize,
+        report: &mut dyn FnMut(Frame) -> bool,
+    ) -> Result {
+        object.check()?;
+        match &object.home {
+            Home::System(slot) => {
+                slot.frames(object, first, &mut |frame| report(Frame::Ram(frame)))
+            }
+            Home::Vram(range) => {
+                let start = range.start() + (first * PAGE_SIZE) as u64;
+                for addr in (start..range.end()).step_by(PAGE_SIZE) {
+                    let vram = object.memory.vram();
+                    let bus = vram.bus_address(addr).ok_or(EFAULT)?;
+                    if !report(Frame::Vram((bus / PAGE_SIZE as u64) as usize)) {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The GPU's own memory.
+//!
+//! What the firmware uses stays out of reach: the VGA text buffer and the picture it scans out. Everything
+//! else is handed out in ranges of GPU addresses.
+
+use kernel::{
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::Arc, //
+};
+
+use crate::{
+    corner::mm::{
+        Mm,
+        Mode,
+        Range, //
+    },
+    family::{
+        GpuAddr,
+        Layout, //
+    },
+    memory::placement::Candidate,
+};
+
+const PAGE: u64 = PAGE_SIZE as u64;
+
+/// The manager of VRAM.
+pub struct Vram {
+    mm: Arc<Mm>,
+    /// First GPU address that the CPU cannot reach.
+    hidden: GpuAddr,
+    /// Bus address of VRAM's first byte.
+    aperture: u64,
+    /// Never handed out.
+    _reserved: KVec<Range>,
+    reserved: u64,
+}
+
+impl Vram {
+    pub(super) fn new(layout: &Layout) -> Result<Self> {
+        let size = length(&layout.vram)?;
+        let visible = length(&layout.aperture)?.min(size);
+        let mm = Mm::new(layout.vram.start, size)?;
+        let mut kept = KVec::new();
+        for range in layout.reserved.iter().filter(|range| !range.is_empty()) {
+            // Ranges of the firmware need not be whole pages, and may touch each other.
+            let end = range.end.checked_next_multiple_of(PAGE).ok_or(EINVAL)?;
+            if end > size {
+                return Err(EINVAL);
+            }
+            let mut at = range.start / PAGE * PAGE;
+            while at < end {
+                match mm.reserve(layout.vram.start + at, end - at) {
+                    Ok(range) => {
+                        kept.push(range, GFP_KERNEL)?;
+                        break;
+                    }
+                    // Overlaps a range that is reserved already: page by page, what is left of it.
+                    Err(e) if e == ENOSPC => match mm.reserve(layout.vram.start + at, PAGE) {
+                        Ok(page) => kept.push(page, GFP_KERNEL)?,
+                        Err(e) if e == ENOSPC => {}
+                        Err(e) => return Err(e),
+                    },
+                    Err(e) => return Err(e),
+                }
+                at += PAGE;
+            }
+        }
+        Ok(Self {
+            reserved: mm.used(),
+            hidden: layout.vram.start + visible,
+            aperture: layout.aperture.start,
+            _reserved: kept,
+            mm,
+        })
+    }
+
+    /// Allocates `size` bytes, both in whole pages, for the driver's own use: where the CPU reaches
+    /// them, at the end of that part. The memory is not cleared.
+    ///
+    /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
+    pub fn allocate(&self, size: u64, align: u64) -> Result<Range> {
+        if size % PAGE != 0 || align % PAGE != 0 {
+            return Err(EINVAL);
+        }
+        self.mm
+            .allocate(size, align, self.mm.start(), self.hidden, Mode::High)
+    }
+
+    /// Allocates for an object.
+    ///
+    /// Errors: `ENOSPC`; `ENOMEM`.
+    pub(super) fn find(&self, size: u64, align: u64, part: Candidate) -> Result<Range> {
+        let (start, end) = (self.mm.start(), self.mm.start() + self.mm.size());
+        match part {
+            Candidate::Visible => self
+                .mm
+                .allocate(size, align, start, self.hidden, Mode::Best),
+            Candidate::Hidden => self.mm.allocate(size, align, self.hidden, end, Mode::Best),
+            Candidate::System => Err(ENOSPC),
+        }
+    }
+
+    /// Bus address at which the CPU reaches `addr`, or `None` if it is not in the visible part of VRAM.
+    pub fn bus_address(&self, addr: GpuAddr) -> Option<u64> {
+        (self.mm.start()..self.hidden)
+            .contains(&addr)
+            .then(|| self.aperture + (addr - self.mm.start()))
+    }
+
+    /// Size in bytes, without what is reserved for the firmware.
+    pub fn size(&self) -> u64 {
+        self.mm.size() - self.reserved
+    }
+
+    /// Size of the part that the CPU sees, in bytes.
+    pub fn visible_size(&self) -> u64 {
+        self.hidden - self.mm.start()
+    }
+
+    /// Bytes handed out, without what is reserved for the firmware.
+    pub fn usage(&self) -> u64 {
+        self.mm.used() - self.reserved
+    }
+}
+
+/// Length of a range of whole pages. Errors: `EINVAL` if it is empty or not in whole pages.
+pub(super) fn length(range: &core::ops::Range<u64>) -> Result<u64> {
+    if range.is_empty() || range.start % PAGE != 0 || range.end % PAGE != 0 {
+        return Err(EINVAL);
+    }
+    Ok(range.end - range.start)
+}
+
+#[kunit_tests(lapidary_vram)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn layout(vram: u64, window: u64, reserved: [core::ops::Range<u64>; 4]) -> Layout {
+        Layout {
+            vram: 0x1000_0000..0x1000_0000 + vram,
+            aperture: 0xe000_0000..0xe000_0000 + window,
+            reserved,
+            gtt: 0x8000_0000..0x9000_0000,
+        }
+    }
+
+    #[test]
+    fn reserved_ranges_are_kept_out_even_if_they_overlap() -> Result {
+        let vga = 0..256 << 10;
+        let picture = (128 << 10)..MIB + 1;
+        let vram = Vram::new(&layout(2 * MIB, 2 * MIB, [vga, picture, 0..0, 0..0]))?;
+        assert_eq!(vram.size(), MIB - PAGE);
+        assert_eq!(vram.usage(), 0);
+        let all = vram.find(MIB - PAGE, PAGE, Candidate::Visible)?;
+        assert_eq!(all.start(), 0x1000_0000 + MIB + PAGE);
+        assert_eq!(vram.usage(), MIB - PAGE);
+        assert!(vram.find(PAGE, PAGE, Candidate::Visible).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn a_reserved_range_outside_is_an_error() {
+        let outside = layout(MIB, MIB, [0..0, MIB - PAGE..MIB + 1, 0..0, 0..0]);
+        assert!(Vram::new(&outside).is_err());
+        assert!(Vram::new(&layout(0, MIB, [0..0, 0..0, 0..0, 0..0])).is_err());
+    }
+
+    #[test]
+    fn visible_and_hidden_parts() -> Result {
+        let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        assert_eq!(vram.visible_size(), MIB);
+        let own = vram.allocate(PAGE, PAGE)?;
+        assert_eq!(own.end(), 0x1000_0000 + MIB);
+        assert_eq!(
+            vram.bus_address(own.start()),
+            Some(0xe000_0000 + MIB - PAGE)
+        );
+        let hidden = vram.find(MIB, PAGE, Candidate::Hidden)?;
+        assert_eq!(hidden.start(), 0x1000_0000 + MIB);
+        assert_eq!(vram.bus_address(hidden.start()), None);
+        assert!(vram.find(MIB, PAGE, Candidate::Visible).is_err());
+        assert!(vram.allocate(1, PAGE).is_err());
+        Ok(())
+    }
+}
