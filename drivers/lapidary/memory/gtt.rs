@@ -15,6 +15,7 @@ use kernel::{
     dma::DmaAddress,
     drm::gem::IntoGEMObject,
     new_mutex,
+    page::PAGE_SIZE,
     prelude::*,
     rbtree::{
         RBTree,
@@ -166,9 +167,18 @@ impl Gtt {
         self.mm.used()
     }
 
+    /// Reserves addresses that are not a slot's.
+    pub(super) fn reserve(&mut self, size: u64, align: u64) -> Result<Range> {
+        if size % PAGE_SIZE as u64 != 0 || align % PAGE_SIZE as u64 != 0 {
+            return Err(EINVAL);
+        }
+        // At the end, out of the way of what comes and goes.
+        self.mm.allocate(size, align, 0, u64::MAX, Mode::High)
+    }
+
     /// Index of the page table entry for `addr`.
     fn entry(&self, addr: GpuAddr) -> usize {
-        ((addr - self.mm.start()) / GPU_PAGE as u64) as usize
+        entry(self.mm.start(), addr)
     }
 
     /// Finds addresses for `slot`, if need be by taking them from others.
@@ -220,6 +230,11 @@ impl Gtt {
             pages.unmap(hardware.dev);
         }
     }
+}
+
+/// Index of the page table entry for `addr` in a window that begins at `start`.
+pub(super) fn entry(start: GpuAddr, addr: GpuAddr) -> usize {
+    (addr.saturating_sub(start) / GPU_PAGE as u64) as usize
 }
 
 /// Number of page table entries that serve `range`.

@@ -37,12 +37,16 @@ use kernel::{
 };
 
 use crate::{
-    corner::lent::{
-        Hardware,
-        Lease,
-        Lent, //
+    corner::{
+        lent::{
+            Hardware,
+            Lease,
+            Lent, //
+        },
+        mm::Range, //
     },
     family::{
+        GpuAddr,
         Layout,
         Space, //
     },
@@ -141,6 +145,21 @@ impl Memory {
     /// Size of the GTT window in bytes; also the limit for the size of one object.
     pub fn gtt_size(&self) -> u64 {
         self.layout.gtt.end - self.layout.gtt.start
+    }
+
+    /// Reserves addresses of the GTT window for what the driver itself keeps in system memory, as rings.
+    ///
+    /// Only addresses: the owner points the page table at the memory, from entry [`Memory::gtt_entry`] on, and
+    /// clears the entries before it frees the memory and drops the range.
+    ///
+    /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
+    pub fn reserve_gtt(&self, size: u64, align: u64) -> Result<Range> {
+        self.gtt.lock().parts().0.reserve(size, align)
+    }
+
+    /// Index of the page table entry for `addr`, an address in the GTT window; 0 for another.
+    pub fn gtt_entry(&self, addr: GpuAddr) -> usize {
+        gtt::entry(self.layout.gtt.start, addr)
     }
 
     /// Addresses of the GTT window in use, in bytes.
