@@ -185,3 +185,32 @@ impl<T: Backed> Table<T> {
         }
     }
 }
+
+#[kunit_tests(lapidary_gem)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::Machine;
+    use kernel::sync::atomic::Relaxed;
+
+    #[test]
+    fn refuses_sizes_that_are_not_whole_pages() -> Result {
+        let machine = Machine::new()?;
+        assert_eq!(machine.object(0).err(), Some(EINVAL));
+        assert_eq!(machine.object(PAGE_SIZE + 1).err(), Some(EINVAL));
+        assert_eq!(machine.object(usize::MAX).err(), Some(EINVAL));
+        assert_eq!(machine.released.load(Relaxed), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn the_last_reference_releases_once() -> Result {
+        let machine = Machine::new()?;
+        let first = machine.object(PAGE_SIZE)?;
+        let second = first.clone();
+        drop(first);
+        assert_eq!(machine.released.load(Relaxed), 0);
+        drop(second);
+        assert_eq!(machine.released.load(Relaxed), 1);
+        Ok(())
+    }
+}

@@ -201,3 +201,60 @@ impl Pages {
         unsafe { bindings::drm_gem_put_pages(object.as_raw(), self.pages, true, true) };
     }
 }
+
+#[kunit_tests(lapidary_pages)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::Machine;
+
+    #[test]
+    fn pages_have_frames_and_addresses() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(3 * PAGE_SIZE)?;
+        let mut pages = Pages::get(&*object)?;
+        assert!(pages.frame(0).is_some() && pages.frame(2).is_some());
+        assert_eq!(pages.frame(3), None);
+        assert!(pages.addresses().is_empty());
+        pages.map(machine.dev())?;
+        assert_eq!(pages.addresses().len(), 3 * PER_PAGE);
+        assert!(pages.addresses().iter().all(|a| a % GPU_PAGE as u64 == 0));
+        // A second time changes nothing.
+        let before = pages.addresses()[0];
+        pages.map(machine.dev())?;
+        assert_eq!(pages.addresses()[0], before);
+        assert_eq!(pages.addresses().len(), 3 * PER_PAGE);
+        pages.unmap(machine.dev());
+        assert!(pages.addresses().is_empty());
+        pages.unmap(machine.dev());
+        pages.put(&*object);
+        Ok(())
+    }
+
+    #[test]
+    fn one_device_at_a_time() -> Result {
+        let machine = Machine::new()?;
+        let other = Machine::named(c"lapidary-kunit-2")?;
+        let object = machine.object(PAGE_SIZE)?;
+        let mut pages = Pages::get(&*object)?;
+        pages.map(machine.dev())?;
+        assert_eq!(pages.map(other.dev()).err(), Some(EBUSY));
+        pages.unmap(other.dev());
+        assert_eq!(pages.addresses().len(), PER_PAGE);
+        pages.unmap(machine.dev());
+        pages.put(&*object);
+        Ok(())
+    }
+
+    #[test]
+    fn content_survives_put_and_get() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        let pages = Pages::get(&*object)?;
+        let frame = pages.frame(0);
+        pages.put(&*object);
+        let pages = Pages::get(&*object)?;
+        assert_eq!(pages.frame(0), frame);
+        pages.put(&*object);
+        Ok(())
+    }
+}

@@ -336,3 +336,227 @@ pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
         pages.put(object);
     }
 }
+
+#[kunit_tests(lapidary_gtt)]
+mod tests {
+    use super::*;
+    use crate::corner::{
+        gem_kunit::Machine,
+        lent::Lease, //
+    };
+    use kernel::sync::atomic::{
+        Atomic,
+        Relaxed, //
+    };
+
+    const START: GpuAddr = 0x8000_0000;
+    const PAGE: u64 = GPU_PAGE as u64;
+
+    /// A page table that remembers.
+    #[pin_data]
+    struct Table {
+        #[pin]
+        entries: Mutex<KVec<DmaAddress>>,
+        /// How many calls of `map` succeed.
+        left: Atomic<u64>,
+        /// Changes since the last flush.
+        dirty: Atomic<u64>,
+    }
+
+    impl Table {
+        fn new(pages: usize) -> Result<Pin<KBox<Self>>> {
+            let entries = KVec::from_elem(0, pages, GFP_KERNEL)?;
+            KBox::pin_init(
+                pin_init!(Self {
+                    entries <- new_mutex!(entries),
+                    left: Atomic::new(u64::MAX),
+                    dirty: Atomic::new(0),
+                }),
+                GFP_KERNEL,
+            )
+        }
+
+        fn used(&self) -> usize {
+            self.entries.lock().iter().filter(|&&a| a != 0).count()
+        }
+
+        fn flushed(&self) -> bool {
+            self.dirty.load(Relaxed) == 0
+        }
+    }
+
+    impl Space for Table {
+        fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result {
+            if self.left.load(Relaxed) == 0 {
+                return Err(EINVAL);
+            }
+            self.left.fetch_sub(1, Relaxed);
+            let mut entries = self.entries.lock();
+            let run = entries.get_mut(first..first + pages).ok_or(EINVAL)?;
+            for (i, entry) in run.iter_mut().enumerate() {
+                *entry = addr + i as u64 * PAGE;
+            }
+            self.dirty.store(1, Relaxed);
+            Ok(())
+        }
+
+        fn unmap(&self, first: usize, count: usize) {
+            for entry in self.entries.lock().iter_mut().skip(first).take(count) {
+                *entry = 0;
+            }
+            self.dirty.store(1, Relaxed);
+        }
+
+        fn flush(&self) {
+            self.dirty.store(0, Relaxed);
+        }
+    }
+
+    fn window(pages: u64) -> Result<Arc<Lent<Gtt>>> {
+        let layout = Layout {
+            vram: 0..1 << 20,
+            aperture: 0..1 << 20,
+            reserved: [0..0, 0..0, 0..0, 0..0],
+            gtt: START..START + pages * PAGE,
+        };
+        Lent::new(Gtt::new(&layout)?)
+    }
+
+    fn lend<'a>(
+        window: &Arc<Lent<Gtt>>,
+        machine: &'a Machine,
+        space: &'a Table,
+    ) -> Result<Lease<'a, Gtt>> {
+        let dev = machine.dev();
+        // SAFETY: All tests drop the lease.
+        unsafe { window.lend(Hardware { dev, space }) }
+    }
+
+    fn usage(window: &Lent<Gtt>) -> u64 {
+        window.lock().parts().0.usage()
+    }
+
+    #[test]
+    fn a_placed_object_stays_and_is_mapped() -> Result {
+        let machine = Machine::new()?;
+        let table = Table::new(16)?;
+        let window = window(16)?;
+        let lease = lend(&window, &machine, &table)?;
+        let object = machine.object(3 * GPU_PAGE)?;
+        let slot = Slot::new(3 * PAGE, 4 * PAGE)?;
+        let addr = place(&window, &slot, &*object, 1)?;
+        assert_eq!(addr % (4 * PAGE), 0);
+        assert_eq!(place(&window, &slot, &*object, 2).ok(), Some(addr));
+        assert!(slot.is_placed() && table.flushed());
+        assert_eq!(usage(&window), 3 * PAGE);
+        let first = entry(START, addr);
+        let inner = slot.inner.lock();
+        let addresses = inner.pages.as_ref().ok_or(EINVAL)?.addresses();
+        assert!(table.entries.lock()[first..first + 3] == *addresses);
+        drop(inner);
+
+        release(&window, &slot, &*object);
+        assert_eq!(table.used(), 0);
+        assert!(table.flushed());
+        assert_eq!(usage(&window), 0);
+        drop(lease);
+        Ok(())
+    }
+
+    #[test]
+    fn the_end_of_the_lease_clears_everything() -> Result {
+        let machine = Machine::new()?;
+        let table = Table::new(16)?;
+        let window = window(16)?;
+        let object = machine.object(2 * GPU_PAGE)?;
+        let slot = Slot::new(2 * PAGE, PAGE)?;
+        assert_eq!(place(&window, &slot, &*object, 1).err(), Some(ENODEV));
+        let lease = lend(&window, &machine, &table)?;
+        assert!(lend(&window, &machine, &table).is_err());
+        place(&window, &slot, &*object, 2)?;
+        drop(lease);
+        assert_eq!(table.used(), 0);
+        assert!(table.flushed());
+        assert_eq!(usage(&window), 0);
+        let unmapped = |slot: &Slot| {
+            let inner = slot.inner.lock();
+            inner
+                .pages
+                .as_ref()
+                .is_some_and(|p| p.addresses().is_empty())
+        };
+        assert!(unmapped(&slot));
+        assert_eq!(place(&window, &slot, &*object, 3).err(), Some(ENODEV));
+        // The object goes later than the device.
+        slot.leave();
+        release(&window, &slot, &*object);
+        Ok(())
+    }
+
+    #[test]
+    fn a_full_window_displaces_the_idle_one_used_longest_ago() -> Result {
+        let machine = Machine::new()?;
+        let table = Table::new(4)?;
+        let window = window(4)?;
+        let lease = lend(&window, &machine, &table)?;
+        let object = || machine.object(2 * GPU_PAGE);
+        let slot = || Slot::new(2 * PAGE, PAGE);
+        let (a, b, c) = (object()?, object()?, object()?);
+        let (sa, sb, sc) = (slot()?, slot()?, slot()?);
+        place(&window, &sa, &*a, 1)?;
+        place(&window, &sb, &*b, 2)?;
+        // Both have a user.
+        assert_eq!(place(&window, &sc, &*c, 3).err(), Some(ENOMEM));
+        sa.leave();
+        sb.leave();
+        place(&window, &sa, &*a, 4)?;
+        sa.leave();
+        place(&window, &sc, &*c, 5)?;
+        assert!(sa.is_placed() && !sb.is_placed() && sc.is_placed());
+        assert_eq!(table.used(), 4);
+        assert!(table.flushed());
+        // Too large for any window.
+        let large = machine.object(5 * GPU_PAGE)?;
+        let sl = Slot::new(5 * PAGE, PAGE)?;
+        assert_eq!(place(&window, &sl, &*large, 6).err(), Some(ENOMEM));
+        assert!(sc.is_placed());
+        for (slot, object) in [(&sa, &a), (&sb, &b), (&sc, &c), (&sl, &large)] {
+            release(&window, slot, &**object);
+        }
+        assert_eq!(table.used(), 0);
+        drop(lease);
+        Ok(())
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_mapped_leaves_nothing() -> Result {
+        let machine = Machine::new()?;
+        let table = Table::new(4)?;
+        let window = window(4)?;
+        let lease = lend(&window, &machine, &table)?;
+        let object = machine.object(2 * GPU_PAGE)?;
+        let slot = Slot::new(2 * PAGE, PAGE)?;
+        table.left.store(0, Relaxed);
+        assert_eq!(place(&window, &slot, &*object, 1).err(), Some(EINVAL));
+        assert_eq!((table.used(), usage(&window)), (0, 0));
+        assert!(!slot.is_placed() && table.flushed());
+        table.left.store(u64::MAX, Relaxed);
+        assert_eq!(place(&window, &slot, &*object, 2).ok(), Some(START));
+        release(&window, &slot, &*object);
+        drop(lease);
+        Ok(())
+    }
+
+    #[test]
+    fn the_driver_reserves_at_the_end() -> Result {
+        let window = window(4)?;
+        let mut guard = window.lock();
+        let (gtt, _) = guard.parts();
+        let range = gtt.reserve(PAGE, PAGE)?;
+        assert_eq!(range.end(), START + 4 * PAGE);
+        assert_eq!(gtt.entry(range.start()), 3);
+        assert_eq!(gtt.reserve(1, PAGE).err(), Some(EINVAL));
+        assert_eq!(gtt.reserve(4 * PAGE, PAGE).err(), Some(ENOSPC));
+        Ok(())
+    }
+}

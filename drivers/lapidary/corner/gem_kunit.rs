@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Objects without a GPU, for KUnit suites: a device on the faux bus with a DRM device that is never
+//! registered.
+
+use kernel::{
+    bindings, device,
+    drm::{
+        self,
+        gem, //
+    },
+    faux,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc, //
+    },
+};
+
+use crate::corner::gem::{
+    Backed,
+    Frame,
+    Hook, //
+};
+
+/// The driver of the DRM device.
+pub(crate) struct Driver;
+
+/// A client, of which there is none.
+pub(crate) struct File;
+
+impl drm::file::DriverFile for File {
+    type Driver = Driver;
+
+    fn open(_dev: &drm::Device<Driver>) -> Result<Pin<KBox<Self>>> {
+        Ok(KBox::new(Self, GFP_KERNEL)?.into())
+    }
+}
+
+/// Data of an object that counts its releases.
+#[pin_data]
+pub(crate) struct Object {
+    hook: Hook,
+    released: Arc<Atomic<u32>>,
+}
+
+impl gem::DriverObject for Object {
+    type Driver = Driver;
+    type Args = Arc<Atomic<u32>>;
+
+    fn new(
+        _dev: &drm::Device<Driver>,
+        _size: usize,
+        released: Arc<Atomic<u32>>,
+    ) -> impl PinInit<Self, Error> {
+        try_pin_init!(Self {
+            hook: Hook::new(),
+            released,
+        })
+    }
+}
+
+// SAFETY: It reports no frames, and does not use `hook`.
+unsafe impl Backed for Object {
+    fn hook(&self) -> &Hook {
+        &self.hook
+    }
+
+    fn release(object: &gem::Object<Self>) {
+        object.released.add(1, Relaxed);
+    }
+
+    fn frames(
+        _object: &gem::Object<Self>,
+        _dev: &drm::Device<Driver, drm::Registered>,
+        _first: usize,
+        _report: &mut dyn FnMut(Frame) -> bool,
+    ) -> Result {
+        Err(EINVAL)
+    }
+}
+
+#[vtable]
+impl drm::Driver for Driver {
+    type Data = ();
+    type RegistrationData<'a> = ();
+    type File = File;
+    type Object = gem::Object<Object>;
+    type ParentDevice<C: device::DeviceContext> = faux::Device<C>;
+
+    const INFO: drm::DriverInfo = drm::DriverInfo {
+        major: 0,
+        minor: 0,
+        patchlevel: 0,
+        name: c"lapidary-kunit",
+        desc: c"Lapidary KUnit",
+    };
+    const IOCTLS: &'static [drm::ioctl::DrmIoctlDescriptor] = &[];
+}
+
+/// A device that can map DMA, and objects on it.
+pub(crate) struct Machine {
+    drm: drm::UnregisteredDevice<Driver>,
+    faux: faux::Registration,
+    /// How many objects have been released.
+    pub(crate) released: Arc<Atomic<u32>>,
+}
+
+impl Machine {
+    /// Makes a device whose DMA reaches all memory.
+    pub(crate) fn new() -> Result<Self> {
+        Self::named(c"lapidary-kunit")
+    }
+
+    /// The same, for a second device at a time.
+    pub(crate) fn named(name: &CStr) -> Result<Self> {
+        let faux = faux::Registration::new(name, None)?;
+        let parent: &faux::Device<device::Bound> = faux.as_ref();
+        let dev: &device::Device<device::Bound> = parent.as_ref();
+        let raw = core::ptr::from_ref(dev)
+            .cast_mut()
+            .cast::<bindings::device>();
+        // SAFETY: The device is bound, and nobody else knows of it yet.
+        unsafe {
+            (*raw).coherent_dma_mask = u64::MAX;
+            (*raw).dma_mask = &raw mut (*raw).coherent_dma_mask;
+        }
+        Ok(Self {
+            drm: drm::UnregisteredDevice::new(parent, Ok::<(), Error>(()))?,
+            faux,
+            released: Arc::new(Atomic::new(0), GFP_KERNEL)?,
+        })
+    }
+
+    /// The device.
+    pub(crate) fn dev(&self) -> &device::Device<device::Bound> {
+        let parent: &faux::Device<device::Bound> = self.faux.as_ref();
+        parent.as_ref()
+    }
+
+    /// Makes an object.
+    pub(crate) fn object(&self, size: usize) -> Result<ARef<gem::Object<Object>>> {
+        crate::corner::gem::new(&self.drm, size, self.released.clone())
+    }
+}
