@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Running a piece of a test in a process of its own: where a signal is what the test expects, or
+//! where several clients must be several processes.
+//!
+//! Tests run in single-threaded processes (see [`crate::harness`]), so that a forked child may use
+//! everything; a test that starts threads must not fork while they run.
+
+use anyhow::{Result, bail};
+use std::time::{Duration, Instant};
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It left with this status.
+    Exit(i32),
+    /// It was killed by this signal.
+    Signal(i32),
+}
+
+/// A running child; killed and collected when dropped.
+#[derive(Debug)]
+pub struct Child {
+    pid: libc::pid_t,
+    collected: bool,
+}
+
+/// Exit status of a child whose body returned an error.
+pub const FAILED: i32 = 101;
+
+/// Starts a child that runs `body` and exits with its answer; an error is printed and becomes
+/// [`FAILED`].
+pub fn spawn(body: impl FnOnce() -> Result<i32>) -> Result<Child> {
+    // SAFETY: the process has one thread (module documentation), so the child finds every lock free.
+    match unsafe { libc::fork() } {
+        -1 => Err(std::io::Error::last_os_error().into()),
+        0 => {
+            let status = body().unwrap_or_else(|error| {
+                eprintln!("child: {error:#}");
+                FAILED
+            });
+            // SAFETY: leaves without running the parent's exit handlers a second time.
+            unsafe { libc::_exit(status) }
+        }
+        pid => Ok(Child {
+            pid,
+            collected: false,
+        }),
+    }
+}
+
+/// Runs `body` in a child and waits for its end.
+pub fn run(limit: Duration, body: impl FnOnce() -> Result<i32>) -> Result<End> {
+    spawn(body)?.wait(limit)
+}
+
+impl Child {
+    /// Process id.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: the child was not collected yet, so the id is still its own.
+        unsafe { libc::kill(self.pid, signal) };
+    }
+
+    /// Waits for the end, at most `limit`.
+    pub fn wait(mut self, limit: Duration) -> Result<End> {
+        let start = Instant::now();
+        loop {
+            if let Some(end) = self.poll()? {
+                return Ok(end);
+            }
+            if start.elapsed() > limit {
+                bail!("the child did not end within {} s", limit.as_secs_f32());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// The end, if it has come.
+    pub fn poll(&mut self) -> Result<Option<End>> {
+        let mut status = 0;
+        // SAFETY: plain system call on our own child.
+        match unsafe { libc::waitpid(self.pid, &mut status, libc::WNOHANG) } {
+            0 => Ok(None),
+            -1 => Err(std::io::Error::last_os_error().into()),
+            _ => {
+                self.collected = true;
+                Ok(Some(if libc::WIFSIGNALED(status) {
+                    End::Signal(libc::WTERMSIG(status))
+                } else {
+                    End::Exit(libc::WEXITSTATUS(status))
+                }))
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.collected {
+            return;
+        }
+        self.signal(libc::SIGKILL);
+        let start = Instant::now();
+        // A child that the kernel does not let go is left behind: waiting for it would hang us too.
+        while matches!(self.poll(), Ok(None)) && start.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_told_apart() {
+        let limit = Duration::from_secs(10);
+        assert_eq!(run(limit, || Ok(7)).unwrap(), End::Exit(7));
+        assert_eq!(
+            run(limit, || bail!("as it should")).unwrap(),
+            End::Exit(FAILED)
+        );
+        let child = spawn(|| {
+            loop {
+                std::thread::sleep(Duration::from_secs(1))
+            }
+        })
+        .unwrap();
+        child.signal(libc::SIGTERM);
+        assert_eq!(child.wait(limit).unwrap(), End::Signal(libc::SIGTERM));
+    }
+}

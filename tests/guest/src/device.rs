@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A client of the device: one open render node.
+//!
+//! Two `Device`s are two clients; neither may see the other's objects. Dropping one closes the file
+//! and with it every handle.
+
+use crate::abi;
+use crate::bo::Bo;
+use anyhow::{Context, Result, bail};
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Where an object may live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// Video memory.
+    Vram,
+    /// System memory through the GART.
+    Gtt,
+}
+
+impl Domain {
+    /// The interface's bit.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Domain::Vram => abi::DOMAIN_VRAM,
+            Domain::Gtt => abi::DOMAIN_GTT,
+        }
+    }
+
+    /// Both, for tests that run over them.
+    pub const ALL: [Domain; 2] = [Domain::Vram, Domain::Gtt];
+}
+
+/// Answer of the version ioctl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverVersion {
+    /// Interface version.
+    pub number: (u32, u32, u32),
+    /// Driver name.
+    pub name: String,
+    /// Human description.
+    pub description: String,
+}
+
+/// An open render node of a `radeon` device.
+#[derive(Debug)]
+pub struct Device {
+    file: File,
+    path: PathBuf,
+}
+
+/// Issues an ioctl; the kernel's error as it is, except that interrupted calls are repeated.
+///
+/// # Safety
+///
+/// `argument` must be what `request` makes the kernel read and write.
+pub unsafe fn ioctl_raw(
+    fd: BorrowedFd<'_>,
+    request: u64,
+    argument: *mut libc::c_void,
+) -> Result<i32, Errno> {
+    loop {
+        // SAFETY: the descriptor is open; the caller vouches for the argument.
+        let answer = unsafe { libc::ioctl(fd.as_raw_fd(), request, argument) };
+        if answer >= 0 {
+            return Ok(answer);
+        }
+        let error = last_errno();
+        if error != Errno::INTR {
+            return Err(error);
+        }
+    }
+}
+
+/// The calling thread's `errno`.
+pub fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+impl Device {
+    /// Opens the first render node whose driver calls itself `radeon`.
+    pub fn open() -> Result<Rc<Device>> {
+        let mut seen = Vec::new();
+        for minor in 128..192 {
+            let path = PathBuf::from(format!("/dev/dri/renderD{minor}"));
+            let Ok(device) = Device::open_path(&path) else {
+                continue;
+            };
+            match device.version() {
+                Ok(version) if version.name == "radeon" => return Ok(Rc::new(device)),
+                Ok(version) => seen.push(format!("{} is {}", path.display(), version.name)),
+                Err(error) => seen.push(format!("{}: {error}", path.display())),
+            }
+        }
+        bail!(
+            "no render node of driver radeon ({})",
+            if seen.is_empty() {
+                "none at all".into()
+            } else {
+                seen.join(", ")
+            }
+        )
+    }
+
+    /// Opens it, waiting up to `limit` for it to appear.
+    pub fn open_within(limit: Duration) -> Result<Rc<Device>> {
+        let end = Instant::now() + limit;
+        loop {
+            match Device::open() {
+                Ok(device) => return Ok(device),
+                Err(error) if Instant::now() >= end => return Err(error),
+                Err(_) => std::thread::sleep(Duration::from_millis(50)),
+            }
+        }
+    }
+
+    /// Opens one node, whatever its driver.
+    pub fn open_path(path: &Path) -> Result<Device> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open(path)
+            .with_context(|| format!("opening {}", path.display()))?;
+        Ok(Device {
+            file,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Another client of the same device.
+    pub fn another(&self) -> Result<Rc<Device>> {
+        Ok(Rc::new(Device::open_path(&self.path)?))
+    }
+
+    /// The node.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Issues one ioctl whose argument is `T`.
+    ///
+    /// `request` must be the number that belongs to `T`; the size encoded in it is checked, so that
+    /// the kernel cannot write beyond the argument.
+    pub fn ioctl<T: zerocopy::FromBytes + zerocopy::IntoBytes>(
+        &self,
+        request: u64,
+        argument: &mut T,
+    ) -> Result<i32, Errno> {
+        assert!(
+            ((request >> 16) & 0x3fff) as usize <= size_of::<T>(),
+            "argument too small for {request:#x}"
+        );
+        // SAFETY: the DRM core copies exactly as many bytes as the number says, and all bit
+        // patterns of `T` are valid. Pointers inside are checked by the kernel against our own
+        // address space; the typed wrappers make them from live buffers.
+        unsafe {
+            ioctl_raw(
+                self.file.as_fd(),
+                request,
+                std::ptr::from_mut(argument).cast(),
+            )
+        }
+    }
+
+    /// Version, name and description.
+    pub fn version(&self) -> Result<DriverVersion, Errno> {
+        let (mut name, mut desc, mut date) = ([0u8; 64], [0u8; 128], [0u8; 64]);
+        let mut version = abi::Version {
+            name_len: name.len() as u64,
+            name: name.as_mut_ptr() as u64,
+            date_len: date.len() as u64,
+            date: date.as_mut_ptr() as u64,
+            desc_len: desc.len() as u64,
+            desc: desc.as_mut_ptr() as u64,
+            ..Default::default()
+        };
+        self.ioctl(abi::VERSION, &mut version)?;
+        let text = |bytes: &[u8], len: u64| {
+            String::from_utf8_lossy(&bytes[..bytes.len().min(len as usize)]).into_owned()
+        };
+        Ok(DriverVersion {
+            number: (version.major, version.minor, version.patch),
+            name: text(&name, version.name_len),
+            description: text(&desc, version.desc_len),
+        })
+    }
+
+    /// A capability of the DRM core.
+    pub fn capability(&self, capability: u64) -> Result<u64, Errno> {
+        let mut argument = abi::GetCap {
+            capability,
+            value: 0,
+        };
+        self.ioctl(abi::GET_CAP, &mut argument)?;
+        Ok(argument.value)
+    }
+
+    /// Sizes of the memory pools.
+    pub fn gem_info(&self) -> Result<abi::GemInfo, Errno> {
+        let mut argument = abi::GemInfo::default();
+        self.ioctl(abi::RADEON_GEM_INFO, &mut argument)?;
+        Ok(argument)
+    }
+
+    /// Asks for one number; answers of 8 bytes whole, of 4 bytes zero-extended.
+    pub fn info(&self, request: abi::InfoRequest) -> Result<u64, Errno> {
+        self.info_with(request, 0)
+    }
+
+    /// Asks with an input value.
+    pub fn info_with(&self, request: abi::InfoRequest, input: u32) -> Result<u64, Errno> {
+        let bytes = self.info_bytes(request.id, input)?;
+        Ok(u64::from_le_bytes(
+            bytes[..8].try_into().expect("eight bytes"),
+        ))
+    }
+
+    /// Asks by number, into a zeroed buffer that is large enough for every answer. The first dword
+    /// holds `input` when the kernel reads it.
+    pub fn info_bytes(&self, id: u32, input: u32) -> Result<[u8; 256], Errno> {
+        let mut buffer = [0u8; 256];
+        buffer[..4].copy_from_slice(&input.to_le_bytes());
+        let mut argument = abi::Info {
+            request: id,
+            pad: 0,
+            value: buffer.as_mut_ptr() as u64,
+        };
+        self.ioctl(abi::RADEON_INFO, &mut argument)?;
+        Ok(buffer)
+    }
+
+    /// Makes an object; `size` and `alignment` in bytes.
+    pub fn create_raw(
+        &self,
+        size: u64,
+        alignment: u64,
+        domain: u32,
+        flags: u32,
+    ) -> Result<u32, Errno> {
+        let mut argument = abi::GemCreate {
+            size,
+            alignment,
+            initial_domain: domain,
+            flags,
+            ..Default::default()
+        };
+        self.ioctl(abi::RADEON_GEM_CREATE, &mut argument)?;
+        Ok(argument.handle)
+    }
+
+    /// Makes an object that is closed when dropped.
+    pub fn create(self: &Rc<Self>, size: u64, domain: Domain) -> Result<Bo, Errno> {
+        let handle = self.create_raw(size, 0, domain.bits(), 0)?;
+        Ok(Bo::adopt(self.clone(), handle, size, domain))
+    }
+
+    /// Drops a handle.
+    pub fn close(&self, handle: u32) -> Result<(), Errno> {
+        self.ioctl(abi::GEM_CLOSE, &mut abi::GemClose { handle, pad: 0 })
+            .map(drop)
+    }
+
+    /// The offset at which mmap(2) finds the object.
+    pub fn mmap_offset(&self, handle: u32) -> Result<u64, Errno> {
+        let mut argument = abi::GemMmap {
+            handle,
+            ..Default::default()
+        };
+        self.ioctl(abi::RADEON_GEM_MMAP, &mut argument)?;
+        Ok(argument.addr_ptr)
+    }
+
+    /// Waits until the GPU is done with the object.
+    pub fn wait_idle(&self, handle: u32) -> Result<(), Errno> {
+        self.ioctl(
+            abi::RADEON_GEM_WAIT_IDLE,
+            &mut abi::GemWaitIdle { handle, pad: 0 },
+        )
+        .map(drop)
+    }
+
+    /// The result of the busy query and the domain it reported.
+    pub fn busy(&self, handle: u32) -> (Result<(), Errno>, u32) {
+        let mut argument = abi::GemBusy { handle, domain: 0 };
+        let result = self.ioctl(abi::RADEON_GEM_BUSY, &mut argument).map(drop);
+        (result, argument.domain)
+    }
+
+    /// Times the engine was reset since the module was loaded.
+    pub fn reset_counter(&self) -> Result<u32, Errno> {
+        Ok(self.info(const { abi::info_request("GPU_RESET_COUNTER") })? as u32)
+    }
+}
+
+impl AsFd for Device {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}

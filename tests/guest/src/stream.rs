@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A command stream under construction: dwords, and the relocations they name.
+//!
+//! User space does not know GPU addresses. Where one belongs it writes an offset inside an object,
+//! and directly after the packet a NOP packet whose one dword says which entry of the relocation
+//! chunk (in dwords, so entry × 4) names the object. The kernel adds the object's address.
+
+use crate::abi::CsReloc;
+use crate::bo::Bo;
+use crate::pm4;
+use lapidary_registers::r500::pm4::op;
+
+/// What the GPU may do with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read it.
+    Read,
+    /// Write it (and read it).
+    Write,
+}
+
+/// Commands and relocations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    words: Vec<u32>,
+    relocations: Vec<CsReloc>,
+}
+
+impl Stream {
+    /// An empty one.
+    pub fn new() -> Stream {
+        Stream::default()
+    }
+
+    /// The commands so far.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// The relocation entries so far.
+    pub fn relocations(&self) -> &[CsReloc] {
+        &self.relocations
+    }
+
+    /// Dwords so far.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// True before the first dword.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Appends one dword as it is.
+    pub fn word(&mut self, word: u32) -> &mut Self {
+        self.words.push(word);
+        self
+    }
+
+    /// Appends dwords as they are.
+    pub fn extend(&mut self, words: &[u32]) -> &mut Self {
+        self.words.extend_from_slice(words);
+        self
+    }
+
+    /// Writes one register.
+    pub fn register(&mut self, offset: u32, value: u32) -> &mut Self {
+        self.registers(offset, &[value])
+    }
+
+    /// Writes consecutive registers.
+    pub fn registers(&mut self, offset: u32, values: &[u32]) -> &mut Self {
+        self.word(pm4::packet0(offset, values.len())).extend(values)
+    }
+
+    /// Appends a type 3 packet.
+    pub fn packet(&mut self, opcode: u8, body: &[u32]) -> &mut Self {
+        self.word(pm4::packet3(opcode, body.len())).extend(body)
+    }
+
+    /// Enters an object into the relocation chunk, once, and says its dword index there.
+    pub fn entry(&mut self, bo: &Bo, access: Access) -> u32 {
+        let bits = bo.domain().bits();
+        let (read, write) = match access {
+            Access::Read => (bits, 0),
+            Access::Write => (0, bits),
+        };
+        if let Some(i) = self
+            .relocations
+            .iter()
+            .position(|entry| entry.handle == bo.handle())
+        {
+            self.relocations[i].read_domains |= read;
+            self.relocations[i].write_domain |= write;
+            return i as u32 * 4;
+        }
+        self.raw_entry(CsReloc {
+            handle: bo.handle(),
+            read_domains: read,
+            write_domain: write,
+            flags: 0,
+        })
+    }
+
+    /// Enters a relocation as it is, and says its dword index.
+    pub fn raw_entry(&mut self, entry: CsReloc) -> u32 {
+        self.relocations.push(entry);
+        (self.relocations.len() as u32 - 1) * 4
+    }
+
+    /// Marks the packet before as one that names `bo`.
+    pub fn relocation(&mut self, bo: &Bo, access: Access) -> &mut Self {
+        let index = self.entry(bo, access);
+        self.marker(index)
+    }
+
+    /// Appends a relocation marker with any index.
+    pub fn marker(&mut self, index: u32) -> &mut Self {
+        self.packet(op::NOP, &[index])
+    }
+
+    /// Fills up with type 2 packets to a multiple of `unit` dwords.
+    pub fn pad(&mut self, unit: usize) -> &mut Self {
+        while self.words.len() % unit != 0 {
+            self.words.push(pm4::PACKET2);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_name_entries_in_dwords() {
+        let mut stream = Stream::new();
+        let first = stream.raw_entry(CsReloc {
+            handle: 7,
+            ..Default::default()
+        });
+        let second = stream.raw_entry(CsReloc {
+            handle: 8,
+            ..Default::default()
+        });
+        assert_eq!((first, second), (0, 4));
+        stream.marker(second);
+        assert_eq!(stream.words(), [0xc000_1000, 4]);
+    }
+
+    #[test]
+    fn padding_fills_up() {
+        let mut stream = Stream::new();
+        stream.pad(8);
+        assert!(stream.is_empty());
+        stream.packet(op::NOP, &[1, 2]).pad(8);
+        assert_eq!(stream.len(), 8);
+        assert_eq!(stream.words()[3..], [pm4::PACKET2; 5]);
+    }
+}

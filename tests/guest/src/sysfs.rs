@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The PCI device behind a render node: its address, ids and driver, and binding by sysfs.
+
+use anyhow::{Context, Result};
+use rustix::fs::{fstat, major, minor};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// A PCI device in sysfs.
+#[derive(Clone, Debug)]
+pub struct PciDevice {
+    directory: PathBuf,
+}
+
+impl PciDevice {
+    /// The device behind an open DRM node.
+    pub fn of(node: impl AsFd) -> Result<PciDevice> {
+        let device = fstat(node.as_fd())?.st_rdev;
+        let link = format!("/sys/dev/char/{}:{}/device", major(device), minor(device));
+        let directory = std::fs::canonicalize(&link).with_context(|| link)?;
+        Ok(PciDevice { directory })
+    }
+
+    /// `0000:00:04.0`.
+    pub fn address(&self) -> String {
+        self.directory
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// Its folder.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A hexadecimal attribute such as `device` or `vendor`.
+    pub fn id(&self, attribute: &str) -> Result<u32> {
+        let path = self.directory.join(attribute);
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        u32::from_str_radix(text.trim().trim_start_matches("0x"), 16)
+            .with_context(|| path.display().to_string())
+    }
+
+    /// Name of the bound PCI driver.
+    pub fn driver(&self) -> Option<String> {
+        let driver = std::fs::read_link(self.directory.join("driver")).ok()?;
+        Some(driver.file_name()?.to_string_lossy().into_owned())
+    }
+
+    /// First byte, last byte and flags of a BAR.
+    pub fn resource(&self, bar: usize) -> Result<(u64, u64, u64)> {
+        let path = self.directory.join("resource");
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let line = text.lines().nth(bar).context("too few resources")?;
+        let numbers: Vec<u64> = line
+            .split_whitespace()
+            .map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16))
+            .collect::<Result<_, _>>()?;
+        match numbers[..] {
+            [first, last, flags] => Ok((first, last, flags)),
+            _ => anyhow::bail!("resource line {line:?}"),
+        }
+    }
+
+    /// Takes the device away from its driver; returns when the driver has let go.
+    pub fn unbind(&self, driver: &str) -> Result<()> {
+        self.tell(driver, "unbind")
+    }
+
+    /// Gives the device to a driver; returns when it was probed.
+    pub fn bind(&self, driver: &str) -> Result<()> {
+        self.tell(driver, "bind")
+    }
+
+    fn tell(&self, driver: &str, action: &str) -> Result<()> {
+        let path = format!("/sys/bus/pci/drivers/{driver}/{action}");
+        std::fs::write(&path, self.address())
+            .with_context(|| format!("writing {} to {path}", self.address()))
+    }
+}
