@@ -1,5 +1,219 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Placeholder.
+//! `first-light`: says what device there is, draws a scene with it, checks every pixel, and keeps
+//! the picture.
 
-fn main() {}
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use lapidary_demo::{emit, picture, reference, scene};
+use lapidary_guest::draw2d::{self, Brush, Rect, Surface, rop};
+use lapidary_guest::kmsg::{Kmsg, Record};
+use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::{Device, Domain, Stream, abi};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+#[derive(Parser)]
+#[command(about = "Draws a scene by 2D packets and compares it with the CPU's rendering")]
+struct Arguments {
+    /// Folder for first-light.png
+    #[arg(long, default_value = "/out")]
+    out: PathBuf,
+    /// Write the CPU's rendering instead, without any device
+    #[arg(long)]
+    reference: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("first-light: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn say(topic: &str, text: impl std::fmt::Display) {
+    println!("{topic:<10} {text}");
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let draws = scene::scene();
+    let reference = reference::Reference::render(&draws);
+    let expected = reference.surface(scene::Target::Canvas);
+    let path = arguments.out.join("first-light.png");
+    let (width, height) = (scene::WIDTH as u32, scene::HEIGHT as u32);
+    if arguments.reference {
+        picture::write(&path, width, height, &expected.pixels)?;
+        say("picture", format_args!("{} (by the CPU)", path.display()));
+        return Ok(());
+    }
+
+    let device = Device::open_within(Duration::from_secs(10))?;
+    introduce(&device)?;
+
+    let surfaces = emit::Surfaces::new(&device, &scene::tile())?;
+    let begin = Instant::now();
+    let cost = emit::draw(&device, &surfaces, &draws)?;
+    let canvas = surfaces.bo(scene::Target::Canvas);
+    canvas.wait().context("waiting for the scene")?;
+    say(
+        "scene",
+        format_args!(
+            "{} primitives, {} dwords in {} submissions, {} ms",
+            draws.len(),
+            cost.dwords,
+            cost.submissions,
+            begin.elapsed().as_millis()
+        ),
+    );
+
+    // Two ways back: through the CPU's view of video memory, and by a copy into system memory.
+    let seen = canvas.read()?;
+    let copy = copy_to_system_memory(&device, surfaces.surface(scene::Target::Canvas))?;
+    picture::write(&path, width, height, &seen)?;
+    say("picture", path.display());
+
+    let mut wrong = 0;
+    for (what, pixels) in [("VRAM", &seen), ("copied", &copy)] {
+        let differences = reference::differences(expected, pixels);
+        if differences.is_empty() {
+            say(
+                what,
+                format_args!(
+                    "all {} pixels equal the CPU's rendering",
+                    expected.pixels.len()
+                ),
+            );
+            continue;
+        }
+        wrong += differences.len();
+        say(
+            what,
+            format_args!(
+                "{} of {} pixels differ",
+                differences.len(),
+                expected.pixels.len()
+            ),
+        );
+        for (x, y, expected, seen) in differences.iter().take(10) {
+            println!("           at ({x}, {y}): expected {expected:08x}, seen {seen:08x}");
+        }
+    }
+    ensure!(wrong == 0, "the GPU's picture is not the CPU's");
+    Ok(())
+}
+
+/// Prints what user space can know of the device.
+fn introduce(device: &Rc<Device>) -> Result<()> {
+    let version = device.version()?;
+    let pci = PciDevice::of(device)?;
+    let id = device
+        .info(const { abi::info_request("DEVICE_ID") })
+        .context("asking for the device id")? as u32;
+    ensure!(
+        id == pci.id("device")?,
+        "INFO says device {id:#06x}, PCI {:#06x}",
+        pci.id("device")?
+    );
+    let driver = pci.driver().unwrap_or_else(|| "none".into());
+    let (major, minor, patch) = version.number;
+    say(
+        "chip",
+        format_args!(
+            "{} (PCI {:04x}:{id:04x} at {})",
+            chip(id),
+            pci.id("vendor")?,
+            pci.address()
+        ),
+    );
+    say(
+        "driver",
+        format_args!(
+            "{driver}, interface {} {major}.{minor}.{patch}",
+            version.name
+        ),
+    );
+    let memory = device.gem_info()?;
+    let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
+    say(
+        "VRAM",
+        format_args!(
+            "{}, {} visible",
+            mib(memory.vram_size),
+            mib(memory.vram_visible)
+        ),
+    );
+    say("GART", mib(memory.gart_size));
+    let records = Kmsg::open()
+        .and_then(|mut kmsg| kmsg.read())
+        .unwrap_or_default();
+    for (topic, words) in [
+        ("firmware", "firmware"),
+        ("ring", "ring test"),
+        ("IB", "ib test"),
+    ] {
+        say(topic, reported(&records, &driver, words));
+    }
+    let working = device
+        .info(const { abi::info_request("ACCEL_WORKING2") })
+        .unwrap_or(0);
+    say(
+        "engine",
+        if working != 0 {
+            "working"
+        } else {
+            "NOT working"
+        },
+    );
+    Ok(())
+}
+
+/// The driver's last word on a topic in the kernel log.
+fn reported(records: &[Record], driver: &str, words: &str) -> String {
+    let ours =
+        |text: &str| text.starts_with(driver) || text.contains("[drm]") || text.contains("radeon");
+    records
+        .iter()
+        .rev()
+        .map(|record| record.text.as_str())
+        .find(|text| ours(text) && text.to_lowercase().contains(words))
+        .unwrap_or("the kernel log says nothing")
+        .to_owned()
+}
+
+/// The chip's name by its PCI id (public lists of the kernel's `radeon` driver).
+fn chip(id: u32) -> &'static str {
+    match id {
+        0x7100..=0x710f => "R520",
+        0x7140..=0x715f | 0x7180..=0x719f | 0x7200 | 0x7210 | 0x7211 => "RV515",
+        0x71c0..=0x71df => "RV530",
+        0x7240..=0x724f | 0x7284 => "R580",
+        0x7280 | 0x7288 | 0x7289 | 0x728b | 0x728c => "RV570",
+        0x7281 | 0x7283 | 0x7287 | 0x7290 | 0x7291 | 0x7293 | 0x7297 => "RV560",
+        _ => "unknown",
+    }
+}
+
+fn copy_to_system_memory(device: &Rc<Device>, from: Surface<'_>) -> Result<Vec<u32>> {
+    let copy = device
+        .create(from.bo.size(), Domain::Gtt)
+        .context("an object in system memory")?;
+    let to = Surface::new(&copy, from.pitch);
+    let mut stream = Stream::new();
+    let all = Rect::new(0, 0, scene::WIDTH, scene::HEIGHT);
+    draw2d::bitblt(
+        &mut stream,
+        from,
+        to,
+        Brush::None,
+        rop::SRCCOPY,
+        (0, 0),
+        all,
+    );
+    device.submit(&stream).context("copying the picture")?;
+    copy.read()
+}

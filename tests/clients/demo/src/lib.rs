@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The demo `first-light`: a 2D scene drawn twice, by the GPU and by the CPU, and compared.
+//!
+//! [`scene`] says what to draw, [`gem`] and [`font`] give it shapes and letters. [`emit`] turns each
+//! primitive into PM4; [`reference`] draws it with the CPU after its own reading of the manual. The
+//! two have nothing in common but the list of primitives.
+
+pub mod emit;
+pub mod font;
+pub mod gem;
+pub mod picture;
+pub mod reference;
+pub mod scene;
