@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What differs between the chips of the family.
+//!
+//! All R5xx share one command processor, one 2D engine and one register map. They differ in the
+//! number of pixel pipes (which the chip reports in fuses), in the memory controller (the RV515's
+//! has other register numbers than that of all the others), in one FIFO set-up of the RV530, and in
+//! whether message-signalled interrupts can be relied on.
+//!
+//! [`Chipset`] names the chips, [`ids`](crate::ids) says which PCI device is which, and [`Chip`] is
+//! what the rest of the driver asks. The facts are Linux' (`radeon`: `rv515.c`, `r520.c`, `r420.c`,
+//! `radeon_irq_kms.c`).
+
+use kernel::{
+    io::Io,
+    prelude::*, //
+};
+
+use crate::regs::{
+    mc_r520,
+    mc_rv515,
+    mmio,
+    Mc,
+    Window, //
+};
+
+/// A chip of the R5xx family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chipset {
+    /// RV505, RV515, RV516, RV550 and their mobile forms (M52, M54, M62, M64, M71): Radeon X1300,
+    /// X1550, X2300.
+    Rv515,
+    /// R520 and its mobile form (M58): Radeon X1800.
+    R520,
+    /// RV530, RV535 and their mobile forms (M56, M66): Radeon X1600, X1650 Pro.
+    Rv530,
+    /// RV560: Radeon X1650 XT.
+    Rv560,
+    /// RV570: Radeon X1950 Pro, X1950 GT.
+    Rv570,
+    /// R580, R580+ and the mobile form (M59): Radeon X1900, X1950 XTX.
+    R580,
+}
+
+impl Chipset {
+    /// The sequences of this chip.
+    pub(crate) fn chip(self) -> &'static dyn Chip {
+        match self {
+            Chipset::Rv515 => &Rv515,
+            Chipset::R520 => &R520 { name: "R520" },
+            Chipset::Rv530 => &Rv530,
+            Chipset::Rv560 => &R520 { name: "RV560" },
+            Chipset::Rv570 => &R520 { name: "RV570" },
+            Chipset::R580 => &R520 { name: "R580" },
+        }
+    }
+}
+
+/// Where the memory controller places the frame buffer in the GPU's 32-bit address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FbLocation {
+    /// First address, in units of 64 KiB.
+    pub(crate) start: u16,
+    /// Last address, in units of 64 KiB; the unit itself belongs to the frame buffer.
+    pub(crate) top: u16,
+}
+
+/// What the rest of the driver asks of a chip.
+pub(crate) trait Chip: Sync {
+    /// The chip's name, as people write it.
+    fn name(&self) -> &'static str;
+
+    /// Whether message-signalled interrupts are used when nobody asks for anything else.
+    fn msi_by_default(&self) -> bool {
+        true
+    }
+
+    /// Reads where the firmware placed the frame buffer.
+    fn fb_location(&self, mc: &Mc<'_>) -> FbLocation;
+
+    /// Closes the AGP window, which nothing uses on a PCI Express card and which must not lie over
+    /// the GART's.
+    fn close_agp(&self, mc: &Mc<'_>);
+
+    /// Whether no client of the memory controller has a request under way. Never the case while a
+    /// display is scanned out.
+    fn mc_idle(&self, mc: &Mc<'_>) -> bool;
+
+    /// Sets up what must be right before the pipes are counted.
+    fn before_pipes(&self, _window: Window<'_>) {}
+
+    /// Number of Z pipes.
+    fn z_pipes(&self, _window: Window<'_>) -> u32 {
+        1
+    }
+}
+
+/// Value of an AGP location register that opens no window: its start lies behind everything.
+const AGP_CLOSED: u32 = u32::MAX;
+
+struct Rv515;
+
+impl Chip for Rv515 {
+    fn name(&self) -> &'static str {
+        "RV515"
+    }
+
+    /// The chip is known to lose a re-arm now and then, after which no interrupt arrives any more.
+    fn msi_by_default(&self) -> bool {
+        false
+    }
+
+    fn fb_location(&self, mc: &Mc<'_>) -> FbLocation {
+        let location: mc_rv515::MC_FB_LOCATION = mc.read();
+        FbLocation {
+            start: location.mc_fb_start().cast::<u16>().get(),
+            top: location.mc_fb_top().cast::<u16>().get(),
+        }
+    }
+
+    fn close_agp(&self, mc: &Mc<'_>) {
+        mc.write(mc_rv515::MC_AGP_LOCATION::from(AGP_CLOSED));
+        mc.write(mc_rv515::MC_AGP_BASE::zeroed());
+        mc.write(mc_rv515::MC_AGP_BASE_2::zeroed());
+    }
+
+    fn mc_idle(&self, mc: &Mc<'_>) -> bool {
+        mc.read::<mc_rv515::MC_STATUS>().mc_idle()
+    }
+}
+
+/// The memory controller of the R520, which all but the RV515 have.
+fn r520_fb_location(mc: &Mc<'_>) -> FbLocation {
+    let location: mc_r520::MC_FB_LOCATION = mc.read();
+    FbLocation {
+        start: location.mc_fb_start().cast::<u16>().get(),
+        top: location.mc_fb_top().cast::<u16>().get(),
+    }
+}
+
+fn r520_close_agp(mc: &Mc<'_>) {
+    mc.write(mc_r520::MC_AGP_LOCATION::from(AGP_CLOSED));
+    mc.write(mc_r520::MC_AGP_BASE::zeroed());
+    mc.write(mc_r520::MC_AGP_BASE_2::zeroed());
+}
+
+fn r520_mc_idle(mc: &Mc<'_>) -> bool {
+    mc.read::<mc_r520::MC_STATUS>().mc_idle()
+}
+
+/// R520, RV560, RV570 and R580, between which only the fuses differ.
+struct R520 {
+    name: &'static str,
+}
+
+impl Chip for R520 {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn fb_location(&self, mc: &Mc<'_>) -> FbLocation {
+        r520_fb_location(mc)
+    }
+
+    fn close_agp(&self, mc: &Mc<'_>) {
+        r520_close_agp(mc);
+    }
+
+    fn mc_idle(&self, mc: &Mc<'_>) -> bool {
+        r520_mc_idle(mc)
+    }
+}
+
+struct Rv530;
+
+impl Chip for Rv530 {
+    fn name(&self) -> &'static str {
+        "RV530"
+    }
+
+    fn fb_location(&self, mc: &Mc<'_>) -> FbLocation {
+        r520_fb_location(mc)
+    }
+
+    fn close_agp(&self, mc: &Mc<'_>) {
+        r520_close_agp(mc);
+    }
+
+    fn mc_idle(&self, mc: &Mc<'_>) -> bool {
+        r520_mc_idle(mc)
+    }
+
+    /// Gives every FIFO between scan converter and Z unit its full size, without which the chip's
+    /// second Z pipe starves.
+    fn before_pipes(&self, window: Window<'_>) {
+        window.write_reg(mmio::GB_FIFO_SIZE2::from(0xff));
+    }
+
+    /// One raster pipe feeds two Z pipes, if the fuses left both (R5xx 9.1.15).
+    fn z_pipes(&self, window: Window<'_>) -> u32 {
+        const BOTH: u32 = 3;
+        match window.read(mmio::GB_PIPE_SELECT2).z_pipes().get() {
+            BOTH => 2,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Starting and stopping the command processor.
+//!
+//! The command processor (CP) fetches dwords from a ring in memory, and from indirect buffers that
+//! packets in the ring name, and turns them into register writes to the engines (R5xx 4.1). The
+//! host tells it where the ring is, and moves the write pointer; the CP moves the read pointer and
+//! reports it to a place in memory (R5xx 4.4).
+//!
+//! Starting it follows the manual's rules for a clean reset (R5xx 4.8): fetching off, reset, both
+//! pointers equal, fetching on. In between go the ring's place and size, the places it writes back
+//! to, and the delay that gives a chipset time to bring the ring's new contents to memory before
+//! the CP looks (R5xx 4.5).
+//!
+//! Register fields are Linux' (`r100_cp_init`), as the manual only names the registers.
+
+use kernel::{
+    io::{
+        poll,
+        Io, //
+    },
+    prelude::*,
+    time::{
+        delay::fsleep,
+        Delta, //
+    },
+};
+
+use crate::{
+    probe::is_dead,
+    regs::{
+        mmio::*,
+        Window, //
+    },
+};
+
+/// How the streams are fed: both ring and indirect buffers are fetched from memory ("pull", R5xx
+/// 4.11).
+const PRIBM_INDBM: u32 = 4;
+
+/// First entries of the two indirect streams in the CP's queue of fetched dwords; what is before
+/// belongs to the ring.
+const INDIRECT1_START: u32 = 77;
+const INDIRECT2_START: u32 = 77;
+
+/// The CP fetches 4 dwords at a time at most (a logarithm, in qwords).
+const MAX_FETCH: u32 = 1;
+
+/// The read pointer is reported each 2^n qwords, and when the ring runs empty.
+const REPORT_BLOCK: u32 = 7;
+
+/// A new write pointer takes effect after this many clocks, or after so many writes (R5xx 4.5).
+const PRE_WRITE_TIMER: u32 = 64;
+const PRE_WRITE_LIMIT: u32 = 15;
+
+/// Time for a soft reset to reach every unit. Generous: the clocks are some hundred MHz.
+const RESET_TIME: Delta = Delta::from_micros(50);
+
+/// Length of a reset of the 3D pipe, and the time to leave it alone afterwards (R5xx 9.2.1, 9.4.1).
+const RASTER_RESET_CLOCKS: u32 = 0x200;
+const RASTER_RESET_TIME: Delta = Delta::from_millis(1);
+
+/// Time for the engines to finish what they are at.
+const IDLE_TIME: Delta = Delta::from_millis(20);
+
+/// Where the ring is and where the CP reports to. Addresses are the GPU's.
+pub(crate) struct Setup {
+    /// Start of the ring, aligned to its size.
+    pub(crate) ring: u32,
+    /// Logarithm of the ring's size in qwords.
+    pub(crate) order: u32,
+    /// Where the read pointer is reported; aligned to a dword.
+    pub(crate) read_pointer: u32,
+    /// Where scratch registers are copied to; aligned to 32 bytes.
+    pub(crate) scratch: u32,
+}
+
+/// Starts the CP on an empty ring. Its microcode is loaded, and it has been [`stop`]ped.
+pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
+    let control = CP_RB_CNTL::zeroed()
+        .try_with_rb_bufsz(setup.order)?
+        .with_const_rb_blksz::<REPORT_BLOCK>()
+        .with_const_max_fetch::<MAX_FETCH>();
+
+    // No delay yet: pointers have to be in place before the next step.
+    window.write_reg(CP_RB_WPTR_DELAY::zeroed());
+    window.write_reg(control.with_rb_no_update(true));
+    window.write_reg(CP_RB_BASE::from(setup.ring));
+    set_pointers(window, control.with_rb_no_update(true), 0);
+
+    window.write_reg(CP_RB_RPTR_ADDR::from(setup.read_pointer));
+    window.write_reg(SCRATCH_ADDR::from(setup.scratch));
+    window.write_reg(SCRATCH_UMSK::from(0xff));
+    window.write_reg(control);
+    fsleep(RESET_TIME);
+
+    window.write_reg(
+        CP_RB_WPTR_DELAY::zeroed()
+            .with_const_pre_write_timer::<PRE_WRITE_TIMER>()
+            .with_const_pre_write_limit::<PRE_WRITE_LIMIT>(),
+    );
+    window.write_reg(
+        CP_CSQ_MODE::zeroed()
+            .with_const_indirect1_start::<INDIRECT1_START>()
+            .with_const_indirect2_start::<INDIRECT2_START>(),
+    );
+    window.write_reg(CP_CSQ_CNTL::zeroed().with_const_csq_mode::<PRIBM_INDBM>());
+    Ok(())
+}
+
+/// Stops the CP and whatever it has set going, so that nothing accesses memory any more.
+///
+/// Has no effect when repeated, never fails, and gives up waiting after less than 100 ms. The
+/// display and the memory controller are not among what is reset. The ring's pointers are zero
+/// afterwards.
+pub(crate) fn stop(window: Window<'_>) {
+    // Steps 1 to 6 of R5xx 4.8; the seventh is `start`.
+    window.write_reg(CP_CSQ_CNTL::zeroed());
+    window.write_reg(CP_CSQ_MODE::zeroed());
+    window.write_reg(SCRATCH_UMSK::zeroed());
+    if is_dead(window) {
+        return;
+    }
+
+    // What has been handed to the engines is best left to finish: a reset in the middle may leave a
+    // unit of the 3D pipe waiting for another for ever.
+    let idle = wait_idle(window);
+    let reset = RBBM_SOFT_RESET::zeroed().with_soft_reset_cp(true);
+    let reset = match idle {
+        Ok(()) => reset,
+        Err(_) => reset
+            .with_soft_reset_vap(true)
+            .with_soft_reset_re(true)
+            .with_soft_reset_pp(true)
+            .with_soft_reset_e2(true)
+            .with_soft_reset_rb(true)
+            .with_soft_reset_ga(true),
+    };
+    soft_reset(window, reset);
+    if idle.is_err() {
+        // The second half of a raster reset (R5xx 9.2.1): the first has made the front end listen again.
+        window.write_reg(GA_SOFT_RESET::zeroed().with_const_count::<RASTER_RESET_CLOCKS>());
+        fsleep(RASTER_RESET_TIME);
+    }
+
+    let control = window.read(CP_RB_CNTL).with_rb_no_update(true);
+    window.write_reg(CP_RB_WPTR_DELAY::zeroed());
+    set_pointers(window, control, 0);
+}
+
+/// Asserts and de-asserts `reset`. The read makes sure that the first write has arrived when the
+/// time begins.
+fn soft_reset(window: Window<'_>, reset: RBBM_SOFT_RESET) {
+    window.write_reg(reset);
+    let _ = window.read(RBBM_SOFT_RESET);
+    fsleep(RESET_TIME);
+    window.write_reg(RBBM_SOFT_RESET::zeroed());
+    let _ = window.read(RBBM_SOFT_RESET);
+    fsleep(RESET_TIME);
+}
+
+/// Makes the ring look empty, with both pointers at `pointer`.
+///
+/// The read pointer takes its new value when the write pointer is written, and only while it is
+/// enabled to (R5xx 4.8).
+fn set_pointers(window: Window<'_>, control: CP_RB_CNTL, pointer: u32) {
+    window.write_reg(control.with_rb_rptr_wr_ena(true));
+    window.write_reg(CP_RB_RPTR_WR::from(pointer));
+    window.write_reg(CP_RB_WPTR::from(pointer));
+    window.write_reg(control.with_rb_rptr_wr_ena(false));
+}
+
+/// Waits until no engine is busy.
+///
+/// # Errors
+///
+/// `ETIMEDOUT`; `EIO` from a device that does not answer.
+pub(crate) fn wait_idle(window: Window<'_>) -> Result {
+    let status = poll::read_poll_timeout(
+        || Ok(window.read(RBBM_STATUS)),
+        |status| !status.gui_active() || status.into_raw() == u32::MAX,
+        Delta::from_micros(10),
+        IDLE_TIME,
+    )?;
+    if status.into_raw() == u32::MAX {
+        return Err(EIO);
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The display that the firmware left running.
+//!
+//! A posted card usually shows something: a VGA text screen, which the VGA core reads from 256 KiB
+//! of VRAM, or a frame buffer, which one of the two CRTCs scans out. This driver has no display
+//! engine of its own and lets that picture be: it reads where it lies, so that nothing else is put
+//! there, and changes no register that it depends on.
+//!
+//! What it does change are the interrupt enables of the display. The firmware serves none once an
+//! operating system runs, and an interrupt that nobody acknowledges would hold the line of
+//! everybody who shares it.
+//!
+//! The manual has no display registers; names and fields are those of Linux' `radeon`
+//! (`r500_reg.h`, `rs600d.h`).
+
+use core::ops::Range;
+
+use kernel::{
+    io::Io,
+    page::PAGE_SIZE,
+    prelude::*,
+    sizes::{
+        SZ_16M,
+        SZ_256K, //
+    },
+};
+
+use crate::{
+    mc::GpuRange,
+    regs::{
+        mmio::*,
+        Window, //
+    },
+};
+
+/// Size of the VGA core's memory in bytes.
+const VGA_SIZE: u64 = SZ_256K as u64;
+
+/// Rows are reserved in multiples of the tallest tile, for a tiled frame buffer.
+const TILE_ROWS: u64 = 16;
+
+/// Reserved for a scan-out whose size makes no sense.
+const UNKNOWN_SIZE: u64 = SZ_16M as u64;
+
+/// Scan-out of one CRTC, as its registers describe it.
+#[derive(Clone, Copy)]
+struct Scanout {
+    /// First byte, in GPU addresses.
+    address: u32,
+    /// Pixels from a row to the next.
+    pitch: u32,
+    /// Rows.
+    rows: u32,
+    /// Logarithm of the bytes of a pixel.
+    depth: u32,
+}
+
+impl Scanout {
+    /// The bytes it covers, in GPU addresses.
+    fn bytes(self) -> GpuRange {
+        let rows = u64::from(self.rows).next_multiple_of(TILE_ROWS);
+        let size = (u64::from(self.pitch) * rows) << self.depth.min(3);
+        let start = u64::from(self.address);
+        start..start + if size == 0 { UNKNOWN_SIZE } else { size }
+    }
+}
+
+/// Whether a CRTC is on.
+pub(crate) fn is_on(window: Window<'_>) -> bool {
+    window.read(D1CRTC_CONTROL).crtc_master_en() || window.read(D2CRTC_CONTROL).crtc_master_en()
+}
+
+/// The part of `range` that lies in `vram`, in whole pages, as offsets in VRAM; empty if there is
+/// none.
+fn offsets(range: GpuRange, vram: &GpuRange) -> Range<u64> {
+    const PAGE: u64 = PAGE_SIZE as u64;
+    let start = range.start.clamp(vram.start, vram.end) - vram.start;
+    let end = range.end.clamp(vram.start, vram.end) - vram.start;
+    if start == end {
+        return 0..0;
+    }
+    let size = vram.end - vram.start;
+    start - start % PAGE..end.next_multiple_of(PAGE).min(size)
+}
+
+/// What must stay as it is in VRAM, which lies at `vram`: VGA memory and scan-outs, as offsets.
+/// Empty ones for what is off.
+///
+/// VGA memory is always kept: a text console may be switched back to.
+pub(crate) fn reserved(window: Window<'_>, vram: &GpuRange) -> [Range<u64>; 4] {
+    let vga = u64::from(window.read(VGA_MEMORY_BASE_ADDRESS).into_raw());
+    let first = if window.read(D1CRTC_CONTROL).crtc_master_en() {
+        Scanout {
+            address: window.read(D1GRPH_PRIMARY_SURFACE_ADDRESS).into_raw(),
+            pitch: window.read(D1GRPH_PITCH).into_raw(),
+            rows: window.read(D1GRPH_Y_END).into_raw(),
+            depth: window.read(D1GRPH_CONTROL).grph_depth().get(),
+        }
+        .bytes()
+    } else {
+        0..0
+    };
+    let second = if window.read(D2CRTC_CONTROL).crtc_master_en() {
+        Scanout {
+            address: window.read(D2GRPH_PRIMARY_SURFACE_ADDRESS).into_raw(),
+            pitch: window.read(D2GRPH_PITCH).into_raw(),
+            rows: window.read(D2GRPH_Y_END).into_raw(),
+            depth: window.read(D2GRPH_CONTROL).grph_depth().get(),
+        }
+        .bytes()
+    } else {
+        0..0
+    };
+    [
+        offsets(vga..vga + VGA_SIZE, vram),
+        offsets(first, vram),
+        offsets(second, vram),
+        0..0,
+    ]
+}
+
+/// Switches off the display's interrupts and acknowledges those pending. The picture does not
+/// depend on them.
+///
+/// Any context.
+pub(crate) fn silence(window: Window<'_>) {
+    window.write_reg(DXMODE_INT_MASK::zeroed());
+    window.update(DC_HOT_PLUG_DETECT1_INT_CONTROL, |hpd| {
+        hpd.with_int_en(false).with_int_ack(true)
+    });
+    window.update(DC_HOT_PLUG_DETECT2_INT_CONTROL, |hpd| {
+        hpd.with_int_en(false).with_int_ack(true)
+    });
+    window.write_reg(D1MODE_VBLANK_STATUS::zeroed().with_vblank_ack(true));
+    window.write_reg(D2MODE_VBLANK_STATUS::zeroed().with_vblank_ack(true));
+}
+
+#[kunit_tests(r500_display)]
+mod tests {
+    use super::*;
+
+    const VRAM: GpuRange = 0xd000_0000..0xe000_0000;
+
+    #[test]
+    fn scanout_covers_whole_tiles() {
+        let scanout = Scanout {
+            address: 0xd010_0000,
+            pitch: 1024,
+            rows: 760,
+            depth: 2,
+        };
+        assert_eq!(scanout.bytes(), 0xd010_0000..0xd010_0000 + 1024 * 768 * 4);
+    }
+
+    #[test]
+    fn senseless_scanout_is_not_forgotten() {
+        let scanout = Scanout {
+            address: 0xd000_0000,
+            pitch: 0,
+            rows: 768,
+            depth: 2,
+        };
+        assert_eq!(scanout.bytes(), 0xd000_0000..0xd100_0000);
+    }
+
+    #[test]
+    fn reserved_ranges_stay_in_vram() {
+        assert_eq!(offsets(0xd000_0100..0xd000_0200, &VRAM), 0..0x1000);
+        assert_eq!(
+            offsets(0xdfff_f000..0xe100_0000, &VRAM),
+            0x0fff_f000..0x1000_0000
+        );
+        assert_eq!(offsets(0..0x4_0000, &VRAM), 0..0);
+        assert_eq!(offsets(0xf000_0000..0xf100_0000, &VRAM), 0..0);
+    }
+}

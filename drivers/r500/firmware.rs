@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Loading the command processor's microcode.
+//!
+//! The command processor is a small processor of its own with 256 words of program memory, which
+//! are empty after power-on. One image serves the whole family. It is written word by word, in two
+//! halves (R5xx 4.12), and can be read back (R5xx 4.13), which is done here: a word that did not
+//! arrive would show much later, as a packet that does something else.
+//!
+//! The engines have to be idle, and the command processor stopped.
+
+use kernel::{
+    device::Device,
+    firmware::Firmware,
+    io::Io,
+    prelude::*, //
+};
+
+use crate::{
+    portable::firmware::{
+        Error,
+        Microcode,
+        IMAGE_SIZE,
+        WORDS, //
+    },
+    regs::{
+        mmio::*,
+        Window, //
+    },
+};
+
+/// Name of the image, as in linux-firmware.
+const IMAGE: &CStr = c"radeon/R520_cp.bin";
+
+/// Gets the image from user space, loads it, and compares what was loaded.
+///
+/// # Errors
+///
+/// What the firmware loader reports; `EINVAL` for an image of the wrong form; `EIO` if the memory
+/// does not hold what was written. Each after one line in the log.
+pub(crate) fn load(dev: &Device, window: Window<'_>) -> Result {
+    // The loader's own message would be a second one.
+    let image = Firmware::request_nowarn(IMAGE, dev)
+        .inspect_err(|_| dev_err!(dev, "CP firmware {} not found\n", IMAGE))?;
+    let microcode = Microcode::new(image.data()).map_err(|error| {
+        match error {
+            Error::Size { found } => dev_err!(
+                dev,
+                "CP firmware {} has {} bytes, not {}\n",
+                IMAGE,
+                found,
+                IMAGE_SIZE
+            ),
+            Error::Word { index } => dev_err!(
+                dev,
+                "CP firmware {} is no microcode: word {} has more than 40 bits\n",
+                IMAGE,
+                index
+            ),
+        }
+        EINVAL
+    })?;
+
+    write(window, &microcode);
+    verify(window, &microcode).map_err(|(index, high, low)| {
+        dev_err!(
+            dev,
+            "CP microcode did not load: word {} reads {:02x}{:08x}\n",
+            index,
+            high,
+            low
+        );
+        EIO
+    })?;
+    dev_info!(dev, "CP firmware {}, {} words\n", IMAGE, WORDS);
+    Ok(())
+}
+
+/// Writes all words. The address moves on with each low half.
+fn write(window: Window<'_>, microcode: &Microcode<'_>) {
+    window.write_reg(CP_ME_RAM_ADDR::zeroed());
+    for word in microcode.words() {
+        window.write_reg(CP_ME_RAM_DATAH::from(u32::from(word.high)));
+        window.write_reg(CP_ME_RAM_DATAL::from(word.low));
+    }
+}
+
+/// Reads all words back; on a difference returns where, and what was read.
+fn verify(window: Window<'_>, microcode: &Microcode<'_>) -> Result<(), (usize, u32, u32)> {
+    window.write_reg(CP_ME_RAM_RADDR::zeroed());
+    for (index, word) in microcode.words().enumerate() {
+        let high = window.read(CP_ME_RAM_DATAH).into_raw() & 0xff;
+        let low = window.read(CP_ME_RAM_DATAL).into_raw();
+        if (high, low) != (u32::from(word.high), word.low) {
+            return Err((index, high, low));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The page table for system memory.
+//!
+//! The PCI Express interface of the chip translates a window of GPU addresses through a table of
+//! 32-bit entries, one for each 4 KiB page, and passes the result on to the bus. The table is in
+//! VRAM, where the host writes it through its window; the chip caches entries and has to be told to
+//! forget them. Accesses outside of the window, and to pages that may not be accessed, are
+//! discarded: reads of such come from an address that can be set.
+//!
+//! The manual has no memory controller; the registers, and that a single invalidation is not always
+//! enough, are from Linux (`rv370_pcie_gart_enable`, `rv370_pcie_gart_tlb_flush`).
+
+use kernel::{
+    dma::DmaAddress,
+    io::Io,
+    new_mutex,
+    prelude::*,
+    sync::Mutex, //
+};
+
+use lapidary::{
+    corner::wc,
+    family::Space, //
+};
+
+use crate::{
+    mc::GpuRange,
+    portable::pte::{
+        Access,
+        Entry,
+        ENTRY_SIZE,
+        PAGE_SIZE, //
+    },
+    regs::{
+        pcie::*,
+        Pcie,
+        Window, //
+    },
+};
+
+/// How many times the cache is told to forget: some chips miss the first.
+const INVALIDATIONS: usize = 2;
+
+/// `PCIE_TX_GART_CNTL`: accesses outside of the window are discarded.
+const DISCARD: u32 = 3;
+
+/// Bytes of a table for a window of `size` bytes.
+pub(crate) const fn table_size(size: u64) -> u64 {
+    size / PAGE_SIZE * ENTRY_SIZE as u64
+}
+
+/// The page table, in use while this lives.
+#[pin_data(PinnedDrop)]
+pub(crate) struct Gart<'a> {
+    #[pin]
+    registers: Pcie<'a>,
+    table: Table<'a>,
+    /// Held during an invalidation, of which there may be only one at a time.
+    #[pin]
+    invalidation: Mutex<()>,
+}
+
+/// The entries in VRAM, as the host sees them.
+struct Table<'a> {
+    memory: wc::Window<'a>,
+    /// Number of entries.
+    len: usize,
+}
+
+/// Values of the registers that say where things are.
+struct Place {
+    /// First and last page of the window.
+    first: u32,
+    last: u32,
+    /// The table.
+    table: u32,
+    /// Where discarded reads are answered from.
+    scapegoat: u32,
+}
+
+impl<'a> Gart<'a> {
+    /// Translates `window` through a table at GPU address `address`, which the host sees as
+    /// `memory`. It starts with no page mapped. Discarded reads are answered from `scapegoat`, an
+    /// address in VRAM.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if `memory` is too short for a table, or an address does not fit its register.
+    pub(crate) fn new(
+        registers: Window<'a>,
+        window: &GpuRange,
+        address: u64,
+        scapegoat: u64,
+        memory: wc::Window<'a>,
+    ) -> Result<impl PinInit<Self, Error> + use<'a>> {
+        let size = window.end.checked_sub(window.start).ok_or(EINVAL)?;
+        if (memory.size() as u64) < table_size(size) {
+            return Err(EINVAL);
+        }
+        let table = Table {
+            memory,
+            len: usize::try_from(size / PAGE_SIZE)?,
+        };
+        let place = Place {
+            first: window.start.try_into()?,
+            last: window
+                .end
+                .checked_sub(PAGE_SIZE)
+                .ok_or(EINVAL)?
+                .try_into()?,
+            table: address.try_into()?,
+            scapegoat: scapegoat.try_into()?,
+        };
+        table.fill(0, table.len, Entry::NONE);
+        Ok(try_pin_init!(Self {
+            registers <- Pcie::new(registers),
+            table,
+            invalidation <- new_mutex!(()),
+            _: {
+                enable(&registers, &place);
+                table.settle();
+                invalidate(&registers);
+            },
+        }? Error))
+    }
+}
+
+impl Table<'_> {
+    /// Writes entry `index`, which the caller has checked to exist.
+    fn set(&self, index: usize, entry: Entry) {
+        // The error would be one of range; the window has room for all entries.
+        let _ = (&self.memory).try_write32(entry.word(), index * ENTRY_SIZE);
+    }
+
+    /// Writes the same entry `count` times from `first` on, as far as the table goes.
+    fn fill(&self, first: usize, count: usize, entry: Entry) {
+        let end = first.saturating_add(count).min(self.len);
+        for index in first..end {
+            self.set(index, entry);
+        }
+    }
+
+    /// Returns when what was written has arrived in VRAM: the answer of a read comes behind it.
+    ///
+    /// The writes must have left the CPU, which combines them; an access to a register sees to that.
+    fn settle(&self) {
+        let _ = (&self.memory).try_read32(0);
+    }
+}
+
+/// Sets up the window and opens it.
+fn enable(registers: &Pcie<'_>, place: &Place) {
+    let closed = PCIE_TX_GART_CNTL::zeroed().with_const_unmapped_access::<DISCARD>();
+    registers.write(closed);
+    registers.write(PCIE_TX_GART_START_LO::from(place.first));
+    registers.write(PCIE_TX_GART_START_HI::zeroed());
+    registers.write(PCIE_TX_GART_END_LO::from(place.last));
+    registers.write(PCIE_TX_GART_END_HI::zeroed());
+    registers.write(PCIE_TX_GART_BASE::from(place.table));
+    registers.write(PCIE_TX_DISCARD_RD_ADDR_LO::from(place.scapegoat));
+    registers.write(PCIE_TX_DISCARD_RD_ADDR_HI::zeroed());
+    registers.write(PCIE_TX_GART_ERROR::zeroed());
+    registers.write(closed.with_gart_en(true));
+}
+
+/// Closes the window: whatever is addressed to it is discarded.
+fn disable(registers: &Pcie<'_>) {
+    registers.update(|control: PCIE_TX_GART_CNTL| {
+        control
+            .with_const_unmapped_access::<DISCARD>()
+            .with_gart_en(false)
+    });
+    registers.write(PCIE_TX_GART_START_LO::zeroed());
+    registers.write(PCIE_TX_GART_END_LO::zeroed());
+}
+
+/// Makes the chip forget what it has cached of the table.
+fn invalidate(registers: &Pcie<'_>) {
+    for _ in 0..INVALIDATIONS {
+        let control: PCIE_TX_GART_CNTL = registers.read();
+        registers.write(control.with_invalidate_tlb(true));
+        let _: PCIE_TX_GART_CNTL = registers.read();
+        registers.write(control.with_invalidate_tlb(false));
+    }
+}
+
+impl Space for Gart<'_> {
+    fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result {
+        let end = first.checked_add(pages).ok_or(EINVAL)?;
+        if end > self.table.len {
+            return Err(EINVAL);
+        }
+        // All that can fail is done before the first entry is written: the last page's address is
+        // the highest.
+        let Some(last) = pages.checked_sub(1) else {
+            return Ok(());
+        };
+        let last = (last as u64)
+            .checked_mul(PAGE_SIZE)
+            .and_then(|offset| addr.checked_add(offset))
+            .ok_or(EINVAL)?;
+        Entry::new(last, Access::READ_WRITE).ok_or(EINVAL)?;
+
+        let pages = (addr..=last).step_by(PAGE_SIZE as usize);
+        for (index, page) in (first..end).zip(pages) {
+            if let Some(entry) = Entry::new(page, Access::READ_WRITE) {
+                self.table.set(index, entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn unmap(&self, first: usize, count: usize) {
+        self.table.fill(first, count, Entry::NONE);
+    }
+
+    fn flush(&self) {
+        let _invalidation = self.invalidation.lock();
+        let _: PCIE_TX_GART_CNTL = self.registers.read();
+        self.table.settle();
+        invalidate(&self.registers);
+    }
+}
+
+#[pinned_drop]
+impl PinnedDrop for Gart<'_> {
+    fn drop(self: Pin<&mut Self>) {
+        disable(&self.registers);
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A running chip: bring-up in order, and the seams to the generic driver.
+
+use kernel::{
+    io::IoBase,
+    pci,
+    prelude::*, //
+};
+
+use lapidary::{
+    corner::{
+        mm::Range,
+        wc, //
+    },
+    family::{
+        self,
+        Event,
+        GpuAddr,
+        Space as _,
+        TopHalf, //
+    },
+    memory::Memory,
+    portable::sink::SliceSink, //
+};
+
+use crate::{
+    cp,
+    firmware,
+    gart::{
+        self,
+        Gart, //
+    },
+    irq::Irq,
+    isolation::Isolation,
+    mc,
+    pipes::{
+        self,
+        Pipes, //
+    },
+    portable::{
+        emit,
+        pte, //
+    },
+    probe::{
+        Board,
+        VRAM_BAR, //
+    },
+    regs::{
+        Window,
+        WINDOW, //
+    },
+    ring::{
+        self,
+        Ring, //
+    },
+    selftest, //
+};
+
+/// A running chip.
+///
+/// Fields are dropped from top to bottom: first the chip stops, then what it used goes.
+#[pin_data]
+pub(crate) struct Gpu<'a> {
+    running: Running<'a>,
+    irq: Irq<'a>,
+    isolation: Isolation,
+    pipes: Pipes,
+    #[pin]
+    ring: Ring<'a>,
+    #[pin]
+    gart: Gart<'a>,
+    /// Where the ring lies in the window on system memory.
+    _place: Range,
+    /// VRAM of the page table, and behind it a page of zeros for reads that go nowhere.
+    _table: Range,
+    /// What all windows in the other fields look at.
+    _registers: pci::Bar<'a, WINDOW>,
+}
+
+/// The chip is stopped when this goes.
+struct Running<'a>(Window<'a>);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        cp::stop(self.0);
+    }
+}
+
+/// Implements [`family::Family::bring_up`].
+pub(crate) fn bring_up<'a, 'm>(
+    board: Board<'a>,
+    memory: &'m Memory,
+) -> impl PinInit<Gpu<'a>, Error> + use<'a, 'm> {
+    pin_init::pin_init_scope(move || {
+        let Board {
+            pdev,
+            chip,
+            registers,
+            layout,
+        } = board;
+        let dev = pdev.as_ref();
+
+        // SAFETY: A window is a copy of the mapping's address and stays valid where `registers`
+        // goes. All users of this one are fields of `Gpu`, which are dropped before `_registers`,
+        // or end with this function.
+        let window: Window<'a> = unsafe { &*core::ptr::from_ref(&registers) }.as_view();
+
+        let size = gart::table_size(layout.gtt.end - layout.gtt.start);
+        let table = memory
+            .vram()
+            .allocate(size + pte::PAGE_SIZE, pte::PAGE_SIZE)?;
+        let zeros = table.start() + size;
+        let view = wc::Window::new(
+            pdev,
+            VRAM_BAR,
+            table.start() - layout.vram.start,
+            usize::try_from(table.size())?,
+        )?;
+        let place = memory.reserve_gtt(ring::BYTES as u64, ring::ALIGNMENT)?;
+
+        Ok(try_pin_init!(Gpu {
+            _registers: registers,
+            // Whoever had the chip before may have left it running: a kernel that was replaced, or
+            // firmware.
+            irq: Irq::new(window),
+            _: { cp::stop(window) },
+            _: {
+                let bar_size = pdev.resource_len(VRAM_BAR)?;
+                mc::arrange(dev, chip, window, &layout.vram, bar_size);
+            },
+            pipes: pipes::set_up(chip, window)
+                .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
+            gart <- Gart::new(window, &layout.gtt, table.start(), zeros, view)?,
+            _: { firmware::load(dev, window)? },
+            ring <- Ring::new(dev, window),
+            _: {
+                let first = (place.start() - layout.gtt.start) / pte::PAGE_SIZE;
+                map_ring(&gart, &ring, first)?;
+            },
+            running: {
+                cp::start(window, &ring.setup(place.start())?)?;
+                Running(window)
+            },
+            _: { selftest::run(dev, window, &ring, pipes.pixel)? },
+            isolation: Isolation::new(),
+            _table: table,
+            _place: place,
+        }? Error))
+    })
+}
+
+/// Maps the ring's memory for the chip, from entry `first` of the page table on.
+fn map_ring(gart: &Gart<'_>, ring: &Ring<'_>, first: u64) -> Result {
+    let mut first = usize::try_from(first)?;
+    for (addr, size) in ring.pieces() {
+        let pages = size / pte::PAGE_SIZE as usize;
+        gart.map(first, addr, pages)?;
+        first += pages;
+    }
+    gart.flush();
+    Ok(())
+}
+
+impl<'a> family::Gpu<'a> for Gpu<'a> {
+    type Ring = Ring<'a>;
+    type Space = Gart<'a>;
+    type Isolation = Isolation;
+
+    fn rings(&self) -> &[Self::Ring] {
+        core::slice::from_ref(&self.ring)
+    }
+
+    fn space(&self) -> &Self::Space {
+        &self.gart
+    }
+
+    fn isolation(&self) -> &Self::Isolation {
+        &self.isolation
+    }
+
+    fn quiesce(&self) {
+        self.irq.off();
+        cp::stop(self.running.0);
+    }
+
+    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<usize> {
+        let fill = emit::Fill::new(dst, len, value).map_err(|_| EINVAL)?;
+        let mut out = SliceSink::new(out);
+        fill.emit(&mut out).map_err(|_| ENOSPC)?;
+        Ok(out.written())
+    }
+
+    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<usize> {
+        let copy = emit::Copy::new(dst, src, len).map_err(|_| EINVAL)?;
+        let mut out = SliceSink::new(out);
+        copy.emit(&mut out).map_err(|_| ENOSPC)?;
+        Ok(out.written())
+    }
+
+    fn interrupt(&self, kind: pci::IrqType) {
+        self.irq.set_kind(kind);
+    }
+
+    fn arm(&self, on: bool) {
+        self.irq.arm(on);
+    }
+
+    fn top_half(&self) -> TopHalf {
+        self.irq.top_half()
+    }
+
+    fn drain(&self, report: &mut dyn FnMut(Event)) {
+        // There is one source that wakes the thread, and one ring.
+        report(Event::Fence(0));
+    }
+}

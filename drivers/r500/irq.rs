@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Interrupts.
+//!
+//! `GEN_INT_CNTL` enables sources, `GEN_INT_STATUS` shows them and is written with ones to
+//! acknowledge. The source this driver lives on is `SW_INT`: a fence ends with a command that
+//! writes `SW_INT_FIRE` to the status register, which raises it behind everything that the command
+//! processor did before. It is enabled only while somebody waits, so that a busy ring without
+//! waiters does not interrupt at all.
+//!
+//! Display interrupts come in through one bit of the same status, and belong to nobody here: should
+//! one be pending, its sources are switched off (see [`display`]).
+//!
+//! Message-signalled interrupts are sent once and then need a re-arm. An R5xx does that by a write
+//! to `MSI_REARM_EN`, which must be the last thing: what is pending after it sends the next
+//! message.
+//!
+//! The manual mentions interrupts in 4.9 and 9.1.13 only; facts are from Linux' `radeon`
+//! (`rs600_irq_process`).
+
+use kernel::{
+    io::Io,
+    pci,
+    prelude::*,
+    sync::atomic::{
+        Atomic,
+        Relaxed, //
+    },
+};
+
+use lapidary::family::TopHalf;
+
+use crate::{
+    chip::Chip,
+    display,
+    regs::{
+        mmio::*,
+        Window, //
+    },
+};
+
+/// What a value of the status register asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pending {
+    /// A fence has completed.
+    fence: bool,
+    /// A display source is pending.
+    display: bool,
+}
+
+impl Pending {
+    /// Decodes `status`. Nothing is pending on a device that does not answer.
+    fn decode(status: GEN_INT_STATUS) -> Self {
+        let alive = status.into_raw() != u32::MAX;
+        Self {
+            fence: alive && status.sw_int(),
+            display: alive && status.display_int_stat(),
+        }
+    }
+}
+
+/// The interrupt logic of one chip.
+pub(crate) struct Irq<'a> {
+    window: Window<'a>,
+    /// Interrupts are messages: re-arm after each.
+    messages: Atomic<bool>,
+}
+
+impl<'a> Irq<'a> {
+    /// Takes over the interrupts of the chip in `window`: all off.
+    pub(crate) fn new(window: Window<'a>) -> Self {
+        let irq = Self {
+            window,
+            messages: Atomic::new(false),
+        };
+        irq.off();
+        display::silence(window);
+        irq
+    }
+
+    /// Told before the handler can run.
+    pub(crate) fn set_kind(&self, kind: pci::IrqType) {
+        let messages = !matches!(kind, pci::IrqType::Intx);
+        self.messages.store(messages, Relaxed);
+        if messages {
+            self.rearm();
+        }
+    }
+
+    /// Enables or disables the fence interrupt. Enabling forgets what was pending.
+    pub(crate) fn arm(&self, on: bool) {
+        if on {
+            self.acknowledge_fence();
+            self.window
+                .write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(true));
+        } else {
+            self.off();
+        }
+    }
+
+    /// Disables everything.
+    pub(crate) fn off(&self) {
+        self.window.write_reg(GEN_INT_CNTL::zeroed());
+    }
+
+    /// Lets the next message be sent. It is the edge that counts.
+    fn rearm(&self) {
+        self.window.write_reg(MSI_REARM_EN::zeroed());
+        self.window
+            .write_reg(MSI_REARM_EN::zeroed().with_msi_rearm_en(true));
+    }
+
+    fn acknowledge_fence(&self) {
+        self.window
+            .write_reg(GEN_INT_STATUS::zeroed().with_sw_int(true));
+    }
+
+    /// Hard interrupt: finds out whether the chip has raised it, and acknowledges.
+    pub(crate) fn top_half(&self) -> TopHalf {
+        let pending = Pending::decode(self.window.read(GEN_INT_STATUS));
+        if pending.display {
+            display::silence(self.window);
+        }
+        if pending.fence {
+            self.acknowledge_fence();
+        }
+        if (pending.fence || pending.display) && self.messages.load(Relaxed) {
+            self.rearm();
+        }
+        match pending {
+            Pending { fence: true, .. } => TopHalf::Wake,
+            Pending { display: true, .. } => TopHalf::Handled,
+            _ => TopHalf::NotMine,
+        }
+    }
+}
+
+/// Which kinds of interrupt to ask for: what the `msi` parameter says (0 never, 1 always, else the
+/// chip's habit).
+pub(crate) fn types(chip: &dyn Chip, parameter: i32) -> pci::IrqTypes {
+    let messages = match parameter {
+        0 => false,
+        1 => true,
+        _ => chip.msi_by_default(),
+    };
+    let types = pci::IrqTypes::default().with(pci::IrqType::Intx);
+    if messages {
+        types.with(pci::IrqType::Msi)
+    } else {
+        types
+    }
+}
+
+#[kunit_tests(r500_irq)]
+mod tests {
+    use super::*;
+    use crate::regs::fake;
+
+    #[test]
+    fn vanished_device_has_nothing_pending() {
+        let nothing = Pending {
+            fence: false,
+            display: false,
+        };
+        assert_eq!(Pending::decode(GEN_INT_STATUS::from(u32::MAX)), nothing);
+        assert_eq!(Pending::decode(GEN_INT_STATUS::zeroed()), nothing);
+    }
+
+    #[test]
+    fn fence_is_acknowledged_and_wakes() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Msi);
+        window.write_reg(MSI_REARM_EN::zeroed());
+        let fired = GEN_INT_STATUS::zeroed().with_sw_int(true);
+        window.write_reg(fired.with_vga_int_stat(true));
+
+        assert!(irq.top_half() == TopHalf::Wake);
+        // In plain memory the acknowledgement stays to be seen: the fence's bit alone.
+        assert_eq!(window.read(GEN_INT_STATUS).into_raw(), fired.into_raw());
+        assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+        Ok(())
+    }
+
+    #[test]
+    fn display_is_silenced_without_waking() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Intx);
+        window.write_reg(DXMODE_INT_MASK::from(u32::MAX));
+        window.write_reg(GEN_INT_STATUS::zeroed().with_display_int_stat(true));
+
+        assert!(irq.top_half() == TopHalf::Handled);
+        assert_eq!(window.read(DXMODE_INT_MASK).into_raw(), 0);
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
+        Ok(())
+    }
+
+    #[test]
+    fn arming_forgets_the_past() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.arm(true);
+        assert!(window.read(GEN_INT_CNTL).sw_int_en());
+        assert!(window.read(GEN_INT_STATUS).sw_int());
+        irq.arm(false);
+        assert_eq!(window.read(GEN_INT_CNTL).into_raw(), 0);
+        Ok(())
+    }
+}

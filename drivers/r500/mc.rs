@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The GPU's address space.
+//!
+//! Every engine of an R5xx sees one 32-bit space of byte addresses, which the memory controller
+//! divides: a window on VRAM (`MC_FB_LOCATION`), a window on system memory through the page table
+//! of the bus interface (see [`gart`](crate::gart)), and an AGP window, which a PCI Express card
+//! has no use for.
+//!
+//! The firmware has placed VRAM when it posted the card, and a display that is being scanned out
+//! reads by these addresses. So VRAM stays where it is, and the driver puts the system window where
+//! there is room.
+//!
+//! `CONFIG_MEMSIZE` says how much memory the card has, `HDP_FB_LOCATION` where the host's window on
+//! VRAM (BAR 0) begins. The manual has none of this; facts are from Linux' `radeon`
+//! (`rv515_mc_program`, `r100_vram_init_sizes`).
+
+use core::ops::Range;
+
+use kernel::{
+    device::Device,
+    io::{
+        poll,
+        Io, //
+    },
+    page::PAGE_SIZE,
+    prelude::*,
+    sizes::{
+        SZ_1M,
+        SZ_32M,
+        SZ_512M,
+        SZ_64K, //
+    },
+    time::Delta, //
+};
+
+use crate::{
+    chip::{
+        Chip,
+        FbLocation, //
+    },
+    display,
+    regs::{
+        mmio::*,
+        Mc,
+        Window, //
+    },
+};
+
+/// A range of addresses as the GPU sees them.
+pub(crate) type GpuRange = Range<u64>;
+
+/// End of the GPU's address space.
+const SPACE_END: u64 = 1 << 32;
+
+/// Size of the window on system memory where there is room for it, and the least that is worth
+/// having.
+const GTT_SIZE: u64 = SZ_512M as u64;
+const GTT_LEAST: u64 = SZ_32M as u64;
+
+/// How long the memory controller may take to finish what it is at.
+const IDLE_TIME: Delta = Delta::from_millis(10);
+
+/// Alignment of the window on system memory.
+const GTT_ALIGN: u64 = SZ_1M as u64;
+
+/// VRAM in GPU addresses: where the firmware placed it, no longer than the card's memory.
+///
+/// # Errors
+///
+/// `ENODEV` if the placement makes no sense, after one line in the log.
+pub(crate) fn vram(dev: &Device, chip: &dyn Chip, window: Window<'_>) -> Result<GpuRange> {
+    pin_init::stack_pin_init!(let mc = Mc::new(window));
+    let size = window.read(CONFIG_MEMSIZE).into_raw();
+    let location = chip.fb_location(&mc);
+    placed(location, size.into()).ok_or_else(|| {
+        dev_err!(
+            dev,
+            "frame buffer at {:#06x}:{:#06x} (64 KiB units) with {} bytes of memory makes no sense\n",
+            location.start,
+            location.top,
+            size
+        );
+        ENODEV
+    })
+}
+
+/// The range of `size` bytes of memory at `location`, whole pages; none if there is nothing.
+fn placed(location: FbLocation, size: u64) -> Option<GpuRange> {
+    const UNIT: u64 = SZ_64K as u64;
+    const PAGE: u64 = PAGE_SIZE as u64;
+    let start = u64::from(location.start) * UNIT;
+    let end = (u64::from(location.top) + 1) * UNIT;
+    let size = end.checked_sub(start)?.min(size);
+    let size = size - size % PAGE;
+    (size != 0).then_some(start..start + size)
+}
+
+/// Where the window on system memory goes: behind VRAM, or before it.
+///
+/// Takes the largest power of two up to 512 MiB for which there is room.
+///
+/// # Errors
+///
+/// `ENOSPC` if there are not 32 MiB on either side.
+pub(crate) fn gtt(vram: &GpuRange) -> Result<GpuRange> {
+    let mut size = GTT_SIZE;
+    while size >= GTT_LEAST {
+        let start = vram.end.next_multiple_of(GTT_ALIGN);
+        if start + size <= SPACE_END {
+            return Ok(start..start + size);
+        }
+        if size <= vram.start {
+            let start = (vram.start - size) / GTT_ALIGN * GTT_ALIGN;
+            return Ok(start..start + size);
+        }
+        size /= 2;
+    }
+    Err(ENOSPC)
+}
+
+/// Makes the windows of the address space what the driver expects: VRAM at `vram`, where it already
+/// is, reached by the host through all `bar_size` bytes of BAR 0, and no AGP window.
+pub(crate) fn arrange(
+    dev: &Device,
+    chip: &dyn Chip,
+    window: Window<'_>,
+    vram: &GpuRange,
+    bar_size: u64,
+) {
+    pin_init::stack_pin_init!(let mc = Mc::new(window));
+    // A display keeps the memory controller busy for ever. It reads VRAM, whose window stays as it
+    // is.
+    if !display::is_on(window) {
+        let idle = poll::read_poll_timeout(
+            || Ok(chip.mc_idle(&mc)),
+            |idle| *idle,
+            Delta::from_micros(10),
+            IDLE_TIME,
+        );
+        if idle.is_err() {
+            dev_warn!(dev, "memory controller does not become idle\n");
+        }
+    }
+    chip.close_agp(&mc);
+    open_host_window(window, vram, bar_size);
+}
+
+/// Lets the host reach VRAM through all of BAR 0. A register is written only if the firmware left
+/// it otherwise.
+fn open_host_window(window: Window<'_>, vram: &GpuRange, bar_size: u64) {
+    // CAST: VRAM lies below 4 GiB, so that 16 bits are left.
+    let start = (vram.start >> 16) as u16;
+    if window.read(HDP_FB_LOCATION).hdp_fb_start().get() != u32::from(start) {
+        window.write_reg(HDP_FB_LOCATION::zeroed().with_hdp_fb_start(start));
+    }
+    // The host's window is in two halves, of which the second answers only if it is told to.
+    if bar_size > u64::from(window.read(CONFIG_APER_SIZE).into_raw()) {
+        let host_path = window.read(HOST_PATH_CNTL);
+        if !host_path.hdp_aper_cntl() {
+            window.write_reg(host_path.with_hdp_aper_cntl(true));
+        }
+    }
+}
+
+#[kunit_tests(r500_mc)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vram_is_no_longer_than_its_window() {
+        let location = FbLocation {
+            start: 0xd000,
+            top: 0xdfff,
+        };
+        assert_eq!(
+            placed(location, 0x1000_0000),
+            Some(0xd000_0000..0xe000_0000)
+        );
+        assert_eq!(
+            placed(location, 0x2000_0000),
+            Some(0xd000_0000..0xe000_0000)
+        );
+        assert_eq!(
+            placed(location, 0x0800_0fff),
+            Some(0xd000_0000..0xd800_0000)
+        );
+    }
+
+    #[test]
+    fn senseless_vram_is_refused() {
+        assert_eq!(placed(FbLocation { start: 2, top: 0 }, 0x1000_0000), None);
+        assert_eq!(
+            placed(
+                FbLocation {
+                    start: 0,
+                    top: 0xfff
+                },
+                0
+            ),
+            None
+        );
+        assert_eq!(
+            placed(
+                FbLocation {
+                    start: 0,
+                    top: 0xfff
+                },
+                0xfff
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn system_window_keeps_off_vram() {
+        let cases = [
+            (0..0x1000_0000, Some(0x1000_0000..0x3000_0000)),
+            (0xd000_0000..0xe000_0000, Some(0xe000_0000..0x1_0000_0000)),
+            (0xe000_0000..0xf000_0000, Some(0xc000_0000..0xe000_0000)),
+            (0..0xf000_0000, Some(0xf000_0000..0x1_0000_0000)),
+            (0..0xff00_0000, None),
+        ];
+        for (vram, want) in cases {
+            assert_eq!(gtt(&vram).ok(), want);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The pixel pipes.
+//!
+//! An R5xx has one to four pixel pipes. Each draws its share of a checkerboard of screen tiles; how
+//! many take part is said in `GB_TILE_CONFIG`, how many there are in the fuses that
+//! `GB_PIPE_SELECT` shows (R5xx 9.3.4). The 2D engine follows the same setting. User space
+//! asks for the numbers, because they decide how occlusion results have to be summed.
+//!
+//! The sequence is Linux' (`r420_pipes_init`, `rv515_gpu_init`, `r520_gpu_init`). The engines must
+//! be idle; changing the tiling loses all state of the 3D pipe.
+
+use kernel::{
+    io::Io,
+    prelude::*, //
+};
+
+use crate::{
+    chip::Chip,
+    cp,
+    regs::{
+        mmio::*,
+        pll,
+        Pll,
+        Window, //
+    },
+    state, //
+};
+
+/// How many pipes take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pipes {
+    /// Pixel pipes, 1 to 4.
+    pub(crate) pixel: u32,
+    /// Z pipes, 1 or 2.
+    pub(crate) z: u32,
+}
+
+/// `GB_TILE_CONFIG`: tiles of 16 by 16 pixels, the only size that all pipes support.
+const TILE_16: u32 = 1;
+
+/// Codes for one to four pipes in `GB_TILE_CONFIG` (R5xx 9.3.4.1).
+const PIPE_COUNT: [u32; 4] = [0, 3, 6, 7];
+
+/// Counts the pipes and sets all of them up.
+///
+/// # Errors
+///
+/// `ETIMEDOUT` if the engines do not become idle.
+pub(crate) fn set_up(chip: &dyn Chip, window: Window<'_>) -> Result<Pipes> {
+    chip.before_pipes(window);
+    // Register reads and writes may mix with drawing; without this the geometry front end can lock
+    // up.
+    window.write_reg(
+        GA_ENHANCE::zeroed()
+            .with_deadlock_cntl(true)
+            .with_fastsync_cntl(true)
+            .with_reg_readwrite(true)
+            .with_reg_nostall(true),
+    );
+    cp::wait_idle(window)?;
+
+    let fuses = window.read(GB_PIPE_SELECT);
+    let highest = fuses.max_pipe().get();
+    let pixel = highest + 1;
+    let count = PIPE_COUNT.get(highest as usize).copied().unwrap_or(0);
+    window.write_reg(SU_REG_DEST::zeroed().try_with_select(state::every(pixel))?);
+    window.write_reg(
+        GB_TILE_CONFIG::zeroed()
+            .with_enable(true)
+            .try_with_pipe_count(count)?
+            .with_const_tile_size::<TILE_16>(),
+    );
+    cp::wait_idle(window)?;
+
+    window.update(DST_PIPE_CONFIG, |config| config.with_pipe_auto_config(true));
+    window.update(RB2D_DSTCACHE_MODE, |mode| {
+        mode.with_dc_autoflush_enable(true)
+            .with_dc_disable_ignore_pe(true)
+    });
+    cp::wait_idle(window)?;
+
+    pin_init::stack_pin_init!(let pll = Pll::new(window));
+    clocks(window, &pll, fuses)?;
+    Ok(Pipes {
+        pixel,
+        z: chip.z_pipes(window),
+    })
+}
+
+/// Powers the memories of the pipes in use, and keeps the clocks of the command processor and the
+/// 2D engine on.
+///
+/// A sync pulse that arrives while the command processor's clock is off would be lost (R5xx 4.9).
+fn clocks(window: Window<'_>, pll: &Pll<'_>, fuses: GB_PIPE_SELECT) -> Result {
+    let pipe = window.read(DST_PIPE_CONFIG).pipe_select().get();
+    pll.write(
+        pll::DYN_SCLK_PWMEM_PIPE::zeroed()
+            .try_with_pipe_enable(1 << pipe)?
+            .with_pipe_memory(fuses.pipe_mask()),
+    );
+    pll.update(|clock: pll::CP_DYN_CNTL| clock.with_cp_forceon(true));
+    pll.update(|clock: pll::E2_DYN_CNTL| clock.with_e2_forceon(true));
+    pll.update(|clock: pll::IDCT_DYN_CNTL| clock.with_idct_forceon(true));
+    Ok(())
+}

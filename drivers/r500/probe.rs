@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Finding out what card this is, without touching it.
+//!
+//! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and has
+//! been posted, and with the places of VRAM, of what must not be touched in it, and of the window
+//! on system memory. Everything that can be wrong with a card at this point has one line in the
+//! log, and everything taken is given back.
+
+use kernel::{
+    device::{
+        Bound,
+        Core, //
+    },
+    dma::{
+        Device as _,
+        DmaMask, //
+    },
+    io::{
+        Io,
+        IoBase, //
+    },
+    pci,
+    prelude::*, //
+};
+
+use lapidary::{
+    corner::aperture,
+    family::Layout, //
+};
+
+use crate::{
+    chip::{
+        Chip,
+        Chipset, //
+    },
+    display, mc, module_parameters,
+    regs::{
+        mmio::*,
+        Window,
+        WINDOW, //
+    },
+};
+
+/// BAR of the window on VRAM.
+pub(crate) const VRAM_BAR: u32 = 0;
+/// BAR of the registers.
+const REGISTER_BAR: u32 = 2;
+
+/// Capability number of PCI Express.
+const PCI_EXPRESS: u8 = 0x10;
+
+/// A chip that has been identified.
+pub(crate) struct Board<'a> {
+    pub(crate) pdev: &'a pci::Device<Bound>,
+    pub(crate) chip: &'static dyn Chip,
+    pub(crate) registers: pci::Bar<'a, WINDOW>,
+    /// Where memory is.
+    pub(crate) layout: Layout,
+}
+
+/// Implements [`lapidary::family::Family::identify`].
+pub(crate) fn identify<'a>(
+    pdev: &'a pci::Device<Core<'_>>,
+    chipset: Chipset,
+) -> Result<(Board<'a>, Layout)> {
+    let chip = chipset.chip();
+
+    if module_parameters::evict.value() {
+        aperture::evict(pdev, c"r500")?;
+    }
+
+    // System memory is reached through the page table of the PCI Express interface, which takes
+    // 40-bit addresses.
+    if !has_capability(pdev, PCI_EXPRESS) {
+        dev_err!(
+            pdev,
+            "no PCI Express capability: the card has no way to system memory\n"
+        );
+        return Err(ENODEV);
+    }
+    // SAFETY: The device is being probed; nobody else sets up DMA on it.
+    unsafe { pdev.dma_set_mask_and_coherent(DmaMask::new::<40>())? };
+
+    let register_size = pdev.resource_len(REGISTER_BAR)?;
+    if register_size < WINDOW as u64 {
+        dev_err!(
+            pdev,
+            "register BAR has {:#x} bytes, {:#x} are needed\n",
+            register_size,
+            WINDOW
+        );
+        return Err(ENODEV);
+    }
+    let aperture_size = pdev.resource_len(VRAM_BAR)?;
+    if aperture_size == 0 {
+        dev_err!(pdev, "no memory BAR\n");
+        return Err(ENODEV);
+    }
+    let registers = pdev
+        .iomap_region_sized::<WINDOW>(REGISTER_BAR, c"r500")
+        .inspect_err(|_| dev_err!(pdev, "registers are in use by somebody else\n"))?;
+    let window = registers.as_view();
+
+    if is_dead(window) {
+        dev_err!(pdev, "device does not answer: registers read all ones\n");
+        return Err(ENODEV);
+    }
+    if !is_posted(window) {
+        dev_err!(
+            pdev,
+            "card has not been posted: its memory is not set up by firmware\n"
+        );
+        return Err(ENODEV);
+    }
+
+    let vram = mc::vram(pdev.as_ref(), chip, window)?;
+    let gtt = mc::gtt(&vram).inspect_err(|_| {
+        dev_err!(
+            pdev,
+            "VRAM at {:#x}..{:#x} leaves no room for system memory\n",
+            vram.start,
+            vram.end
+        )
+    })?;
+    let start = pdev.resource_start(VRAM_BAR)?;
+    let layout = Layout {
+        aperture: start..start + aperture_size.min(vram.end - vram.start),
+        reserved: display::reserved(window, &vram),
+        vram,
+        gtt,
+    };
+
+    dev_info!(
+        pdev,
+        "{}, {} MiB VRAM, {} MiB visible, {} MiB GTT, display {}\n",
+        chip.name(),
+        (layout.vram.end - layout.vram.start) >> 20,
+        (layout.aperture.end - layout.aperture.start) >> 20,
+        (layout.gtt.end - layout.gtt.start) >> 20,
+        if display::is_on(window) { "on" } else { "off" }
+    );
+
+    let board = Board {
+        pdev,
+        chip,
+        registers,
+        layout: layout.clone(),
+    };
+    Ok((board, layout))
+}
+
+/// Whether the device has vanished from the bus, or is in a state without clocks or power.
+///
+/// No valid state of the status register has all bits set: its FIFO counter does not reach 127.
+pub(crate) fn is_dead(window: Window<'_>) -> bool {
+    window.read(RBBM_STATUS).into_raw() == u32::MAX
+}
+
+/// Whether firmware has set the card up. Running displays need memory, else its size has been
+/// written down.
+fn is_posted(window: Window<'_>) -> bool {
+    display::is_on(window) || window.read(CONFIG_MEMSIZE).into_raw() != 0
+}
+
+/// Whether the device has the PCI capability `id`.
+fn has_capability(pdev: &pci::Device<Bound>, id: u8) -> bool {
+    let config = pdev.config_space();
+    let mut found = capabilities(|offset| config.try_read8(offset).ok());
+    found.any(|found| found == id)
+}
+
+/// The numbers of the capabilities that a configuration space has, which `read` reads a byte of.
+///
+/// A list that leads back into itself ends after as many elements as fit the space.
+fn capabilities(read: impl Fn(usize) -> Option<u8>) -> impl Iterator<Item = u8> {
+    const STATUS: usize = 0x06;
+    const STATUS_LIST: u8 = 1 << 4;
+    const FIRST: usize = 0x34;
+    const HEADER_END: usize = 0x40;
+    const MOST: usize = (256 - HEADER_END) / 4;
+
+    let has_list = read(STATUS).is_some_and(|status| status & STATUS_LIST != 0);
+    let mut pointer = has_list.then_some(FIRST);
+    core::iter::from_fn(move || {
+        let at = usize::from(read(pointer?)? & !3);
+        pointer = (at >= HEADER_END).then_some(at + 1);
+        pointer?;
+        read(at)
+    })
+    .take(MOST)
+}
+
+#[kunit_tests(r500_probe)]
+mod tests {
+    use super::*;
+
+    fn space(bytes: &[(usize, u8)]) -> [u8; 256] {
+        let mut space = [0; 256];
+        for &(at, value) in bytes {
+            space[at] = value;
+        }
+        space
+    }
+
+    #[test]
+    fn capability_list_is_walked() {
+        let space = space(&[
+            (6, 0x10),
+            (0x34, 0x50),
+            (0x50, 1),
+            (0x51, 0x58),
+            (0x58, 0x10),
+        ]);
+        let mut found = capabilities(|at| space.get(at).copied());
+        assert_eq!(found.next(), Some(1));
+        assert_eq!(found.next(), Some(PCI_EXPRESS));
+        assert_eq!(found.next(), None);
+    }
+
+    #[test]
+    fn missing_and_circular_lists_end() {
+        let none = space(&[(0x34, 0x50), (0x50, PCI_EXPRESS)]);
+        assert_eq!(capabilities(|at| none.get(at).copied()).count(), 0);
+        let circle = space(&[(6, 0x10), (0x34, 0x50), (0x50, 5), (0x51, 0x50)]);
+        assert!(capabilities(|at| circle.get(at).copied()).count() <= 48);
+    }
+}

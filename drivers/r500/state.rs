@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The state that the engines start from.
+//!
+//! Registers whose values no client sets but all rely on: how 2D and 3D engine wait for each other,
+//! which pipes receive register writes, sample positions, rounding. Some of them can be written
+//! through the ring only (R5xx 9.1.14), and those of the 3D pipe only while their caches are empty,
+//! so all go this way. The values are Linux' (`rv515_ring_start`).
+
+use lapidary::portable::sink::{
+    Full,
+    Sink, //
+};
+
+use crate::portable::{
+    emit,
+    pm4,
+    regs::mmio::*, //
+};
+
+/// All sample positions in the middle of the pixel, in twelfths.
+const MIDDLE: u32 = 6;
+
+/// Rounding to nearest, for geometry and colours.
+const NEAREST: u32 = 1;
+
+/// Polygons are drawn as triangles.
+const TRIANGLES: u32 = 2;
+
+/// Length of [`initial`] in dwords.
+pub(crate) const DWORDS: usize = 24 + 2 * emit::FLUSH_DWORDS + emit::WAIT_IDLE_DWORDS;
+
+/// Writes the state for a chip with `pipes` pixel pipes.
+///
+/// # Errors
+///
+/// [`Full`] if `out` takes less than [`DWORDS`].
+pub(crate) fn initial(out: &mut impl Sink, pipes: u32) -> Result<(), Full> {
+    set(
+        out,
+        ISYNC_CNTL,
+        isync_cntl::ISYNC_ANY2D_IDLE3D.of(1)
+            | isync_cntl::ISYNC_ANY3D_IDLE2D.of(1)
+            | isync_cntl::ISYNC_WAIT_IDLEGUI.of(1)
+            | isync_cntl::ISYNC_CPSCRATCH_IDLEGUI.of(1),
+    )?;
+    emit::wait_idle(out)?;
+    set(
+        out,
+        DST_PIPE_CONFIG,
+        dst_pipe_config::PIPE_AUTO_CONFIG.of(1),
+    )?;
+    set(out, GB_SELECT, 0)?;
+    set(out, GB_ENABLE, 0)?;
+    set(out, SU_REG_DEST, every(pipes))?;
+    set(out, VAP_INDEX_OFFSET, 0)?;
+    emit::flush(out)?;
+    set(out, GB_AA_CONFIG, 0)?;
+    emit::flush(out)?;
+    set(
+        out,
+        GB_MSPOS0,
+        gb_mspos0::MS_X0.of(MIDDLE)
+            | gb_mspos0::MS_Y0.of(MIDDLE)
+            | gb_mspos0::MS_X1.of(MIDDLE)
+            | gb_mspos0::MS_Y1.of(MIDDLE)
+            | gb_mspos0::MS_X2.of(MIDDLE)
+            | gb_mspos0::MS_Y2.of(MIDDLE)
+            | gb_mspos0::MSBD0_X.of(MIDDLE)
+            | gb_mspos0::MSBD0_Y.of(MIDDLE),
+    )?;
+    set(
+        out,
+        GB_MSPOS1,
+        gb_mspos1::MS_X3.of(MIDDLE)
+            | gb_mspos1::MS_Y3.of(MIDDLE)
+            | gb_mspos1::MS_X4.of(MIDDLE)
+            | gb_mspos1::MS_Y4.of(MIDDLE)
+            | gb_mspos1::MS_X5.of(MIDDLE)
+            | gb_mspos1::MS_Y5.of(MIDDLE)
+            | gb_mspos1::MSBD1.of(MIDDLE),
+    )?;
+    set(
+        out,
+        GA_ENHANCE,
+        ga_enhance::DEADLOCK_CNTL.of(1) | ga_enhance::FASTSYNC_CNTL.of(1),
+    )?;
+    set(
+        out,
+        GA_POLY_MODE,
+        ga_poly_mode::FRONT_PTYPE.of(TRIANGLES) | ga_poly_mode::BACK_PTYPE.of(TRIANGLES),
+    )?;
+    set(
+        out,
+        GA_ROUND_MODE,
+        ga_round_mode::GEOMETRY_ROUND.of(NEAREST) | ga_round_mode::COLOR_ROUND.of(NEAREST),
+    )
+}
+
+fn set(out: &mut impl Sink, register: u32, value: u32) -> Result<(), Full> {
+    out.put(pm4::write(register, 1))?;
+    out.put(value)
+}
+
+/// A mask with a bit for each of `pipes` pipes.
+pub(crate) const fn every(pipes: u32) -> u32 {
+    u32::MAX >> (32 - if pipes < 1 { 1 } else { pipes })
+}
