@@ -25,7 +25,6 @@ use super::{
             default_sc_bottom_right,
             dp_cntl,
             dp_gui_master_cntl as gui,
-            dst_pitch_offset,
             dst_width_height,
             dstcache_ctlstat,
             gen_int_status,
@@ -33,7 +32,8 @@ use super::{
             rb3d_dstcache_ctlstat,
             wait_until,
             zb_zcache_ctlstat, //
-        }, //
+        },
+        pm4::pitch_offset, //
     }, //
 };
 
@@ -175,11 +175,7 @@ pub fn fence(out: &mut impl Sink, fence: Fence) -> Result<(), Full> {
         invalidate.put(fence.host_path_cntl, 0),
     )?;
     scratch(out, fence.scratch, fence.sequence)?;
-    write(
-        out,
-        mmio::GEN_INT_STATUS,
-        gen_int_status::SW_INT_SET.of(1),
-    )
+    write(out, mmio::GEN_INT_STATUS, gen_int_status::SW_INT_SET.of(1))
 }
 
 /// Executes the `dwords` dwords at GPU address `address`, a multiple of 4, as an indirect buffer.
@@ -228,8 +224,8 @@ impl Pages {
             let first = band.wrapping_mul(MAX_ROWS);
             let rows = self.count.saturating_sub(first).min(MAX_ROWS);
             let address = self.address.wrapping_add(first.wrapping_mul(PAGE_SIZE));
-            let word = dst_pitch_offset::PITCH.put(
-                dst_pitch_offset::OFFSET.of((address / OFFSET_UNIT) as u32),
+            let word = pitch_offset::PITCH.put(
+                pitch_offset::OFFSET.of((address / OFFSET_UNIT) as u32),
                 (PAGE_SIZE / PITCH_UNIT) as u32,
             );
             (word, rows as u32)
@@ -245,8 +241,7 @@ fn setup(out: &mut impl Sink, control: u32) -> Result<(), Full> {
     write(
         out,
         mmio::DEFAULT_SC_BOTTOM_RIGHT,
-        default_sc_bottom_right::RIGHT.of(EDGE_MAX)
-            | default_sc_bottom_right::BOTTOM.of(EDGE_MAX),
+        default_sc_bottom_right::RIGHT.of(EDGE_MAX) | default_sc_bottom_right::BOTTOM.of(EDGE_MAX),
     )?;
     write(
         out,

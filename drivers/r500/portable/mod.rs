@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code of the R5xx family: registers, packets, page-table entries, microcode images and the
-//! kernel's own command sequences.
+//! Portable code of the R5xx family: registers, packets, page-table entries, microcode images, the kernel's
+//! own command sequences, and the checker of user command streams.
 //!
 //! Like `lapidary::portable` it is compiled both into the kernel module and into a host library: `core`
 //! only, no allocation, no `unsafe`, no panic.
 
 #![forbid(unsafe_code)]
 
+pub mod checker;
 pub mod emit;
 pub mod firmware;
 pub mod pm4;
+pub mod policy;
 pub mod pte;
 pub mod regs;

@@ -16,32 +16,21 @@
 
 use lapidary::portable::bits::Field;
 
-/// Header: packet type.
-const TYPE: Field = Field::new(31, 30);
-/// Header of types 0 and 3: number of body dwords less one.
-const COUNT: Field = Field::new(29, 16);
-/// Header of type 0: index of the first register, in dwords.
-const BASE_INDEX: Field = Field::new(12, 0);
-/// Header of type 0: reserved for a larger register space.
-const RESERVED_0: Field = Field::new(14, 13);
-/// Header of type 0: every value goes to the first register.
-const ONE_REG_WR: Field = Field::new(15, 15);
-/// Header of type 1: index of the first register, in dwords.
-const REG_INDEX1: Field = Field::new(10, 0);
-/// Header of type 1: index of the second register, in dwords.
-const REG_INDEX2: Field = Field::new(21, 11);
-/// Header of type 1: reserved.
-const RESERVED_1: Field = Field::new(29, 22);
-/// Header of type 3: operation.
-const IT_OPCODE: Field = Field::new(15, 8);
-/// Header of type 3: reserved.
-const RESERVED_3: Field = Field::new(7, 0);
+use super::regs::pm4::{
+    type0,
+    type1,
+    type2,
+    type3, //
+};
+
+/// Header: packet type. In the same place in all four.
+const TYPE: Field = type0::TYPE;
 
 /// The longest body of a packet, in dwords.
-pub const MAX_BODY: u32 = COUNT.max() + 1;
+pub const MAX_BODY: u32 = type0::COUNT.max() + 1;
 
 /// A filler of one dword (type 2).
-pub const FILLER: u32 = TYPE.of(2);
+pub const FILLER: u32 = type2::TYPE.of(2);
 
 /// The set bit of an operation whose body begins with `GUI_CONTROL` (R5xx 5.2).
 pub const HAS_SETTINGS: u8 = 0x80;
@@ -85,18 +74,18 @@ impl Header {
     pub const fn decode(word: u32) -> Self {
         match TYPE.get(word) {
             0 => Self::Type0 {
-                register: BASE_INDEX.get(word) << 2,
-                count: COUNT.get(word).wrapping_add(1),
-                one_register: ONE_REG_WR.get(word) != 0,
+                register: type0::BASE_INDEX.get(word) << 2,
+                count: type0::COUNT.get(word).wrapping_add(1),
+                one_register: type0::ONE_REG_WR.any(word),
             },
             1 => Self::Type1 {
-                first: REG_INDEX1.get(word) << 2,
-                second: REG_INDEX2.get(word) << 2,
+                first: type1::REG_INDEX1.get(word) << 2,
+                second: type1::REG_INDEX2.get(word) << 2,
             },
             2 => Self::Type2,
             _ => Self::Type3 {
-                opcode: IT_OPCODE.get(word) as u8,
-                count: COUNT.get(word).wrapping_add(1),
+                opcode: type3::IT_OPCODE.get(word) as u8,
+                count: type3::COUNT.get(word).wrapping_add(1),
             },
         }
     }
@@ -109,7 +98,7 @@ impl Header {
                 count,
                 one_register,
             } => {
-                if !reachable(register, BASE_INDEX) || !countable(count) {
+                if !reachable(register, type0::BASE_INDEX) || !countable(count) {
                     return None;
                 }
                 Some(if one_register {
@@ -119,10 +108,11 @@ impl Header {
                 })
             }
             Self::Type1 { first, second } => {
-                if !reachable(first, REG_INDEX1) || !reachable(second, REG_INDEX2) {
+                if !reachable(first, type1::REG_INDEX1) || !reachable(second, type1::REG_INDEX2) {
                     return None;
                 }
-                Some(REG_INDEX2.put(REG_INDEX1.put(TYPE.of(1), first >> 2), second >> 2))
+                let word = type1::REG_INDEX1.put(type1::TYPE.of(1), first >> 2);
+                Some(type1::REG_INDEX2.put(word, second >> 2))
             }
             Self::Type2 => Some(FILLER),
             Self::Type3 { opcode, count } => {
@@ -156,11 +146,18 @@ const fn countable(count: u32) -> bool {
 /// The reserved bits that are set in a header. The contents of a filler do not count.
 #[inline]
 pub const fn reserved_bits(word: u32) -> u32 {
+    const RESERVED0: u32 = !(type0::BASE_INDEX.mask()
+        | type0::ONE_REG_WR.mask()
+        | type0::COUNT.mask()
+        | type0::TYPE.mask());
+    const RESERVED1: u32 =
+        !(type1::REG_INDEX1.mask() | type1::REG_INDEX2.mask() | type1::TYPE.mask());
+    const RESERVED3: u32 = !(type3::IT_OPCODE.mask() | type3::COUNT.mask() | type3::TYPE.mask());
     word & match TYPE.get(word) {
-        0 => RESERVED_0.mask(),
-        1 => RESERVED_1.mask(),
+        0 => RESERVED0,
+        1 => RESERVED1,
         2 => 0,
-        _ => RESERVED_3.mask(),
+        _ => RESERVED3,
     }
 }
 
@@ -170,20 +167,20 @@ pub const fn reserved_bits(word: u32) -> u32 {
 /// [`Header::encode`] for values that are not constants.
 #[inline]
 pub const fn write(register: u32, count: u32) -> u32 {
-    COUNT.put(BASE_INDEX.of(register >> 2), count.wrapping_sub(1))
+    type0::COUNT.put(type0::BASE_INDEX.of(register >> 2), count.wrapping_sub(1))
 }
 
 /// Type-0 header: `count` values, all for the register at byte offset `register`. As [`write`] otherwise.
 #[inline]
 pub const fn write_one(register: u32, count: u32) -> u32 {
-    ONE_REG_WR.put(write(register, count), 1)
+    type0::ONE_REG_WR.put(write(register, count), 1)
 }
 
 /// Type-3 header: operation `opcode` with a body of `count` dwords. As [`write`] otherwise.
 #[inline]
 pub const fn operation(opcode: u8, count: u32) -> u32 {
-    COUNT.put(
-        IT_OPCODE.put(TYPE.of(3), opcode as u32),
+    type3::COUNT.put(
+        type3::IT_OPCODE.put(type3::TYPE.of(3), opcode as u32),
         count.wrapping_sub(1),
     )
 }

@@ -85,8 +85,7 @@ impl Entry {
 
     /// The bus address of the page.
     pub const fn address(self) -> u64 {
-        ((ADDRESS_HIGH.get(self.0) as u64) << 32)
-            | ((ADDRESS_LOW.get(self.0) as u64) << PAGE_SHIFT)
+        ((ADDRESS_HIGH.get(self.0) as u64) << 32) | ((ADDRESS_LOW.get(self.0) as u64) << PAGE_SHIFT)
     }
 
     /// What the chip may do with the page.

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Surfaces, and which bytes of them a rectangle touches.
+//!
+//! A surface is a part of an object seen as lines of pixels: the address of its first byte, the distance of
+//! its lines (pitch), and how pixels are arranged. In a linear surface pixel (x, y) lies at
+//! `y * pitch + x * bytes`. In a tiled one (R5xx 2) blocks of pixels are contiguous: micro-blocks of 32 bytes,
+//! and macro-blocks of 8 by 8 micro-blocks, 2 KiB, aligned to 2 KiB. A row of blocks takes `pitch` bytes
+//! for each of its lines, so whatever the order of pixels inside, lines 0 to y touch no byte behind the row
+//! of blocks that line y is in.
+
+use super::reason::Reason;
+
+/// Coordinates of the 2D engine have 14 bits, signed.
+const COORDINATES: core::ops::RangeInclusive<i32> = -8192..=8191;
+
+/// Size of a macro-block.
+const MACRO_BLOCK: u64 = 2048;
+/// Alignment of the pitch of macro-tiled surfaces: the widest macro-block, 8 linear micro-blocks.
+const MACRO_PITCH: u64 = 256;
+/// Micro-blocks in a macro-block, in each direction.
+const MACRO_BLOCKS: u64 = 8;
+
+/// A point of a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    pub(super) x: i32,
+    pub(super) y: i32,
+}
+
+/// One coordinate in a 16-bit half: 14 bits, signed, the two upper bits copies of the sign.
+pub(super) fn coordinate(half: u32) -> Result<i32, Reason> {
+    let value = i32::from(half as u16 as i16);
+    if COORDINATES.contains(&value) {
+        Ok(value)
+    } else {
+        Err(Reason::Coordinate)
+    }
+}
+
+impl Point {
+    /// A point from a word that has y in its upper and x in its lower half.
+    pub(super) fn from_y_x(word: u32) -> Result<Self, Reason> {
+        Ok(Self {
+            x: coordinate(word)?,
+            y: coordinate(word >> 16)?,
+        })
+    }
+
+    /// A point from a word that has x in its upper and y in its lower half.
+    pub(super) fn from_x_y(word: u32) -> Result<Self, Reason> {
+        Self::from_y_x(word.rotate_left(16))
+    }
+}
+
+/// A non-empty set of pixels: columns and lines from, to, both inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Area {
+    pub(super) left: i32,
+    pub(super) top: i32,
+    pub(super) right: i32,
+    pub(super) bottom: i32,
+}
+
+/// Which way the engine goes from the corner it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Direction {
+    pub(super) left_to_right: bool,
+    pub(super) top_to_bottom: bool,
+}
+
+impl Direction {
+    pub(super) const FORWARD: Self = Self {
+        left_to_right: true,
+        top_to_bottom: true,
+    };
+}
+
+fn span(from: i32, length: u32, forward: bool) -> Result<(i32, i32), Reason> {
+    let more = i32::from(length as u16)
+        .checked_sub(1)
+        .filter(|more| *more >= 0)
+        .ok_or(Reason::EmptyArea)?;
+    let (first, last) = if forward {
+        (from, from.saturating_add(more))
+    } else {
+        (from.saturating_sub(more), from)
+    };
+    // The engine's counters wrap beyond these bounds, and the pixels would be anywhere.
+    if COORDINATES.contains(&first) && COORDINATES.contains(&last) {
+        Ok((first, last))
+    } else {
+        Err(Reason::AreaRange)
+    }
+}
+
+impl Area {
+    /// The rectangle of `width` by `height` pixels (16 bits each) that starts at `corner`.
+    pub(super) fn rectangle(
+        corner: Point,
+        width: u32,
+        height: u32,
+        direction: Direction,
+    ) -> Result<Self, Reason> {
+        let (left, right) = span(corner.x, width, direction.left_to_right)?;
+        let (top, bottom) = span(corner.y, height, direction.top_to_bottom)?;
+        Ok(Self {
+            left,
+            top,
+            right,
+            bottom,
+        })
+    }
+
+    /// The smallest area that has both points, for two corners or the ends of a line.
+    pub(super) fn hull(a: Point, b: Point) -> Self {
+        Self {
+            left: a.x.min(b.x),
+            top: a.y.min(b.y),
+            right: a.x.max(b.x),
+            bottom: a.y.max(b.y),
+        }
+    }
+
+    /// What two areas have in common.
+    pub(super) fn intersection(self, other: Self) -> Option<Self> {
+        let common = Self {
+            left: self.left.max(other.left),
+            top: self.top.max(other.top),
+            right: self.right.min(other.right),
+            bottom: self.bottom.min(other.bottom),
+        };
+        (common.left <= common.right && common.top <= common.bottom).then_some(common)
+    }
+}
+
+/// Arrangement of pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tiling {
+    pub(super) macro_tiled: bool,
+    pub(super) micro_tiled: bool,
+}
+
+/// Bits per pixel that the engine reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Monochrome, of a source only.
+    Mono,
+    /// 8 bits.
+    Eight,
+    /// 16 bits.
+    Sixteen,
+    /// 32 bits.
+    ThirtyTwo,
+}
+
+impl Depth {
+    const fn bits(self) -> u64 {
+        match self {
+            Self::Mono => 1,
+            Self::Eight => 8,
+            Self::Sixteen => 16,
+            Self::ThirtyTwo => 32,
+        }
+    }
+
+    /// Lines of a tiled micro-block (R5xx 2.2). 16-bit pixels come as 8 by 2 and as 4 by 4; the higher one
+    /// covers both.
+    const fn micro_lines(self) -> u64 {
+        match self {
+            Self::Mono => 1,
+            Self::Eight | Self::Sixteen => 4,
+            Self::ThirtyTwo => 2,
+        }
+    }
+}
+
+/// A part of an object seen as lines of pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Surface {
+    /// Index of the object.
+    pub(super) object: u32,
+    /// Bytes from the start of the surface to the end of the object.
+    length: u64,
+    /// Bytes from line to line.
+    pitch: u64,
+    tiling: Tiling,
+}
+
+impl Surface {
+    /// The surface that starts `offset` bytes into object number `object`, which has `size` bytes.
+    pub(super) fn new(
+        object: u32,
+        size: u64,
+        offset: u64,
+        pitch: u64,
+        tiling: Tiling,
+    ) -> Result<Self, Reason> {
+        let length = size
+            .checked_sub(offset)
+            .filter(|length| *length > 0)
+            .ok_or(Reason::OffsetBeyondObject)?;
+        if pitch == 0 {
+            return Err(Reason::ZeroPitch);
+        }
+        if tiling.macro_tiled {
+            if pitch % MACRO_PITCH != 0 {
+                return Err(Reason::TiledPitch);
+            }
+            if offset % MACRO_BLOCK != 0 {
+                return Err(Reason::TiledOffset);
+            }
+        }
+        Ok(Self {
+            object,
+            length,
+            pitch,
+            tiling,
+        })
+    }
+
+    /// Whether every byte of the pixels in `area` lies in the object; if not, `outside` is the reason.
+    pub(super) fn holds(&self, area: Area, depth: Depth, outside: Reason) -> Result<(), Reason> {
+        let (Ok(_), Ok(_), Ok(right), Ok(bottom)) = (
+            u32::try_from(area.left),
+            u32::try_from(area.top),
+            u32::try_from(area.right),
+            u32::try_from(area.bottom),
+        ) else {
+            return Err(outside);
+        };
+        // Coordinates have 13 bits here, the pitch 14: far from any overflow.
+        let columns = u64::from(right).wrapping_add(1);
+        let lines = u64::from(bottom).wrapping_add(1);
+        let width = columns.wrapping_mul(depth.bits()).div_ceil(8);
+        let Tiling {
+            macro_tiled,
+            micro_tiled,
+        } = self.tiling;
+        let end = if macro_tiled || micro_tiled {
+            if depth == Depth::Mono {
+                return Err(Reason::TiledMono);
+            }
+            // Beyond the pitch the order of blocks is not known.
+            if width > self.pitch {
+                return Err(outside);
+            }
+            let mut block_lines = if micro_tiled { depth.micro_lines() } else { 1 };
+            if macro_tiled {
+                block_lines = block_lines.wrapping_mul(MACRO_BLOCKS);
+            }
+            lines
+                .checked_next_multiple_of(block_lines)
+                .and_then(|lines| lines.checked_mul(self.pitch))
+        } else {
+            lines
+                .wrapping_sub(1)
+                .checked_mul(self.pitch)
+                .and_then(|start| start.checked_add(width))
+        };
+        match end {
+            Some(end) if end <= self.length => Ok(()),
+            _ => Err(outside),
+        }
+    }
+}
