@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Writes the synthetic ATOM ROM of a chip to a file.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use lapidary_model::atom::Image;
+use lapidary_model::chip::{CHIPS, Entry};
+
+/// Makes a minimal ATOM expansion ROM from documented structure facts.
+#[derive(Parser)]
+#[command(name = "atom-image")]
+struct Args {
+    /// Which chip.
+    #[arg(long, default_value = "rv515")]
+    chip: String,
+    /// The file to write.
+    out: PathBuf,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let Some(entry) = Entry::by_name(&args.chip) else {
+        let all: Vec<_> = CHIPS.iter().map(|e| e.name).collect();
+        bail!("no chip {}; there are {}", args.chip, all.join(", "));
+    };
+    fs::write(&args.out, Image::new(entry.device).build())
+        .with_context(|| format!("cannot write {}", args.out.display()))
+}

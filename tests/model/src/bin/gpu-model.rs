@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Serves one modelled GPU to QEMU over vfio-user, until QEMU goes.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use lapidary_model::chip::{CHIPS, Entry, Options, State};
+use lapidary_model::machine::Machine;
+use lapidary_model::memory::Vram;
+use lapidary_model::pci::Config;
+use lapidary_model::run::{Shared, System};
+use lapidary_model::server::Function;
+use lapidary_model::trace::Trace;
+use lapidary_model::{atom, control};
+
+/// A functional model of a GPU, for QEMU's vfio-user-pci.
+#[derive(Parser)]
+#[command(name = "gpu-model")]
+struct Args {
+    /// Which chip.
+    #[arg(long, default_value = "rv515")]
+    chip: String,
+    /// The vfio-user socket; must not exist yet.
+    #[arg(long)]
+    socket: PathBuf,
+    /// A socket for tests that ask and set; must not exist yet.
+    #[arg(long)]
+    control: Option<PathBuf>,
+    /// Writes every register access, packet and interrupt here.
+    #[arg(long)]
+    trace: Option<PathBuf>,
+    /// Findings that nobody took are written here at exit.
+    #[arg(long)]
+    report: Option<PathBuf>,
+    /// Whether QEMU maps VRAM or forwards each access.
+    #[arg(long, value_enum, default_value = "mapped")]
+    vram: VramAccess,
+    /// Size of VRAM in MiB: a power of two, at most 1024.
+    #[arg(long, default_value_t = 256)]
+    vram_mib: u64,
+    /// What the firmware has done.
+    #[arg(long, value_enum, default_value = "posted")]
+    state: State,
+    /// The expansion ROM: synthetic, none, or a file.
+    #[arg(long, default_value = "synthetic")]
+    rom: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum VramAccess {
+    Mapped,
+    Trapped,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("gpu-model: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn rom(which: &str, entry: &Entry) -> anyhow::Result<Vec<u8>> {
+    let image = match which {
+        "none" => return Ok(Vec::new()),
+        "synthetic" => atom::Image::new(entry.device).build(),
+        file => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+    };
+    if image.is_empty() || image.len() > 1 << 24 {
+        bail!("{which}: a ROM has 1 byte to 16 MiB");
+    }
+    let mut image = image;
+    image.resize(image.len().next_power_of_two().max(2048), 0xff);
+    Ok(image)
+}
+
+fn run(args: &Args) -> anyhow::Result<()> {
+    let Some(entry) = Entry::by_name(&args.chip) else {
+        let all: Vec<_> = CHIPS.iter().map(|e| e.name).collect();
+        bail!("no chip {}; there are {}", args.chip, all.join(", "));
+    };
+    if !args.vram_mib.is_power_of_two() || args.vram_mib > 1024 {
+        bail!("--vram-mib {}: a power of two up to 1024", args.vram_mib);
+    }
+    let vram = args.vram_mib << 20;
+    let rom = rom(&args.rom, entry)?;
+    let identity = entry.identity(vram, rom.len() as u64);
+    let mut machine = Machine::new(
+        Vram::new(vram).context("no memory for VRAM")?,
+        Config::new(&identity),
+    );
+    if let Some(path) = &args.trace {
+        machine.trace =
+            Trace::to_file(path).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let mut chip = (entry.build)(Options {
+        vram,
+        state: args.state,
+    });
+    chip.reset(&mut machine);
+    let shared = Shared::new(System { chip, machine });
+    let worker = shared
+        .spawn()
+        .context("no thread for the command processor")?;
+    if let Some(path) = &args.control {
+        control::listen(path, shared.clone())
+            .with_context(|| format!("control socket {}", path.display()))?;
+    }
+    let result = Function::new(shared.clone(), identity, rom)
+        .serve(&args.socket, args.vram == VramAccess::Mapped);
+    drop(worker);
+    let left = shared.with(|s| {
+        s.machine.trace.flush();
+        s.machine.judge.take()
+    });
+    if let Some(path) = &args.report {
+        let text: String = left.iter().map(|f| format!("{f}\n")).collect();
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    result
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What a chip model is to the rest of the program, and the table of chips there are.
+
+use std::time::Instant;
+
+use crate::machine::Machine;
+use crate::pci::Identity;
+use crate::r5xx;
+
+/// What a call of [`Chip::step`] has left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing, until a register is written.
+    Idle,
+    /// Something, at once.
+    More,
+    /// Something, at that time.
+    At(Instant),
+}
+
+/// A chip: registers with side effects, and work that goes on by itself.
+///
+/// Calls come from several threads, one at a time. None may block, panic or run without bound, whatever the guest does.
+pub trait Chip: Send {
+    /// Reads a register; `offset` is a multiple of 4.
+    fn read(&mut self, m: &mut Machine, offset: u32) -> u32;
+
+    /// Writes the bytes of a register that `mask` selects; `offset` is a multiple of 4.
+    fn write(&mut self, m: &mut Machine, offset: u32, value: u32, mask: u32);
+
+    /// Does a bounded piece of work (at most one packet).
+    fn step(&mut self, m: &mut Machine) -> Step;
+
+    /// Back to the state after power-on (and after the firmware, if the card is a posted one).
+    fn reset(&mut self, m: &mut Machine);
+
+    /// The CPU has read or written VRAM through the BAR (seen only if it is not mapped).
+    fn vram_accessed(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool);
+
+    /// The value of a register by name, without side effects and without judgement.
+    fn peek(&self, m: &Machine, name: &str) -> Option<u32>;
+
+    /// What a register access means, by name: for the trace.
+    fn describe(&self, offset: u32, value: u32) -> String;
+}
+
+/// In what state the firmware has left the card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum State {
+    /// Memory is up, no display.
+    #[default]
+    Posted,
+    /// Memory is up and a CRTC shows a picture from the start of VRAM.
+    Crtc,
+    /// Nothing was initialised.
+    Unposted,
+}
+
+/// What a chip is built with.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Bytes of VRAM.
+    pub vram: u64,
+    /// What the firmware did.
+    pub state: State,
+}
+
+/// One chip that the model knows.
+pub struct Entry {
+    /// Name for the command line.
+    pub name: &'static str,
+    /// PCI device number.
+    pub device: u16,
+    /// Makes the chip.
+    pub build: fn(Options) -> Box<dyn Chip>,
+}
+
+/// Every chip.
+pub static CHIPS: &[Entry] = &[Entry {
+    name: "rv515",
+    device: 0x7142,
+    build: |o| Box::new(r5xx::R5xx::new(&r5xx::RV515, o)),
+}];
+
+impl Entry {
+    /// The chip of that name.
+    pub fn by_name(name: &str) -> Option<&'static Entry> {
+        CHIPS.iter().find(|e| e.name == name)
+    }
+
+    /// Its PCI function, with a ROM of that many bytes.
+    pub fn identity(&self, vram: u64, rom: u64) -> Identity {
+        Identity {
+            vendor: 0x1002,
+            device: self.device,
+            revision: 0,
+            vram_bar: vram.next_power_of_two(),
+            register_bar: 0x1_0000,
+            io_bar: 0x100,
+            rom,
+        }
+    }
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! GPU addresses: what the units of the chip see behind the memory controller.
+//!
+//! A GPU address has 32 bits. `MC_FB_LOCATION` says where VRAM lies among them, the PCI Express GART maps a second window onto
+//! system memory (see [`super::gart`]), and everything else hits nothing. An access that hits nothing is a finding; a
+//! read of it yields all ones.
+
+use lapidary_registers::Domain;
+use lapidary_registers::r500::{mc_r520, mc_rv515, mmio, pcie};
+
+use super::cache::Caches;
+use super::gart::{Gart, PAGE, Window};
+use super::regs::Space;
+use crate::judge::Kind;
+use crate::machine::Machine;
+use crate::memory::Unit;
+
+/// Where the two generations of memory controller have their registers.
+#[derive(Clone, Copy)]
+pub struct McLayout {
+    /// The database's domain.
+    pub domain: Domain,
+    /// Index of MC_FB_LOCATION.
+    pub fb_location: u32,
+    /// Index of MC_AGP_LOCATION.
+    pub agp_location: u32,
+    /// Index of MC_STATUS.
+    pub status: u32,
+    /// What MC_STATUS reads when idle.
+    pub idle: u32,
+    /// A register that says how wide the memory is, and its value after posting.
+    pub width: (u32, u32),
+}
+
+/// RV515.
+pub static MC_RV515: McLayout = McLayout {
+    domain: Domain::McRv515,
+    fb_location: mc_rv515::MC_FB_LOCATION,
+    agp_location: mc_rv515::MC_AGP_LOCATION,
+    status: mc_rv515::MC_STATUS,
+    idle: mc_rv515::mc_status::MC_IDLE.mask(),
+    width: (mc_rv515::MC_CNTL, 1),
+};
+
+/// R520 and all others.
+pub static MC_R520: McLayout = McLayout {
+    domain: Domain::McR520,
+    fb_location: mc_r520::MC_FB_LOCATION,
+    agp_location: mc_r520::MC_AGP_LOCATION,
+    status: mc_r520::MC_STATUS,
+    idle: mc_r520::mc_status::MC_IDLE.mask(),
+    width: (mc_r520::MC_CNTL0, 2 << 24),
+};
+
+/// A rectangle of memory that a CRTC reads all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scanout {
+    /// First GPU address.
+    pub start: u64,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// The memory side of the chip.
+pub struct Bus {
+    /// Which memory controller.
+    pub layout: &'static McLayout,
+    /// Its registers.
+    pub mc: Space,
+    /// The PCI Express block's registers.
+    pub pcie: Space,
+    /// Translation state.
+    pub gart: Gart,
+    /// What is in caches.
+    pub caches: Caches,
+    /// What the display reads.
+    pub scanout: Option<Scanout>,
+}
+
+/// What a GPU address leads to.
+enum Target {
+    Vram(u64),
+    Ram(u64),
+}
+
+/// A reason why it leads nowhere.
+type Miss = (Kind, String);
+
+impl Bus {
+    /// A memory side at rest.
+    pub fn new(layout: &'static McLayout, chip: &str) -> Bus {
+        Bus {
+            layout,
+            mc: Space::new("memory controller register", layout.domain, chip, 1, 0x100),
+            pcie: Space::new("PCIE register", Domain::Pcie, chip, 1, 0x800),
+            gart: Gart::default(),
+            caches: Caches::default(),
+            scanout: None,
+        }
+    }
+
+    /// Where VRAM lies: first and last GPU address.
+    pub fn frame_buffer(&self) -> (u64, u64) {
+        let location = self.mc.get(self.layout.fb_location);
+        (
+            u64::from(location & 0xffff) << 16,
+            u64::from(location >> 16) << 16 | 0xffff,
+        )
+    }
+
+    /// Reads bytes at a GPU address; what hits nothing reads as ones.
+    pub fn read(&mut self, m: &mut Machine, unit: Unit, address: u32, bytes: &mut [u8]) {
+        self.judge(m, unit, address, bytes.len(), "read");
+        if let Some(holder) = self.caches.holder(unit, address.into(), bytes.len() as u64) {
+            m.finding(
+                Kind::StaleRead,
+                format_args!("{unit:?} reads {address:#010x}, which is still in {holder}"),
+            );
+        }
+        let mut at = u64::from(address);
+        for piece in pieces(address, bytes) {
+            let done = match self.translate(m, at, false) {
+                Ok(Target::Vram(offset)) => m
+                    .vram
+                    .read(offset, piece)
+                    .then_some(())
+                    .ok_or_else(|| beyond(at, offset)),
+                Ok(Target::Ram(bus)) => {
+                    if !m.pci.bus_master() {
+                        Err((Kind::BusMasterOff, format!("read of {bus:#x}")))
+                    } else {
+                        m.ram
+                            .read(bus, piece)
+                            .then_some(())
+                            .ok_or_else(|| no_ram(at, bus))
+                    }
+                }
+                Err(miss) => Err(miss),
+            };
+            if let Err((kind, text)) = done {
+                piece.fill(0xff);
+                m.finding(kind, format_args!("{unit:?}: {text}"));
+            }
+            at += piece.len() as u64;
+        }
+    }
+
+    /// Writes bytes at a GPU address; what hits nothing is lost.
+    pub fn write(&mut self, m: &mut Machine, unit: Unit, address: u32, bytes: &[u8]) {
+        self.judge(m, unit, address, bytes.len(), "write");
+        let len = bytes.len() as u64;
+        if let Some(s) = self.scanout {
+            let a = u64::from(address);
+            if matches!(unit, Unit::Engine2d | Unit::Engine3d | Unit::Dma)
+                && a < s.start + s.len
+                && s.start < a + len
+            {
+                m.finding(
+                    Kind::ScanoutOverwritten,
+                    format_args!("{unit:?} writes {address:#010x}"),
+                );
+            }
+        }
+        let mut at = u64::from(address);
+        for piece in pieces_const(address, bytes) {
+            let done = match self.translate(m, at, true) {
+                Ok(Target::Vram(offset)) => {
+                    if m.vram.write(offset, piece) {
+                        self.caches.vram_written(offset, piece.len() as u64);
+                        Ok(())
+                    } else {
+                        Err(beyond(at, offset))
+                    }
+                }
+                Ok(Target::Ram(bus)) => {
+                    if !m.pci.bus_master() {
+                        Err((Kind::BusMasterOff, format!("write of {bus:#x}")))
+                    } else {
+                        m.ram
+                            .write(bus, piece)
+                            .then_some(())
+                            .ok_or_else(|| no_ram(at, bus))
+                    }
+                }
+                Err(miss) => Err(miss),
+            };
+            match done {
+                Ok(()) => self.caches.written(unit, at, piece.len() as u64),
+                Err((kind, text)) => m.finding(kind, format_args!("{unit:?}: {text}")),
+            }
+            at += piece.len() as u64;
+        }
+    }
+
+    /// Reads a dword.
+    pub fn read32(&mut self, m: &mut Machine, unit: Unit, address: u32) -> u32 {
+        let mut word = [0; 4];
+        self.read(m, unit, address, &mut word);
+        u32::from_le_bytes(word)
+    }
+
+    /// Writes a dword.
+    pub fn write32(&mut self, m: &mut Machine, unit: Unit, address: u32, value: u32) {
+        self.write(m, unit, address, &value.to_le_bytes());
+    }
+
+    /// Something in memory tells the CPU that work is done: what it will look at must have left the caches.
+    pub fn completion(&mut self, m: &mut Machine, how: &str) {
+        if let Some(address) = self.caches.dirty() {
+            m.finding(
+                Kind::CompletionBeforeFlush,
+                format_args!("{how}, with {address:#010x} in a destination cache"),
+            );
+            self.caches.clear();
+        }
+        if let Some(offset) = self.caches.host_dirty() {
+            m.finding(
+                Kind::CompletionBeforeHdpInvalidate,
+                format_args!("{how}, with VRAM {offset:#x} drawn to"),
+            );
+            self.caches.invalidate_host();
+        }
+    }
+
+    fn judge(&self, m: &mut Machine, unit: Unit, address: u32, len: usize, what: &str) {
+        let client = matches!(unit, Unit::Engine2d | Unit::Engine3d | Unit::Dma);
+        if client && !m.in_object(address.into(), len as u64) {
+            m.finding(
+                Kind::OutsideObjects,
+                format_args!("{unit:?} {what} of {len} bytes at {address:#010x}"),
+            );
+        }
+    }
+
+    fn translate(&mut self, m: &mut Machine, address: u64, write: bool) -> Result<Target, Miss> {
+        let (start, end) = self.frame_buffer();
+        if address >= start && address <= end {
+            return Ok(Target::Vram(address - start));
+        }
+        let unmapped = |why: &str| Err((Kind::AddressUnmapped, format!("{address:#010x} {why}")));
+        let Some(window) = Window::of(&self.pcie) else {
+            return unmapped("is not VRAM, and the GART is off");
+        };
+        let Some(page) = window.page(address) else {
+            return unmapped("is neither VRAM nor in the GART window");
+        };
+        let entry_at = window.table + u64::from(page) * 4;
+        let mut word = [0; 4];
+        if entry_at < start || entry_at > end || !m.vram.read(entry_at - start, &mut word) {
+            return Err((
+                Kind::GartTable,
+                format!("the entry for {address:#010x} would lie at {entry_at:#010x}"),
+            ));
+        }
+        let (entry, stale) = self.gart.look_up(page, u32::from_le_bytes(word));
+        if stale {
+            let now = u32::from_le_bytes(word);
+            m.finding(
+                Kind::GartStaleTlb,
+                format_args!(
+                    "{address:#010x}: the TLB has {:#010x}, the table {now:#010x}",
+                    entry.0
+                ),
+            );
+        }
+        if (write && !entry.writable()) || (!write && !entry.readable()) {
+            let way = if write { "written" } else { "read" };
+            let latch = self.pcie.get(pcie::PCIE_TX_GART_ERROR) | 1;
+            self.pcie.set(pcie::PCIE_TX_GART_ERROR, latch);
+            return Err((
+                Kind::GartFault,
+                format!("{address:#010x} may not be {way}, entry {:#010x}", entry.0),
+            ));
+        }
+        Ok(Target::Ram(entry.page() | (address & (PAGE - 1))))
+    }
+}
+
+fn beyond(address: u64, offset: u64) -> Miss {
+    (
+        Kind::AddressUnmapped,
+        format!("{address:#010x} is VRAM {offset:#x}, beyond its end"),
+    )
+}
+
+fn no_ram(address: u64, bus: u64) -> Miss {
+    (
+        Kind::DmaFault,
+        format!("{address:#010x} leads to bus address {bus:#x}, where there is no memory"),
+    )
+}
+
+/// Splits a range at page boundaries.
+fn pieces(address: u32, bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
+    let first = first_piece(address, bytes.len());
+    let (head, tail) = bytes.split_at_mut(first);
+    std::iter::once(head)
+        .filter(|h| !h.is_empty())
+        .chain(tail.chunks_mut(PAGE as usize))
+}
+
+fn pieces_const(address: u32, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let (head, tail) = bytes.split_at(first_piece(address, bytes.len()));
+    std::iter::once(head)
+        .filter(|h| !h.is_empty())
+        .chain(tail.chunks(PAGE as usize))
+}
+
+fn first_piece(address: u32, len: usize) -> usize {
+    let left = PAGE as usize - (address as usize & (PAGE as usize - 1));
+    left.min(len)
+}
+
+/// Computes what a CRTC reads from its registers, or nothing if it is off.
+pub fn scanout(regs: &Space) -> Option<Scanout> {
+    let on = mmio::d1crtc_control::CRTC_MASTER_EN.get(regs.get(mmio::D1CRTC_CONTROL)) != 0
+        && mmio::d1crtc_control::CRTC_DISP_READ_REQUEST_DISABLE.get(regs.get(mmio::D1CRTC_CONTROL))
+            == 0
+        && mmio::d1grph_enable::GRPH_ENABLE.get(regs.get(mmio::D1GRPH_ENABLE)) != 0;
+    if !on {
+        return None;
+    }
+    let depth = mmio::d1grph_control::GRPH_DEPTH.get(regs.get(mmio::D1GRPH_CONTROL));
+    let pitch = u64::from(regs.get(mmio::D1GRPH_PITCH)) << depth;
+    let lines = u64::from(regs.get(mmio::D1GRPH_Y_END))
+        .saturating_sub(regs.get(mmio::D1GRPH_Y_START).into());
+    let len = pitch.saturating_mul(lines);
+    (len > 0).then(|| Scanout {
+        start: regs.get(mmio::D1GRPH_PRIMARY_SURFACE_ADDRESS).into(),
+        len,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Vram;
+    use crate::pci::Config;
+
+    const FB: u32 = 0xc000_0000;
+
+    fn set_up() -> (Machine, Bus) {
+        let mut m = Machine::new(Vram::new(1 << 20).unwrap(), Config::default());
+        m.pci.write(4, &[6]);
+        m.ram.map_anonymous(0x1_0000_0000, 0x10000).unwrap();
+        let mut bus = Bus::new(&MC_RV515, "rv515");
+        bus.mc.set(mc_rv515::MC_FB_LOCATION, 0xc00f_c000);
+        bus.pcie.set(pcie::PCIE_TX_GART_BASE, FB + 0x8000);
+        bus.pcie.set(pcie::PCIE_TX_GART_START_LO, 0x1000_0000);
+        bus.pcie.set(pcie::PCIE_TX_GART_END_LO, 0x1000_3000);
+        bus.pcie.set(
+            pcie::PCIE_TX_GART_CNTL,
+            pcie::pcie_tx_gart_cntl::GART_EN.mask(),
+        );
+        // Pages 0 and 1 lead to RAM in exchanged order, page 2 may only be read, page 3 is not mapped.
+        for (page, entry) in [
+            (0u64, 0x0100_001cu32),
+            (1, 0x0100_000c),
+            (2, 0x0100_0028),
+            (3, 0),
+        ] {
+            m.vram.write(0x8000 + page * 4, &entry.to_le_bytes());
+        }
+        (m, bus)
+    }
+
+    #[test]
+    fn vram_and_gart_are_reached() {
+        let (mut m, mut bus) = set_up();
+        bus.write(&mut m, Unit::Cp, FB + 0x100, &[1, 2, 3, 4]);
+        assert_eq!(bus.read32(&mut m, Unit::Cp, FB + 0x100), 0x0403_0201);
+        bus.write(&mut m, Unit::Cp, 0x1000_0ffc, &[1, 1, 1, 1, 2, 2, 2, 2]);
+        let mut word = [0; 4];
+        assert!(m.ram.read(0x1_0000_1ffc, &mut word));
+        assert_eq!(word, [1; 4]);
+        assert!(m.ram.read(0x1_0000_0000, &mut word));
+        assert_eq!(word, [2; 4], "the second page lies elsewhere");
+        assert!(m.judge.take().is_empty());
+    }
+
+    #[test]
+    fn what_hits_nothing_is_found() {
+        let (mut m, mut bus) = set_up();
+        assert_eq!(bus.read32(&mut m, Unit::Cp, 0x5000_0000), u32::MAX);
+        assert_eq!(m.judge.count(Kind::AddressUnmapped), 1);
+        bus.write32(&mut m, Unit::Cp, 0x1000_2000, 7);
+        bus.read32(&mut m, Unit::Cp, 0x1000_3000);
+        assert_eq!(m.judge.count(Kind::GartFault), 2);
+        bus.read32(&mut m, Unit::Cp, 0x1000_2000);
+        assert_eq!(m.judge.count(Kind::GartFault), 2);
+        bus.read32(&mut m, Unit::Cp, FB + 0xf_fffe);
+        bus.read32(&mut m, Unit::Cp, u32::MAX);
+        m.pci.write(4, &[2]);
+        bus.read32(&mut m, Unit::Cp, 0x1000_0000);
+        assert_eq!(m.judge.count(Kind::BusMasterOff), 1);
+    }
+
+    #[test]
+    fn an_entry_without_memory_behind_it() {
+        let (mut m, mut bus) = set_up();
+        m.vram.write(0x8000, &0x0200_000cu32.to_le_bytes());
+        assert_eq!(bus.read32(&mut m, Unit::Cp, 0x1000_0000), u32::MAX);
+        assert_eq!(m.judge.count(Kind::DmaFault), 1);
+    }
+
+    #[test]
+    fn a_changed_entry_needs_an_invalidation() {
+        let (mut m, mut bus) = set_up();
+        bus.read32(&mut m, Unit::Cp, 0x1000_0000);
+        m.vram.write(0x8000, &0x0100_000cu32.to_le_bytes());
+        bus.read32(&mut m, Unit::Cp, 0x1000_0000);
+        assert_eq!(m.judge.count(Kind::GartStaleTlb), 1);
+        bus.gart.invalidate();
+        bus.read32(&mut m, Unit::Cp, 0x1000_0000);
+        assert_eq!(m.judge.count(Kind::GartStaleTlb), 1);
+    }
+
+    #[test]
+    fn caches_are_judged() {
+        let (mut m, mut bus) = set_up();
+        bus.write(&mut m, Unit::Engine2d, FB + 0x100, &[0; 16]);
+        bus.read32(&mut m, Unit::Engine2d, FB + 0x100);
+        assert!(m.judge.take().is_empty());
+        bus.read32(&mut m, Unit::Fetch, FB + 0x100);
+        assert_eq!(m.judge.count(Kind::StaleRead), 1);
+        bus.completion(&mut m, "test");
+        assert_eq!(m.judge.count(Kind::CompletionBeforeFlush), 1);
+        bus.write(&mut m, Unit::Engine2d, FB + 0x100, &[0; 16]);
+        bus.caches.flush_2d();
+        m.judge.take();
+        bus.completion(&mut m, "test");
+        assert_eq!(m.judge.count(Kind::CompletionBeforeFlush), 0);
+        assert_eq!(m.judge.count(Kind::CompletionBeforeHdpInvalidate), 1);
+    }
+
+    #[test]
+    fn declared_objects_bound_the_engines() {
+        let (mut m, mut bus) = set_up();
+        m.objects.push(crate::machine::Object {
+            start: u64::from(FB) + 0x1000,
+            len: 0x100,
+            name: "a".into(),
+        });
+        bus.write(&mut m, Unit::Engine2d, FB + 0x1000, &[0; 0x100]);
+        bus.write(&mut m, Unit::Cp, FB, &[0; 4]);
+        assert_eq!(m.judge.count(Kind::OutsideObjects), 0);
+        bus.write(&mut m, Unit::Engine2d, FB + 0x1000, &[0; 0x101]);
+        assert_eq!(m.judge.count(Kind::OutsideObjects), 1);
+    }
+
+    #[test]
+    fn the_scanout_is_protected() {
+        let (mut m, mut bus) = set_up();
+        bus.scanout = Some(Scanout {
+            start: FB.into(),
+            len: 0x1000,
+        });
+        bus.write(&mut m, Unit::Engine2d, FB + 0xfff, &[0; 4]);
+        assert_eq!(m.judge.count(Kind::ScanoutOverwritten), 1);
+        bus.write(&mut m, Unit::Engine2d, FB + 0x1000, &[0; 4]);
+        assert_eq!(m.judge.count(Kind::ScanoutOverwritten), 1);
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Just enough of the display: CRTCs that count lines and frames, and the memory they read.
+//!
+//! Nothing is shown. But a card that the firmware has posted may show a picture, and a driver must not disturb it:
+//! so the model knows what a CRTC reads, and its counters move as long as it runs.
+
+use std::time::Duration;
+
+use lapidary_registers::r500::mmio;
+
+use super::R5xx;
+use super::bus::scanout;
+use crate::judge::Kind;
+use crate::machine::Machine;
+
+/// A frame at 60 Hz.
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+/// What the firmware's picture looks like: 640 by 480, 32 bits a pixel, from the start of VRAM.
+pub const WIDTH: u32 = 640;
+/// Its height.
+pub const HEIGHT: u32 = 480;
+
+struct Crtc {
+    control: u32,
+    status: u32,
+    position: u32,
+    frames: u32,
+    v_total: u32,
+}
+
+static CRTCS: [Crtc; 2] = [
+    Crtc {
+        control: mmio::D1CRTC_CONTROL,
+        status: mmio::D1CRTC_STATUS,
+        position: mmio::D1CRTC_STATUS_POSITION,
+        frames: mmio::D1CRTC_STATUS_FRAME_COUNT,
+        v_total: mmio::D1CRTC_V_TOTAL,
+    },
+    Crtc {
+        control: mmio::D2CRTC_CONTROL,
+        status: mmio::D2CRTC_STATUS,
+        position: mmio::D2CRTC_STATUS_POSITION,
+        frames: mmio::D2CRTC_STATUS_FRAME_COUNT,
+        v_total: mmio::D2CRTC_V_TOTAL,
+    },
+];
+
+impl R5xx {
+    /// The firmware's picture: CRTC 1 on, with its surface at the start of VRAM.
+    pub(super) fn light_crtc(&mut self, frame_buffer: u32) {
+        let writes = [
+            (mmio::D1CRTC_H_TOTAL, 799),
+            (mmio::D1CRTC_V_TOTAL, 524),
+            (
+                mmio::D1CRTC_CONTROL,
+                mmio::d1crtc_control::CRTC_MASTER_EN.mask(),
+            ),
+            (mmio::D1GRPH_ENABLE, 1),
+            (mmio::D1GRPH_CONTROL, 2),
+            (mmio::D1GRPH_PRIMARY_SURFACE_ADDRESS, frame_buffer),
+            (mmio::D1GRPH_PITCH, WIDTH),
+            (mmio::D1GRPH_X_END, WIDTH),
+            (mmio::D1GRPH_Y_END, HEIGHT),
+        ];
+        for (offset, value) in writes {
+            self.regs.set(offset, value);
+        }
+        self.bus.scanout = scanout(&self.regs);
+    }
+
+    /// A display register was written.
+    pub(super) fn display_written(&mut self) {
+        self.bus.scanout = scanout(&self.regs);
+    }
+
+    /// The memory controller is about to move VRAM.
+    pub(super) fn judge_move(&mut self, m: &mut Machine, new: u32) {
+        let old = self.bus.mc.get(self.bus.layout.fb_location);
+        if self.bus.scanout.is_some() && new != old {
+            m.finding(
+                Kind::ScanoutMoved,
+                format_args!("MC_FB_LOCATION {old:#010x} to {new:#010x} with CRTC 1 on"),
+            );
+        }
+    }
+
+    /// What a counter of the display reads now.
+    pub(super) fn display_peek(&self, offset: u32) -> Option<u32> {
+        let crtc = CRTCS
+            .iter()
+            .find(|c| [c.status, c.position, c.frames].contains(&offset))?;
+        if !mmio::d1crtc_control::CRTC_MASTER_EN.any(self.regs.get(crtc.control)) {
+            return Some(0);
+        }
+        let elapsed = self.start.elapsed();
+        let frame = elapsed.as_nanos() / FRAME.as_nanos();
+        let lines = u128::from(self.regs.get(crtc.v_total)) + 1;
+        let line = ((elapsed.as_nanos() % FRAME.as_nanos()) * lines / FRAME.as_nanos()) as u32;
+        Some(if offset == crtc.frames {
+            frame as u32
+        } else if offset == crtc.position {
+            mmio::d1crtc_status_position::CRTC_VERT_COUNT.of(line)
+        } else {
+            mmio::d1crtc_status::CRTC_V_BLANK.of((line >= HEIGHT).into())
+        })
+    }
+}

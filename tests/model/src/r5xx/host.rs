@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The host interface: windows onto other spaces, soft resets, status, and the register file's front door.
+//!
+//! All register accesses come through here, from the CPU, from packets and from the DMA engines. The database decides what exists;
+//! reading or writing what it does not know is a finding.
+
+use lapidary_registers::Access;
+use lapidary_registers::r500::{mmio, pcie};
+
+use super::cp;
+use super::cp::Mode;
+use super::regs::Space;
+use super::{R5xx, Source};
+use crate::judge::Kind;
+use crate::machine::Machine;
+use crate::memory::Unit;
+
+/// Soft resets of the command streams.
+const RESET_CP: u32 = mmio::rbbm_soft_reset::SOFT_RESET_CP.mask()
+    | mmio::rbbm_soft_reset::SOFT_RESET_CP_NO_DMA.mask();
+/// Soft resets of the DMA engines.
+const RESET_DMA: u32 =
+    mmio::rbbm_soft_reset::SOFT_RESET_CP.mask() | mmio::rbbm_soft_reset::SOFT_RESET_CP_DMA.mask();
+
+/// Free entries of an idle command FIFO.
+const CMDFIFO: u32 = 64;
+
+/// What is wrong with reading a register of a space, if anything.
+fn judge_read(m: &mut Machine, space: &Space, offset: u32) -> bool {
+    match space.register(offset).map(|r| r.access) {
+        None => {
+            m.finding(
+                Kind::UndefinedRegisterRead,
+                format_args!("{} {offset:#06x}", space.name()),
+            );
+            false
+        }
+        Some(Access::Write) => {
+            let name = space.register(offset).map_or("", |r| r.name);
+            m.finding(
+                Kind::UndefinedRegisterRead,
+                format_args!("{name} can only be written"),
+            );
+            true
+        }
+        Some(_) => true,
+    }
+}
+
+fn judge_write(m: &mut Machine, space: &Space, offset: u32, value: u32) -> bool {
+    match space.writable(offset) {
+        Some(true) => true,
+        Some(false) => {
+            let name = space.register(offset).map_or("", |r| r.name);
+            m.finding(
+                Kind::ReadOnlyRegisterWrite,
+                format_args!("{name} = {value:#010x}"),
+            );
+            false
+        }
+        None => {
+            m.finding(
+                Kind::UndefinedRegisterWrite,
+                format_args!("{} {offset:#06x} = {value:#010x}", space.name()),
+            );
+            false
+        }
+    }
+}
+
+impl R5xx {
+    /// Reads a register with all side effects and judgement.
+    pub(super) fn read_register(&mut self, m: &mut Machine, offset: u32) -> u32 {
+        if !judge_read(m, &self.regs, offset) {
+            return 0;
+        }
+        match offset {
+            mmio::MM_DATA => {
+                let index = self.regs.get(mmio::MM_INDEX);
+                let at = mmio::mm_index::MM_ADDR.get(index) & !3;
+                if mmio::mm_index::MM_APER.any(index) {
+                    let mut word = [0xff; 4];
+                    if !m.vram.read(at.into(), &mut word) {
+                        m.finding(Kind::VramRange, format_args!("MM_DATA read of {at:#x}"));
+                    }
+                    u32::from_le_bytes(word)
+                } else if at == mmio::MM_INDEX || at == mmio::MM_DATA {
+                    m.finding(
+                        Kind::ReservedValue,
+                        format_args!("MM_INDEX {index:#010x} leads back to itself"),
+                    );
+                    0
+                } else {
+                    self.read_register(m, at)
+                }
+            }
+            mmio::PCIE_DATA => {
+                let at = mmio::pcie_index::PCIE_ADDR.get(self.regs.get(mmio::PCIE_INDEX));
+                if judge_read(m, &self.bus.pcie, at) {
+                    self.bus.pcie.get(at)
+                } else {
+                    0
+                }
+            }
+            mmio::MC_IND_DATA => {
+                let at = mmio::mc_ind_index::MC_IND_ADDR.get(self.regs.get(mmio::MC_IND_INDEX));
+                if judge_read(m, &self.bus.mc, at) {
+                    self.bus.mc.get(at)
+                } else {
+                    0
+                }
+            }
+            mmio::CLOCK_CNTL_DATA => {
+                let at =
+                    mmio::clock_cntl_index::PLL_ADDR.get(self.regs.get(mmio::CLOCK_CNTL_INDEX));
+                if judge_read(m, &self.pll, at) {
+                    self.pll.get(at)
+                } else {
+                    0
+                }
+            }
+            _ => self
+                .cp_read(offset)
+                .unwrap_or_else(|| self.peek_register(offset)),
+        }
+    }
+
+    /// What a register reads, without side effects.
+    pub(super) fn peek_register(&self, offset: u32) -> u32 {
+        if offset == mmio::RBBM_STATUS {
+            return self.status();
+        }
+        self.cp_peek(offset)
+            .or_else(|| self.dma_peek(offset))
+            .or_else(|| self.display_peek(offset))
+            .unwrap_or_else(|| self.regs.get(offset))
+    }
+
+    fn status(&self) -> u32 {
+        use mmio::rbbm_status::{CMDFIFO_AVAIL, CP_CMDSTRM_BUSY, GUI_ACTIVE};
+        let idle = CMDFIFO_AVAIL.of(CMDFIFO);
+        if self.cp_busy() {
+            idle | CP_CMDSTRM_BUSY.mask() | GUI_ACTIVE.mask()
+        } else {
+            idle
+        }
+    }
+
+    /// Writes a register with all side effects and judgement.
+    pub(super) fn write_register(
+        &mut self,
+        m: &mut Machine,
+        offset: u32,
+        value: u32,
+        source: Source,
+    ) {
+        if !judge_write(m, &self.regs, offset, value) {
+            return;
+        }
+        match offset {
+            mmio::MM_DATA => self.write_mm_data(m, value, source),
+            mmio::PCIE_DATA => {
+                let at = mmio::pcie_index::PCIE_ADDR.get(self.regs.get(mmio::PCIE_INDEX));
+                if judge_write(m, &self.bus.pcie, at, value) {
+                    self.bus.pcie.set(at, value);
+                    if at == pcie::PCIE_TX_GART_CNTL
+                        && pcie::pcie_tx_gart_cntl::INVALIDATE_TLB.any(value)
+                    {
+                        self.bus.gart.invalidate();
+                    }
+                }
+            }
+            mmio::MC_IND_DATA => {
+                let index = self.regs.get(mmio::MC_IND_INDEX);
+                let at = mmio::mc_ind_index::MC_IND_ADDR.get(index);
+                if !mmio::mc_ind_index::MC_IND_WR_EN.any(index) {
+                    m.finding(
+                        Kind::ReservedValue,
+                        format_args!(
+                            "MC_IND_DATA written without MC_IND_WR_EN, index {index:#010x}"
+                        ),
+                    );
+                } else if judge_write(m, &self.bus.mc, at, value) {
+                    if at == self.bus.layout.fb_location {
+                        self.judge_move(m, value);
+                    }
+                    self.bus.mc.set(at, value);
+                }
+            }
+            mmio::CLOCK_CNTL_DATA => {
+                let index = self.regs.get(mmio::CLOCK_CNTL_INDEX);
+                let at = mmio::clock_cntl_index::PLL_ADDR.get(index);
+                if !mmio::clock_cntl_index::PLL_WR_EN.any(index) {
+                    m.finding(
+                        Kind::ReservedValue,
+                        format_args!("CLOCK_CNTL_DATA written without PLL_WR_EN"),
+                    );
+                } else if judge_write(m, &self.pll, at, value) {
+                    self.pll.set(at, value);
+                }
+            }
+            mmio::RBBM_SOFT_RESET => self.soft_reset(m, value),
+            mmio::GEN_INT_CNTL => {
+                self.regs.set(offset, value);
+                self.update_interrupt(m);
+            }
+            mmio::GEN_INT_STATUS => self.write_int_status(m, value),
+            mmio::MSI_REARM_EN => {
+                self.regs.set(offset, value);
+                if mmio::msi_rearm_en::MSI_REARM_EN.any(value) {
+                    m.rearm();
+                }
+            }
+            mmio::HOST_PATH_CNTL => {
+                use mmio::host_path_cntl::{HDP_READ_BUFFER_INVALIDATE, HDP_SOFT_RESET};
+                if HDP_READ_BUFFER_INVALIDATE.any(value) || HDP_SOFT_RESET.any(value) {
+                    self.bus.caches.invalidate_host();
+                }
+                self.regs
+                    .set(offset, value & !HDP_READ_BUFFER_INVALIDATE.mask());
+            }
+            mmio::WAIT_UNTIL | mmio::ISYNC_CNTL | mmio::RBBM_GUICNTL => {
+                if matches!(source, Source::Host) {
+                    let name = self.regs.register(offset).map_or("", |r| r.name);
+                    m.finding(
+                        Kind::UnqueuedSyncRegister,
+                        format_args!("{name} = {value:#010x}"),
+                    );
+                    return;
+                }
+                self.regs.set(offset, value);
+                if offset == mmio::WAIT_UNTIL {
+                    self.wait_until(m, value);
+                }
+                self.tell_engine2d(m, offset, value);
+            }
+            mmio::DSTCACHE_CTLSTAT | mmio::RB2D_DSTCACHE_CTLSTAT => {
+                if mmio::rb2d_dstcache_ctlstat::DC_FLUSH.any(value) {
+                    self.bus.caches.flush_2d();
+                }
+                self.tell_engine2d(m, offset, value);
+            }
+            mmio::RB3D_DSTCACHE_CTLSTAT => {
+                self.regs.set(offset, value);
+                if mmio::rb3d_dstcache_ctlstat::DC_FLUSH.any(value) {
+                    self.bus.caches.flush_3d();
+                }
+                if mmio::rb3d_dstcache_ctlstat::DC_FINISH.any(value) {
+                    self.resync(m);
+                }
+            }
+            _ if self.cp_write(m, offset, value, source) || self.dma_write(m, offset, value) => {}
+            _ => {
+                self.regs.set(offset, value);
+                if offset >= mmio::D1CRTC_H_TOTAL && offset <= mmio::DISP_INTERRUPT_STATUS {
+                    self.display_written();
+                }
+                self.tell_engine2d(m, offset, value);
+            }
+        }
+    }
+
+    fn write_mm_data(&mut self, m: &mut Machine, value: u32, source: Source) {
+        let index = self.regs.get(mmio::MM_INDEX);
+        let at = mmio::mm_index::MM_ADDR.get(index) & !3;
+        if mmio::mm_index::MM_APER.any(index) {
+            if !m.vram.write(at.into(), &value.to_le_bytes()) {
+                m.finding(Kind::VramRange, format_args!("MM_DATA write of {at:#x}"));
+            }
+        } else if at == mmio::MM_INDEX || at == mmio::MM_DATA {
+            m.finding(
+                Kind::ReservedValue,
+                format_args!("MM_INDEX {index:#010x} leads back to itself"),
+            );
+        } else {
+            self.write_register(m, at, value, source);
+        }
+    }
+
+    /// Everything the streams have sent is executed in order, so the engines are idle when the wait is reached. What is left to
+    /// judge is "clean", and what is left to wait for is DMA.
+    fn wait_until(&mut self, m: &mut Machine, value: u32) {
+        use mmio::wait_until::{
+            WAIT_2D_IDLECLEAN, WAIT_3D_IDLECLEAN, WAIT_DMA_GUI_IDLE, WAIT_DMA_VID_IDLE,
+        };
+        if WAIT_2D_IDLECLEAN.any(value) && self.bus.caches.dirty_2d() {
+            if !mmio::rb2d_dstcache_mode::DC_AUTOFLUSH_ENABLE
+                .any(self.regs.get(mmio::RB2D_DSTCACHE_MODE))
+            {
+                m.finding(
+                    Kind::WaitOnDirtyCache,
+                    format_args!("2D: neither flushed nor flushing by itself"),
+                );
+            }
+            self.bus.caches.flush_2d();
+        }
+        if WAIT_3D_IDLECLEAN.any(value) && self.bus.caches.dirty_3d() {
+            m.finding(Kind::WaitOnDirtyCache, format_args!("3D"));
+            self.bus.caches.flush_3d();
+        }
+        let engines =
+            WAIT_DMA_GUI_IDLE.get(value) as u8 | (WAIT_DMA_VID_IDLE.get(value) as u8) << 1;
+        if engines != 0 {
+            self.cp.wait = Some(cp::Wait::Dma(engines));
+        }
+    }
+
+    /// Blocks are held in reset as long as their bit is set; what they lose, they lose when it becomes set.
+    fn soft_reset(&mut self, m: &mut Machine, value: u32) {
+        use mmio::rbbm_soft_reset::{SOFT_RESET_E2, SOFT_RESET_HDP, SOFT_RESET_RB};
+        let rising = value & !self.regs.get(mmio::RBBM_SOFT_RESET);
+        self.regs.set(mmio::RBBM_SOFT_RESET, value);
+        if rising & RESET_CP != 0 {
+            if cp::modes(self.regs.get(mmio::CP_CSQ_CNTL)).0 != Mode::Off {
+                m.finding(
+                    Kind::ResetWhileEnabled,
+                    format_args!("CP_CSQ_CNTL {:#010x}", self.regs.get(mmio::CP_CSQ_CNTL)),
+                );
+            }
+            self.cp.reset();
+            m.counters.add("cp_resets", 1);
+        }
+        if rising & RESET_DMA != 0 {
+            self.dma = Default::default();
+        }
+        if SOFT_RESET_E2.any(rising) {
+            self.engine2d.reset();
+            self.bus.caches.flush_2d();
+        }
+        if SOFT_RESET_RB.any(rising) {
+            self.bus.caches.flush_2d();
+            self.bus.caches.flush_3d();
+        }
+        if SOFT_RESET_HDP.any(rising) {
+            self.bus.caches.invalidate_host();
+        }
+    }
+
+    /// Whether the command streams are held in reset.
+    pub(super) fn in_reset(&self) -> bool {
+        self.regs.get(mmio::RBBM_SOFT_RESET) & RESET_CP != 0
+    }
+
+    /// The CPU has touched VRAM through the BAR, where it is not mapped.
+    pub(super) fn host_access(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool) {
+        if write {
+            return;
+        }
+        let address = self.bus.frame_buffer().0 + offset;
+        if let Some(holder) = self.bus.caches.holder(Unit::Host, address, len) {
+            m.finding(
+                Kind::StaleRead,
+                format_args!("the CPU reads VRAM {offset:#x}, which is still in {holder}"),
+            );
+        } else if self.bus.caches.host_stale(offset, len) {
+            m.finding(
+                Kind::StaleRead,
+                format_args!("the CPU reads VRAM {offset:#x} through a read buffer from before"),
+            );
+        }
+    }
+}

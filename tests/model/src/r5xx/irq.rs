@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Interrupts: pending bits, enables, and the one output to the CPU.
+//!
+//! `GEN_INT_STATUS` collects what happened, whether enabled or not; a one written to a bit acknowledges it. The output is high while
+//! an enabled bit is pending. A packet raises the software interrupt by writing `SW_INT_SET` there. The
+//! bit positions in `GEN_INT_CNTL` are those of `GEN_INT_STATUS`.
+
+use lapidary_registers::r500::mmio::{self, gen_int_cntl, gen_int_status};
+
+use super::R5xx;
+use crate::fault::Fault;
+use crate::machine::Machine;
+
+/// Bits that events set and the CPU acknowledges.
+const STICKY: u32 = gen_int_status::SW_INT.mask()
+    | gen_int_status::SCRATCH_INT_STAT.mask()
+    | gen_int_status::GUIDMA_STAT.mask()
+    | gen_int_status::VIDDMA_STAT.mask();
+
+/// Bits that can reach the CPU.
+const ENABLES: u32 = gen_int_cntl::SW_INT_EN.mask()
+    | gen_int_cntl::SCRATCH_INT_EN.mask()
+    | gen_int_cntl::GUIDMA_INT_EN.mask()
+    | gen_int_cntl::VIDDMA_INT_EN.mask();
+
+impl R5xx {
+    /// `GEN_INT_STATUS` is written: acknowledges, and perhaps raises.
+    pub(super) fn write_int_status(&mut self, m: &mut Machine, value: u32) {
+        let status = self.regs.get(mmio::GEN_INT_STATUS) & !(value & STICKY);
+        self.regs.set(mmio::GEN_INT_STATUS, status);
+        self.update_interrupt(m);
+        if gen_int_status::SW_INT_SET.any(value) {
+            self.bus.completion(m, "software interrupt");
+            self.raise(m, gen_int_status::SW_INT.mask());
+        }
+    }
+
+    /// An event happened.
+    pub(super) fn raise(&mut self, m: &mut Machine, bit: u32) {
+        m.counters.add("interrupt_events", 1);
+        let status = self.regs.get(mmio::GEN_INT_STATUS) | bit;
+        self.regs.set(mmio::GEN_INT_STATUS, status);
+        if status & self.regs.get(mmio::GEN_INT_CNTL) & ENABLES != 0
+            && !m.irq.level()
+            && m.faults.take(Fault::LostInterrupt)
+        {
+            m.trace.line(format_args!("fault: interrupt lost"));
+            m.irq.lose();
+            return;
+        }
+        self.update_interrupt(m);
+    }
+
+    /// Status or enables have changed.
+    pub(super) fn update_interrupt(&mut self, m: &mut Machine) {
+        let pending =
+            self.regs.get(mmio::GEN_INT_STATUS) & self.regs.get(mmio::GEN_INT_CNTL) & ENABLES;
+        m.interrupt(pending != 0);
+    }
+}

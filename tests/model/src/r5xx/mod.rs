@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The R5xx family: RV515 and its kin.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`host`] | register accesses: windows, status, soft reset, waits |
+//! | [`regs`] | register files |
+//! | [`cp`], [`packet`], [`ring`], [`me_ram`] | the command processor |
+//! | [`dma`] | its DMA engines |
+//! | [`bus`], [`gart`], [`cache`] | GPU addresses: memory controller, page table, what is still in caches |
+//! | [`irq`] | interrupts |
+//! | [`display`] | what a CRTC reads |
+//! | [`engine2d_api`] | the boundary to the 2D engine |
+
+mod bus;
+mod cache;
+mod cp;
+mod display;
+mod dma;
+pub mod engine2d;
+pub mod engine2d_api;
+mod gart;
+mod host;
+mod irq;
+mod me_ram;
+mod packet;
+mod regs;
+mod ring;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::time::Instant;
+
+use lapidary_registers::r500::{self, mmio};
+use lapidary_registers::{Domain, Field};
+
+use self::bus::{Bus, MC_RV515, McLayout};
+use self::cp::{Cp, Stream};
+use self::engine2d_api::{Engine2d, Port};
+use self::regs::Space;
+use crate::chip::{Chip, Options, State, Step};
+use crate::fault::Fault;
+use crate::judge::Kind;
+use crate::machine::Machine;
+use crate::memory::Unit;
+
+/// The start of VRAM among GPU addresses that the firmware chooses.
+pub const FIRMWARE_FB: u32 = 0xc000_0000;
+
+/// What makes one chip of the family.
+pub struct Variant {
+    /// Name in the register database.
+    pub name: &'static str,
+    mc: &'static McLayout,
+    /// Number of pixel pipes, 1 to 4.
+    pipes: u32,
+}
+
+/// RV515: one pipe, its own memory controller.
+pub static RV515: Variant = Variant {
+    name: "rv515",
+    mc: &MC_RV515,
+    pipes: 1,
+};
+
+/// Who accesses a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The CPU.
+    Host,
+    /// A packet.
+    Packet {
+        /// Of that stream.
+        stream: Stream,
+        /// Whether it is the packet's last write.
+        last: bool,
+    },
+    /// A DMA engine.
+    Dma,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Host => f.write_str("the CPU"),
+            Source::Packet { stream, .. } => f.write_str(stream.name()),
+            Source::Dma => f.write_str("a DMA engine"),
+        }
+    }
+}
+
+/// A chip of the family.
+pub struct R5xx {
+    variant: &'static Variant,
+    options: Options,
+    regs: Space,
+    pll: Space,
+    bus: Bus,
+    cp: Cp,
+    dma: [dma::Engine; 2],
+    engine2d: Box<dyn Engine2d>,
+    start: Instant,
+}
+
+impl R5xx {
+    /// A chip that has not been reset yet: call [`Chip::reset`] first.
+    pub fn new(variant: &'static Variant, options: Options) -> R5xx {
+        R5xx {
+            variant,
+            options,
+            regs: Space::new("register", Domain::Mmio, variant.name, 4, 0x4000),
+            pll: Space::new("PLL register", Domain::Pll, variant.name, 1, 0x40),
+            bus: Bus::new(variant.mc, variant.name),
+            cp: Cp::default(),
+            dma: Default::default(),
+            engine2d: Box::new(engine2d::Engine::default()),
+            start: Instant::now(),
+        }
+    }
+
+    /// What the firmware writes when it posts the card.
+    fn post(&mut self) {
+        self.regs
+            .set(mmio::CONFIG_MEMSIZE, self.options.vram as u32);
+        let top = u64::from(FIRMWARE_FB) + self.options.vram - 1;
+        self.bus.mc.set(
+            self.bus.layout.fb_location,
+            (top >> 16 << 16) as u32 | FIRMWARE_FB >> 16,
+        );
+        self.regs.set(mmio::HDP_FB_LOCATION, FIRMWARE_FB >> 16);
+    }
+
+    /// Lets the 2D engine work, with a view of the rest of the chip.
+    fn with_engine2d(&mut self, m: &mut Machine, f: impl FnOnce(&mut dyn Engine2d, &mut dyn Port)) {
+        let mut view = View {
+            regs: &mut self.regs,
+            bus: &mut self.bus,
+            m,
+        };
+        f(&mut *self.engine2d, &mut view);
+    }
+
+    fn tell_engine2d(&mut self, m: &mut Machine, offset: u32, value: u32) {
+        if self.engine2d.owns(offset) {
+            self.with_engine2d(m, |engine, port| {
+                engine.register_written(port, offset, value)
+            });
+        }
+    }
+}
+
+impl Chip for R5xx {
+    fn read(&mut self, m: &mut Machine, offset: u32) -> u32 {
+        self.read_register(m, offset)
+    }
+
+    fn write(&mut self, m: &mut Machine, offset: u32, value: u32, mask: u32) {
+        let value = if mask == u32::MAX {
+            value
+        } else {
+            value & mask | self.regs.get(offset) & !mask
+        };
+        self.write_register(m, offset, value, Source::Host);
+    }
+
+    fn step(&mut self, m: &mut Machine) -> Step {
+        if m.faults.armed(Fault::Dead) {
+            return Step::Idle;
+        }
+        let dma = self.dma_step(m);
+        let cp = if self.dma.iter().any(dma::Engine::locks_streams) {
+            Step::Idle
+        } else {
+            self.cp_step(m, Instant::now())
+        };
+        if dma { Step::More } else { cp }
+    }
+
+    fn reset(&mut self, m: &mut Machine) {
+        self.regs.reset();
+        self.pll.reset();
+        self.bus = Bus::new(self.variant.mc, self.variant.name);
+        self.cp = Cp::default();
+        self.dma = Default::default();
+        self.engine2d.reset();
+        self.start = Instant::now();
+        // Fuses and straps.
+        self.regs
+            .set(mmio::CONFIG_APER_SIZE, self.options.vram as u32);
+        self.regs.set(mmio::CONFIG_REG_APER_SIZE, 0x1_0000);
+        let pipes = mmio::gb_pipe_select::MAX_PIPE.of(self.variant.pipes - 1)
+            | mmio::gb_pipe_select::PIPE_MASK.of((1 << self.variant.pipes) - 1)
+            | mmio::gb_pipe_select::BAD_PIPES.of((1 << self.variant.pipes) - 1);
+        self.regs.set(mmio::GB_PIPE_SELECT, pipes);
+        let layout = self.bus.layout;
+        self.bus.mc.set(layout.status, layout.idle);
+        self.bus.mc.set(layout.width.0, layout.width.1);
+        // An AGP aperture whose start lies above its top is off.
+        self.bus.mc.set(layout.agp_location, 0x0000_ffff);
+        if self.options.state != State::Unposted {
+            self.post();
+        }
+        if self.options.state == State::Crtc {
+            self.light_crtc(FIRMWARE_FB);
+        }
+        m.interrupt(false);
+    }
+
+    fn vram_accessed(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool) {
+        self.host_access(m, offset, len, write);
+    }
+
+    fn peek(&self, _m: &Machine, name: &str) -> Option<u32> {
+        if let Some(offset) = self.regs.find(name) {
+            return Some(self.peek_register(offset));
+        }
+        [&self.bus.mc, &self.bus.pcie, &self.pll]
+            .into_iter()
+            .find_map(|s| Some(s.get(s.find(name)?)))
+    }
+
+    fn describe(&self, offset: u32, value: u32) -> String {
+        let window = |domain, index: u32, field: Field| {
+            r500::describe(domain, field.get(self.regs.get(index)), value)
+        };
+        match offset {
+            mmio::PCIE_DATA => window(Domain::Pcie, mmio::PCIE_INDEX, mmio::pcie_index::PCIE_ADDR),
+            mmio::MC_IND_DATA => window(
+                self.bus.layout.domain,
+                mmio::MC_IND_INDEX,
+                mmio::mc_ind_index::MC_IND_ADDR,
+            ),
+            mmio::CLOCK_CNTL_DATA => window(
+                Domain::Pll,
+                mmio::CLOCK_CNTL_INDEX,
+                mmio::clock_cntl_index::PLL_ADDR,
+            ),
+            _ => r500::describe(Domain::Mmio, offset, value),
+        }
+    }
+}
+
+/// What the 2D engine sees of the chip.
+struct View<'a> {
+    regs: &'a mut Space,
+    bus: &'a mut Bus,
+    m: &'a mut Machine,
+}
+
+impl Port for View<'_> {
+    fn read(&mut self, unit: Unit, address: u32, bytes: &mut [u8]) {
+        self.bus.read(self.m, unit, address, bytes);
+    }
+
+    fn write(&mut self, unit: Unit, address: u32, bytes: &[u8]) {
+        self.bus.write(self.m, unit, address, bytes);
+    }
+
+    fn register(&self, offset: u32) -> u32 {
+        self.regs.get(offset)
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32) {
+        self.regs.set(offset, value);
+    }
+
+    fn finding(&mut self, kind: Kind, detail: fmt::Arguments<'_>) {
+        self.m.finding(kind, detail);
+    }
+
+    fn trace(&mut self, line: fmt::Arguments<'_>) {
+        self.m.trace.line(line);
+    }
+
+    fn count(&mut self, name: &'static str, n: u64) {
+        self.m.counters.add(name, n);
+    }
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Packets: their headers, and what the command processor does for each (R5xx chapter 5).
+//!
+//! Types 0 and 1 are register writes, type 2 is a filler, type 3 is an operation. Operations of the 2D engine are
+//! handed on; draws of the 3D engine are counted, and their state is kept, but nothing is drawn.
+
+use lapidary_registers::r500::pm4::op;
+use lapidary_registers::r500::{self, mmio};
+
+use super::cp::{Stream, Wait};
+use super::me_ram::SEMAPHORE;
+use super::{R5xx, Source};
+use crate::judge::Kind;
+use crate::machine::Machine;
+use crate::memory::Unit;
+
+fn kind(header: u32) -> u32 {
+    header >> 30
+}
+
+fn count(header: u32) -> u32 {
+    (header >> 16 & 0x3fff) + 1
+}
+
+fn opcode(header: u32) -> u8 {
+    (header >> 8) as u8
+}
+
+/// The length of the packet that a header begins, in dwords with the header.
+pub fn length(header: u32) -> u32 {
+    match kind(header) {
+        0 | 3 => 1 + count(header),
+        1 => 3,
+        _ => 1,
+    }
+}
+
+/// What a header begins, in words.
+pub fn name(header: u32) -> String {
+    let register = |offset: u32| match r500::by_offset(lapidary_registers::Domain::Mmio, offset) {
+        Some((r, i)) if r.len > 1 => format!("{}[{i}]", r.name),
+        Some((r, _)) => r.name.to_string(),
+        None => format!("{offset:#06x}"),
+    };
+    match kind(header) {
+        0 => format!(
+            "type 0, {} dwords to {}",
+            count(header),
+            register((header & 0x1fff) * 4)
+        ),
+        1 => format!(
+            "type 1, {} and {}",
+            register((header & 0x7ff) * 4),
+            register((header >> 11 & 0x7ff) * 4)
+        ),
+        2 => "type 2".into(),
+        _ => match r500::packet(opcode(header)) {
+            Some(p) => format!("{} of {} dwords", p.name, count(header)),
+            None => format!(
+                "type 3 opcode {:#04x} of {} dwords",
+                opcode(header),
+                count(header)
+            ),
+        },
+    }
+}
+
+/// A packet for the trace, decoded by name.
+pub fn lines(words: &[u32]) -> Vec<String> {
+    vec![name(words[0])]
+}
+
+/// The registers that a packet of type 0 or 1 writes, in order.
+pub fn registers(words: &[u32]) -> impl Iterator<Item = u32> {
+    let header = words[0];
+    let (base, step, n) = match kind(header) {
+        0 => (
+            (header & 0x1fff) * 4,
+            if header >> 15 & 1 == 0 { 4 } else { 0 },
+            count(header),
+        ),
+        _ => (0, 0, 0),
+    };
+    let pair = (kind(header) == 1).then(|| [(header & 0x7ff) * 4, (header >> 11 & 0x7ff) * 4]);
+    (0..n)
+        .map(move |i| base + i * step)
+        .chain(pair.into_iter().flatten())
+}
+
+impl R5xx {
+    /// Executes a complete packet.
+    pub(super) fn packet(&mut self, m: &mut Machine, stream: Stream, words: &[u32]) {
+        match kind(words[0]) {
+            0 | 1 => {
+                let last = words.len() - 2;
+                for (i, (offset, value)) in registers(words).zip(&words[1..]).enumerate() {
+                    self.write_register(
+                        m,
+                        offset,
+                        *value,
+                        Source::Packet {
+                            stream,
+                            last: i == last,
+                        },
+                    );
+                }
+            }
+            3 => self.operation(m, stream, words[0], &words[1..]),
+            _ => {}
+        }
+    }
+
+    fn operation(&mut self, m: &mut Machine, stream: Stream, header: u32, body: &[u32]) {
+        let opcode = opcode(header);
+        let source = Source::Packet { stream, last: true };
+        match opcode {
+            op::NOP => {}
+            _ if self.engine2d.is_packet(opcode) => {
+                self.with_engine2d(m, |engine, port| engine.packet(port, opcode, body))
+            }
+            op::PRED_EXEC => {
+                // Device 0 is the only one there is.
+                let (devices, dwords) = (body[0] >> 24, body[0] & 0x7f_ffff);
+                self.exact(m, header, body, 1);
+                if devices & 1 == 0 {
+                    self.cp.skip[stream as usize] = dwords;
+                }
+            }
+            op::COND_EXEC => self.cond_exec(m, stream, header, body),
+            op::WAIT_SEMAPHORE => {
+                if body[0] < SEMAPHORE || body[0] > 0xff || body.len() > 2 {
+                    m.finding(
+                        Kind::ReservedValue,
+                        format_args!("semaphore {:#x}", body[0]),
+                    );
+                    return;
+                }
+                self.cp.wait = Some(Wait::Semaphore(body[0], body.get(1).copied()));
+            }
+            op::WAIT_MEM => {
+                if !self.exact(m, header, body, 2) {
+                    return;
+                }
+                if stream == Stream::Ib2 {
+                    m.finding(
+                        Kind::IbNesting,
+                        format_args!("WAIT_MEM needs IB2 and comes from there"),
+                    );
+                    return;
+                }
+                if body[1] != 2 || body[0] & 3 != 0 {
+                    m.finding(
+                        Kind::ReservedValue,
+                        format_args!("WAIT_MEM at {:#010x}, length {}", body[0], body[1]),
+                    );
+                }
+                self.cp.wait = Some(Wait::Memory(body[0] & !3));
+            }
+            op::_3D_LOAD_VBPNTR => self.load_vertex_pointers(m, header, body, source),
+            op::_3D_DRAW_VBUF | op::_3D_DRAW_IMMD | op::_3D_DRAW_INDX => {
+                if body.len() < 2 {
+                    m.finding(Kind::PacketLength, format_args!("{}", name(header)));
+                    return;
+                }
+                self.draw(m, body[1]);
+            }
+            op::_3D_DRAW_VBUF_2 | op::_3D_DRAW_IMMD_2 | op::_3D_DRAW_INDX_2 | op::_3D_DRAW_128 => {
+                self.draw(m, body[0])
+            }
+            op::INDX_BUFFER => {
+                // The indices of the draw that the packet before has begun.
+                if self.exact(m, header, body, 3) && stream == Stream::Ib2 {
+                    m.finding(
+                        Kind::IbNesting,
+                        format_args!("INDX_BUFFER needs IB2 and comes from there"),
+                    );
+                }
+            }
+            op::_3D_CLEAR_HIZ => {
+                self.exact(m, header, body, 3);
+                m.counters.add("clears_not_executed", 1);
+            }
+            op::MPEG_INDEX => self.mpeg_index(m, header, body, source),
+            _ => m.finding(Kind::UndefinedPacket, format_args!("opcode {opcode:#04x}")),
+        }
+    }
+
+    fn exact(&self, m: &mut Machine, header: u32, body: &[u32], len: usize) -> bool {
+        if body.len() != len {
+            m.finding(
+                Kind::PacketLength,
+                format_args!("{}, not {len}", name(header)),
+            );
+        }
+        body.len() == len
+    }
+
+    /// A draw: the state is kept, the pixels are not made.
+    fn draw(&mut self, m: &mut Machine, vf_cntl: u32) {
+        self.regs.set(mmio::VAP_VF_CNTL, vf_cntl);
+        m.counters.add("draws_not_executed", 1);
+        m.trace.line(format_args!("draw not executed"));
+    }
+
+    /// The body's second part is passed over if a boolean in memory is zero. The manual prints two dwords and no
+    /// address (R5xx 5.2.5.1); a packet with three dwords carries the address first.
+    fn cond_exec(&mut self, m: &mut Machine, stream: Stream, header: u32, body: &[u32]) {
+        if !self.exact(m, header, body, 3) {
+            return;
+        }
+        if stream == Stream::Ib2 {
+            m.finding(
+                Kind::IbNesting,
+                format_args!("COND_EXEC needs IB2 and comes from there"),
+            );
+            return;
+        }
+        if body[1] != 2 || body[0] & 3 != 0 {
+            m.finding(
+                Kind::ReservedValue,
+                format_args!("COND_EXEC at {:#010x}, length {}", body[0], body[1]),
+            );
+        }
+        if self.bus.read32(m, Unit::Cp, body[0] & !3) == 0 {
+            self.cp.skip[stream as usize] = body[2] & 0x7f_ffff;
+        }
+    }
+
+    /// Number of arrays, and then for each pair of arrays one dword of attributes and two addresses.
+    fn load_vertex_pointers(&mut self, m: &mut Machine, header: u32, body: &[u32], source: Source) {
+        let arrays = mmio::vap_vtx_num_arrays::VTX_NUM_ARRAYS.get(body[0]) as usize;
+        if arrays > 16 || body.len() != 1 + arrays + arrays.div_ceil(2) {
+            m.finding(
+                Kind::PacketLength,
+                format_args!("{} for {arrays} arrays", name(header)),
+            );
+            return;
+        }
+        self.write_register(m, mmio::VAP_VTX_NUM_ARRAYS, body[0], source);
+        let Some(first) = mmio::VAP_VTX_AOS_ATTR.at(0) else {
+            return;
+        };
+        for (i, word) in body[1..].iter().enumerate() {
+            self.write_register(m, first + i as u32 * 4, *word, source);
+        }
+    }
+
+    /// A mask says which of twenty registers follow; then comes a draw whose indices are made from first ones.
+    fn mpeg_index(&mut self, m: &mut Machine, header: u32, body: &[u32], source: Source) {
+        let targets = mpeg_registers();
+        let mask = body[0];
+        let present: Vec<u32> = targets
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| mask & 1 << i != 0)
+            .map(|(_, r)| *r)
+            .collect();
+        if mask >> targets.len() != 0 {
+            m.finding(
+                Kind::ReservedValue,
+                format_args!("MPEG_INDEX mask {mask:#010x}"),
+            );
+        }
+        if body.len() < 1 + present.len() + 2 {
+            m.finding(Kind::PacketLength, format_args!("{}", name(header)));
+            return;
+        }
+        for (offset, value) in present.iter().zip(&body[1..]) {
+            self.write_register(m, *offset, *value, source);
+        }
+        self.draw(m, body[1 + present.len()]);
+    }
+}
+
+/// The registers of MPEG_INDEX in the order of its mask bits (R5xx 5.2.3.12).
+fn mpeg_registers() -> Vec<u32> {
+    let array = |a: lapidary_registers::RegArray, n| (0..n).filter_map(move |i| a.at(i));
+    let mut all = vec![mmio::VAP_PVS_CODE_CNTL_0, mmio::VAP_PVS_CODE_CNTL_1];
+    all.extend(array(mmio::VAP_PROG_STREAM_CNTL, 4));
+    all.extend([
+        mmio::VAP_OUT_VTX_FMT_0,
+        mmio::VAP_OUT_VTX_FMT_1,
+        mmio::VAP_VTX_NUM_ARRAYS,
+    ]);
+    all.extend([mmio::RS_COUNT, mmio::RS_INST_COUNT, mmio::TX_ENABLE]);
+    // The four code addresses of the manual are one register on this family (index, contradiction 20); the first is it.
+    all.extend([mmio::US_CODE_ADDR; 4]);
+    all.extend([mmio::US_CONFIG, mmio::RB3D_DSTCACHE_CTLSTAT]);
+    all.extend(array(mmio::RB3D_COLOROFFSET, 1));
+    all.extend(array(mmio::RB3D_COLORPITCH, 1));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths() {
+        assert_eq!(length(0x0003_0000), 5);
+        assert_eq!(length(0x4000_0000), 3);
+        assert_eq!(length(0x8000_0000), 1);
+        assert_eq!(length(0xc000_1000), 2);
+        assert_eq!(length(0xffff_ffff), 0x4001);
+    }
+
+    #[test]
+    fn registers_of_a_packet() {
+        assert_eq!(
+            registers(&[0x0001_0010, 0, 0]).collect::<Vec<_>>(),
+            [0x40, 0x44]
+        );
+        assert_eq!(
+            registers(&[0x0001_8010, 0, 0]).collect::<Vec<_>>(),
+            [0x40, 0x40]
+        );
+        assert_eq!(
+            registers(&[0x4000_8010, 0, 0]).collect::<Vec<_>>(),
+            [0x40, 0x40]
+        );
+        assert_eq!(registers(&[0xc000_1000, 0]).count(), 0);
+    }
+
+    #[test]
+    fn names_say_what_it_is() {
+        assert!(
+            name(0x0000_0578).contains("SCRATCH_REG[0]"),
+            "{}",
+            name(0x0000_0578)
+        );
+        assert!(name(0xc001_1000).contains("NOP"));
+        assert!(name(0xc000_ff00).contains("0xff"));
+    }
+}

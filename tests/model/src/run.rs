@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A chip and its machine shared between threads: the server's, the control port's, and the one in which the chip
+//! does its own work.
+//!
+//! One lock protects all. The working thread gives it up after every step, and stays away from it while anybody
+//! else waits, so that a register access never waits longer than one packet.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use crate::chip::{Chip, Step};
+use crate::machine::Machine;
+
+/// A chip together with its machine.
+pub struct System {
+    /// The chip.
+    pub chip: Box<dyn Chip>,
+    /// Its surroundings.
+    pub machine: Machine,
+}
+
+/// The shared system.
+pub struct Shared {
+    system: Mutex<System>,
+    work: Condvar,
+    waiting: AtomicUsize,
+    /// Work may have come up since the working thread last looked.
+    poked: AtomicBool,
+    quit: AtomicBool,
+}
+
+impl Shared {
+    /// Shares a system.
+    pub fn new(system: System) -> Arc<Shared> {
+        Arc::new(Shared {
+            system: Mutex::new(system),
+            work: Condvar::new(),
+            waiting: AtomicUsize::new(0),
+            poked: AtomicBool::new(false),
+            quit: AtomicBool::new(false),
+        })
+    }
+
+    /// Exclusive use of the system. The chip is woken when the guard is dropped by [`Shared::with`].
+    pub fn with<T>(&self, f: impl FnOnce(&mut System) -> T) -> T {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let mut system = self.lock();
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        let result = f(&mut system);
+        drop(system);
+        result
+    }
+
+    /// Tells the working thread that there may be something to do.
+    pub fn poke(&self) {
+        // The flag is set with the lock held, so that it cannot fall between the thread's look and its sleep.
+        let guard = self.lock();
+        self.poked.store(true, Ordering::SeqCst);
+        drop(guard);
+        self.work.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, System> {
+        self.system.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the thread in which the chip works.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn spawn(self: &Arc<Self>) -> std::io::Result<Worker> {
+        let shared = self.clone();
+        let thread = thread::Builder::new()
+            .name("command-processor".into())
+            .spawn(move || shared.work())?;
+        Ok(Worker {
+            shared: self.clone(),
+            thread: Some(thread),
+        })
+    }
+
+    fn work(&self) {
+        let mut guard = self.lock();
+        while !self.quit.load(Ordering::SeqCst) {
+            self.poked.store(false, Ordering::SeqCst);
+            let system = &mut *guard;
+            match system.chip.step(&mut system.machine) {
+                Step::More => {
+                    if self.waiting.load(Ordering::SeqCst) > 0 {
+                        drop(guard);
+                        thread::yield_now();
+                        guard = self.lock();
+                    }
+                }
+                Step::Idle => {
+                    guard.machine.trace.flush();
+                    while !self.poked.load(Ordering::SeqCst) && !self.quit.load(Ordering::SeqCst) {
+                        guard = self
+                            .work
+                            .wait(guard)
+                            .unwrap_or_else(PoisonError::into_inner);
+                    }
+                }
+                Step::At(time) => {
+                    let left = time.saturating_duration_since(Instant::now());
+                    if !left.is_zero() && !self.poked.load(Ordering::SeqCst) {
+                        guard = self
+                            .work
+                            .wait_timeout(guard, left)
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .0;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The working thread; stopped and joined on drop.
+pub struct Worker {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.shared.quit.store(true, Ordering::SeqCst);
+        self.shared.poke();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

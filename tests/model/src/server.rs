@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The vfio-user side: regions, guest memory and interrupts of one PCI function.
+//!
+//! BAR0 is VRAM. It is offered for mapping unless trapped access is asked for; then QEMU forwards every access, slowly, and the
+//! model sees it. BAR2 holds the registers, BAR4 the first of them as I/O ports, the ROM region the expansion ROM.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use vfio_bindings::bindings::vfio::*;
+use vfio_user::{
+    DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, ServerRegion, SparseArea,
+};
+
+use crate::fault::Fault;
+use crate::judge::Kind;
+use crate::memory::Unit;
+use crate::pci::Identity;
+use crate::run::{Shared, System};
+
+const BAR_VRAM: u32 = VFIO_PCI_BAR0_REGION_INDEX;
+const BAR_REGISTERS: u32 = VFIO_PCI_BAR2_REGION_INDEX;
+const BAR_IO: u32 = VFIO_PCI_BAR4_REGION_INDEX;
+const CONFIG: u32 = VFIO_PCI_CONFIG_REGION_INDEX;
+const ROM: u32 = VFIO_PCI_ROM_REGION_INDEX;
+
+/// Below this offset registers are commonly accessed by bytes (VGA, index/data pairs, clocks).
+const BYTE_REGISTERS: u64 = 0x400;
+
+/// One function, ready to be served.
+pub struct Function {
+    shared: Arc<Shared>,
+    rom: Vec<u8>,
+    identity: Identity,
+}
+
+impl Function {
+    /// A function of that identity around a system; `rom` has the length the identity says, or is empty.
+    pub fn new(shared: Arc<Shared>, identity: Identity, rom: Vec<u8>) -> Function {
+        Function {
+            shared,
+            rom,
+            identity,
+        }
+    }
+
+    /// Waits for QEMU on a socket and serves it until it goes.
+    ///
+    /// # Errors
+    /// When the socket cannot be made, or on a protocol error that ends the connection.
+    pub fn serve(mut self, socket: &Path, mapped: bool) -> anyhow::Result<()> {
+        let vram_fd = self.shared.with(|s| s.machine.vram.fd());
+        let regions = (0..VFIO_PCI_NUM_REGIONS)
+            .map(|i| self.region(i, mapped.then_some(vram_fd)))
+            .collect();
+        let irqs = (0..VFIO_PCI_NUM_IRQS)
+            .map(|index| match index {
+                VFIO_PCI_INTX_IRQ_INDEX => IrqInfo {
+                    index,
+                    count: 1,
+                    flags: VFIO_IRQ_INFO_EVENTFD
+                        | VFIO_IRQ_INFO_MASKABLE
+                        | VFIO_IRQ_INFO_AUTOMASKED,
+                },
+                VFIO_PCI_MSI_IRQ_INDEX => IrqInfo {
+                    index,
+                    count: 1,
+                    flags: VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_NORESIZE,
+                },
+                _ => IrqInfo {
+                    index,
+                    count: 0,
+                    flags: 0,
+                },
+            })
+            .collect();
+        let server = Server::new(socket, true, irqs, regions)?;
+        Ok(server.run(&mut self)?)
+    }
+
+    fn region(&self, index: u32, vram_fd: Option<i32>) -> ServerRegion {
+        let mut info = vfio_region_info {
+            argsz: size_of::<vfio_region_info>() as u32,
+            index,
+            ..Default::default()
+        };
+        let (size, flags) = match index {
+            CONFIG => (
+                256,
+                VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
+            ),
+            BAR_VRAM => (
+                self.identity.vram_bar,
+                VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
+            ),
+            BAR_REGISTERS => (
+                self.identity.register_bar,
+                VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
+            ),
+            BAR_IO => (
+                self.identity.io_bar,
+                VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
+            ),
+            ROM if !self.rom.is_empty() => (self.rom.len() as u64, VFIO_REGION_INFO_FLAG_READ),
+            _ => (0, 0),
+        };
+        info.size = size;
+        info.flags = flags;
+        let mut sparse_areas = vec![];
+        let mut mmap_fd = None;
+        if let (BAR_VRAM, Some(fd)) = (index, vram_fd) {
+            info.flags |= VFIO_REGION_INFO_FLAG_MMAP;
+            // The descriptor is only sent along with a list of areas.
+            sparse_areas.push(SparseArea {
+                area: vfio_region_sparse_mmap_area { offset: 0, size },
+            });
+            mmap_fd = Some(fd);
+        }
+        ServerRegion {
+            region_info: info,
+            sparse_areas,
+            mmap_fd,
+        }
+    }
+
+    fn rom_read(&self, offset: u64, data: &mut [u8]) {
+        for (i, b) in data.iter_mut().enumerate() {
+            *b = usize::try_from(offset)
+                .ok()
+                .and_then(|o| o.checked_add(i))
+                .and_then(|o| self.rom.get(o))
+                .copied()
+                .unwrap_or(0xff);
+        }
+    }
+}
+
+/// Splits an access into the dwords it touches: (offset, byte mask, where its bytes lie in the data).
+fn dwords(
+    offset: u64,
+    len: usize,
+) -> impl Iterator<Item = (u32, std::ops::Range<usize>, std::ops::Range<usize>)> {
+    let end = offset.saturating_add(len as u64);
+    let first = offset & !3;
+    (0..)
+        .map(move |i| first + i * 4)
+        .take_while(move |o| *o < end)
+        .map(move |o| {
+            let from = o.max(offset);
+            let to = (o + 4).min(end);
+            (
+                o as u32,
+                (from - o) as usize..(to - o) as usize,
+                (from - offset) as usize..(to - offset) as usize,
+            )
+        })
+}
+
+fn judge_size(s: &mut System, offset: u64, len: usize) {
+    let whole = len == 4 && offset % 4 == 0;
+    if !whole && offset.saturating_add(len as u64) > BYTE_REGISTERS {
+        s.machine.finding(
+            Kind::RegisterAccessSize,
+            format_args!("{len} bytes at {offset:#x}"),
+        );
+    }
+}
+
+fn registers_read(s: &mut System, offset: u64, data: &mut [u8]) {
+    s.machine.counters.add("mmio_reads", 1);
+    if s.machine.faults.armed(Fault::Dead) {
+        data.fill(0xff);
+        return;
+    }
+    judge_size(s, offset, data.len());
+    for (o, part, to) in dwords(offset, data.len()) {
+        let value = s.chip.read(&mut s.machine, o);
+        data[to].copy_from_slice(&value.to_le_bytes()[part]);
+        if s.machine.trace.on() {
+            let text = s.chip.describe(o, value);
+            s.machine.trace.line(format_args!("read  {text}"));
+        }
+    }
+}
+
+fn registers_write(s: &mut System, offset: u64, data: &[u8]) {
+    s.machine.counters.add("mmio_writes", 1);
+    if s.machine.faults.armed(Fault::Dead) {
+        return;
+    }
+    judge_size(s, offset, data.len());
+    for (o, part, from) in dwords(offset, data.len()) {
+        let mut value = [0; 4];
+        let mut mask = [0; 4];
+        value[part.clone()].copy_from_slice(&data[from]);
+        mask[part].fill(0xff);
+        let value = u32::from_le_bytes(value);
+        if s.machine.trace.on() {
+            let text = s.chip.describe(o, value);
+            s.machine.trace.line(format_args!("write {text}"));
+        }
+        s.chip
+            .write(&mut s.machine, o, value, u32::from_le_bytes(mask));
+    }
+}
+
+fn vram_access(s: &mut System, offset: u64, len: usize, write: bool) -> bool {
+    s.machine
+        .counters
+        .add(if write { "vram_writes" } else { "vram_reads" }, 1);
+    if offset.saturating_add(len as u64) > s.machine.vram.len() {
+        s.machine.finding(
+            Kind::VramRange,
+            format_args!("{:?} access of {len} bytes at {offset:#x}", Unit::Host),
+        );
+        return false;
+    }
+    s.chip
+        .vram_accessed(&mut s.machine, offset, len as u64, write);
+    true
+}
+
+impl ServerBackend for Function {
+    fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        match region {
+            CONFIG => self
+                .shared
+                .with(|s| s.machine.pci.read(offset as usize, data)),
+            BAR_REGISTERS | BAR_IO => self.shared.with(|s| registers_read(s, offset, data)),
+            BAR_VRAM => self.shared.with(|s| {
+                if !vram_access(s, offset, data.len(), false) || !s.machine.vram.read(offset, data)
+                {
+                    data.fill(0xff);
+                }
+            }),
+            ROM => self.rom_read(offset, data),
+            _ => data.fill(0xff),
+        }
+        Ok(())
+    }
+
+    fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
+        match region {
+            CONFIG => {
+                self.shared
+                    .with(|s| s.machine.pci.write(offset as usize, data));
+                self.shared.poke();
+            }
+            BAR_REGISTERS | BAR_IO => {
+                self.shared.with(|s| registers_write(s, offset, data));
+                self.shared.poke();
+            }
+            BAR_VRAM => self.shared.with(|s| {
+                if vram_access(s, offset, data.len(), true) {
+                    s.machine.vram.write(offset, data);
+                }
+            }),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn dma_map(
+        &mut self,
+        _: DmaMapFlags,
+        offset: u64,
+        address: u64,
+        size: u64,
+        fd: Option<File>,
+    ) -> io::Result<()> {
+        // Ranges without a descriptor are firmware and device memory: nothing the device would reach.
+        let Some(fd) = fd else { return Ok(()) };
+        self.shared
+            .with(|s| s.machine.ram.map(address, size, &fd, offset))
+    }
+
+    fn dma_unmap(&mut self, flags: DmaUnmapFlags, address: u64, size: u64) -> io::Result<()> {
+        self.shared.with(|s| {
+            if flags.contains(DmaUnmapFlags::UNMAP_ALL) {
+                s.machine.ram.clear();
+            } else {
+                s.machine.ram.unmap(address, size);
+            }
+        });
+        Ok(())
+    }
+
+    fn reset(&mut self) -> io::Result<()> {
+        self.shared.with(|s| {
+            s.machine.pci.reset();
+            s.chip.reset(&mut s.machine);
+        });
+        self.shared.poke();
+        Ok(())
+    }
+
+    fn set_irqs(
+        &mut self,
+        index: u32,
+        flags: u32,
+        _start: u32,
+        count: u32,
+        fds: Vec<File>,
+    ) -> io::Result<()> {
+        let action = flags & VFIO_IRQ_SET_ACTION_TYPE_MASK;
+        let fd = fds.into_iter().next();
+        self.shared.with(|s| match (index, action) {
+            (VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER) if count == 0 || fd.is_some() => {
+                s.machine.irq.set_msi(fd)
+            }
+            (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER)
+                if count == 0 || fd.is_some() =>
+            {
+                s.machine.irq.set_intx(fd)
+            }
+            (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_MASK) => s.machine.irq.mask_intx(),
+            // With an eventfd this would ask for unmasking by that descriptor: QEMU uses it only with KVM's resampling, and falls back.
+            (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK) if fd.is_none() => {
+                s.machine.unmask_intx()
+            }
+            _ => {}
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_are_split_into_dwords() {
+        let parts: Vec<_> = dwords(6, 7).collect();
+        assert_eq!(
+            parts,
+            vec![(4, 2..4, 0..2), (8, 0..4, 2..6), (12, 0..1, 6..7)]
+        );
+        assert_eq!(dwords(8, 4).collect::<Vec<_>>(), vec![(8, 0..4, 0..4)]);
+        assert_eq!(dwords(0, 0).count(), 0);
+    }
+}
