@@ -40,8 +40,7 @@ pub enum Frame {
 ///
 /// # Safety
 ///
-/// - [`Backed::frames`] reports only frames that belong to the object as long as it lives, or until the
-///   owner has removed all CPU mappings of it with [`mmap::zap`].
+/// - [`Backed::frames`] reports only frames that belong to the object until it is released.
 /// - The field behind [`Backed::hook`] is not used otherwise.
 pub unsafe trait Backed: gem::DriverObject {
     /// The object's hook, made by [`Hook::new`].

@@ -33,6 +33,24 @@ pgprot_t lapidary_pgprot_vram(pgprot_t prot)
 }
 EXPORT_SYMBOL_GPL(lapidary_pgprot_vram);
 
+int lapidary_wc_reserve(resource_size_t start, resource_size_t size)
+{
+	return arch_io_reserve_memtype_wc(start, size);
+}
+EXPORT_SYMBOL_GPL(lapidary_wc_reserve);
+
+void lapidary_wc_free(resource_size_t start, resource_size_t size)
+{
+	arch_io_free_memtype_wc(start, size);
+}
+EXPORT_SYMBOL_GPL(lapidary_wc_free);
+
+void __iomem *lapidary_wc_map(resource_size_t start, size_t size)
+{
+	return ioremap_wc(start, size);
+}
+EXPORT_SYMBOL_GPL(lapidary_wc_map);
+
 /* For a mapping in the making: its pages are known by number only, it neither grows nor is dumped. */
 void lapidary_vma_raw_pages(struct vm_area_struct *vma)
 {

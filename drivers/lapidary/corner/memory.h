@@ -4,6 +4,7 @@
 #define LAPIDARY_MEMORY_H
 
 #include <linux/dma-mapping.h>
+#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/pci.h>
 
@@ -11,6 +12,9 @@ unsigned long lapidary_page_to_pfn(const struct page *page);
 bool lapidary_dma_mapping_error(struct device *dev, dma_addr_t addr);
 bool lapidary_dma_need_sync(struct device *dev, dma_addr_t addr);
 pgprot_t lapidary_pgprot_vram(pgprot_t prot);
+int lapidary_wc_reserve(resource_size_t start, resource_size_t size);
+void lapidary_wc_free(resource_size_t start, resource_size_t size);
+void __iomem *lapidary_wc_map(resource_size_t start, size_t size);
 void lapidary_vma_raw_pages(struct vm_area_struct *vma);
 int lapidary_aperture_evict(struct pci_dev *pdev, const char *name);
 

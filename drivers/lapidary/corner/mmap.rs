@@ -77,26 +77,6 @@ pub(super) unsafe extern "C" fn prepare(
     0
 }
 
-/// Removes all CPU mappings of `object`, in every process. The next access faults again.
-///
-/// The caller holds the reservation lock if it is going to change where the object lies.
-pub fn zap<T: Backed>(object: &gem::Object<T>) {
-    let raw = object.as_raw();
-    // SAFETY: The object and its device are alive; an object that was never given an offset has none that
-    // could be mapped.
-    unsafe {
-        let node = &raw mut (*raw).vma_node;
-        if (*node).vm_node.size != 0 {
-            bindings::unmap_mapping_range(
-                (*(*(*raw).dev).anon_inode).i_mapping,
-                bindings::drm_vma_node_offset_addr(node) as bindings::loff_t,
-                (*raw).size as bindings::loff_t,
-                1,
-            );
-        }
-    }
-}
-
 /// The operations of mappings of objects with data `T`.
 pub(super) struct Ops<T>(PhantomData<T>);
 

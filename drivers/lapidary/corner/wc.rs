@@ -30,6 +30,8 @@ use kernel::{
     prelude::*, //
 };
 
+use crate::corner::extra;
+
 /// The memory type of a range of device memory is write-combining until this is dropped.
 pub struct Combining<'bound> {
     start: u64,
@@ -49,7 +51,7 @@ impl<'bound> Combining<'bound> {
             return Err(ENODEV);
         }
         // SAFETY: The function takes numbers and keeps an own record of the range.
-        to_result(unsafe { bindings::arch_io_reserve_memtype_wc(start, size) })?;
+        to_result(unsafe { extra::lapidary_wc_reserve(start, size) })?;
         Ok(Self {
             start,
             size,
@@ -61,7 +63,7 @@ impl<'bound> Combining<'bound> {
 impl Drop for Combining<'_> {
     fn drop(&mut self) {
         // SAFETY: The same range was recorded in `new`.
-        unsafe { bindings::arch_io_free_memtype_wc(self.start, self.size) };
+        unsafe { extra::lapidary_wc_free(self.start, self.size) };
     }
 }
 
@@ -95,7 +97,7 @@ impl<'bound> Window<'bound> {
             return Err(EINVAL);
         }
         // SAFETY: The range lies inside a memory BAR of a bound device.
-        let addr = unsafe { bindings::ioremap_wc(start + offset, size) };
+        let addr = unsafe { extra::lapidary_wc_map(start + offset, size) };
         let addr = NonZeroUsize::new(addr as usize).ok_or(ENOMEM)?.get();
         match MmioRaw::new_region(addr, size) {
             // INVARIANT: Mapped above.

@@ -35,7 +35,9 @@ pub struct Vram {
     aperture: u64,
     /// Never handed out.
     _reserved: KVec<Range>,
+    /// Their bytes, and those of them that the CPU sees.
     reserved: u64,
+    reserved_visible: u64,
 }
 
 impl Vram {
@@ -68,9 +70,14 @@ impl Vram {
                 at += PAGE;
             }
         }
+        let hidden = layout.vram.start + visible;
         Ok(Self {
             reserved: mm.used(),
-            hidden: layout.vram.start + visible,
+            reserved_visible: kept
+                .iter()
+                .map(|range| range.end().min(hidden).saturating_sub(range.start()))
+                .sum(),
+            hidden,
             aperture: layout.aperture.start,
             _reserved: kept,
             mm,
@@ -115,9 +122,9 @@ impl Vram {
         self.mm.size() - self.reserved
     }
 
-    /// Size of the part that the CPU sees, in bytes.
+    /// Size of the part of that which the CPU sees, in bytes.
     pub fn visible_size(&self) -> u64 {
-        self.hidden - self.mm.start()
+        self.hidden - self.mm.start() - self.reserved_visible
     }
 
     /// Bytes handed out, without what is reserved for the firmware.
@@ -155,6 +162,7 @@ mod tests {
         let picture = (128 << 10)..MIB + 1;
         let vram = Vram::new(&layout(2 * MIB, 2 * MIB, [vga, picture, 0..0, 0..0]))?;
         assert_eq!(vram.size(), MIB - PAGE);
+        assert_eq!(vram.visible_size(), MIB - PAGE);
         assert_eq!(vram.usage(), 0);
         let all = vram.find(MIB - PAGE, PAGE, Candidate::Visible)?;
         assert_eq!(all.start(), 0x1000_0000 + MIB + PAGE);
@@ -168,6 +176,17 @@ mod tests {
         let outside = layout(MIB, MIB, [0..0, MIB - PAGE..MIB + 1, 0..0, 0..0]);
         assert!(Vram::new(&outside).is_err());
         assert!(Vram::new(&layout(0, MIB, [0..0, 0..0, 0..0, 0..0])).is_err());
+    }
+
+    #[test]
+    fn a_reserved_range_may_cross_the_end_of_the_visible_part() -> Result {
+        let picture = MIB - PAGE..MIB + 2 * PAGE;
+        let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, picture, 0..0, 0..0]))?;
+        assert_eq!(vram.size(), 2 * MIB - 3 * PAGE);
+        assert_eq!(vram.visible_size(), MIB - PAGE);
+        assert!(vram.find(MIB, PAGE, Candidate::Visible).is_err());
+        assert!(vram.find(MIB - PAGE, PAGE, Candidate::Visible).is_ok());
+        Ok(())
     }
 
     #[test]
