@@ -208,7 +208,8 @@ impl Fault {
         RETRY
     }
 
-    /// Locks the reservation. Its lock ranks above that of the address space, so it is only tried for.
+    /// Locks the reservation. Who holds it may be waiting for memory or for the GPU, so at first it is only
+    /// tried for: other threads of the process need not wait as well.
     fn lock<'a, T: Backed>(
         &self,
         object: &'a gem::Object<T>,
