@@ -26,16 +26,11 @@ use kernel::{
     },
     error::from_err_ptr,
     page::PAGE_SIZE,
-    prelude::*, //
+    prelude::*,
+    types::ScopeGuard, //
 };
 
 use crate::corner::extra;
-
-/// Page size of the GPU: that of every page table entry of these chips.
-pub const GPU_PAGE: usize = 4096;
-
-/// GPU pages in a page of the CPU.
-const PER_PAGE: usize = PAGE_SIZE / GPU_PAGE;
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
@@ -46,7 +41,7 @@ const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DM
 /// # Invariants
 ///
 /// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `addresses` is empty,
-/// or holds [`PER_PAGE`] addresses for each page, mapped for `device`.
+/// or holds the address of each page, mapped for `device`.
 pub struct Pages {
     /// Only to compare with.
     object: *const bindings::drm_gem_object,
@@ -106,7 +101,7 @@ impl Pages {
         unsafe { slice::from_raw_parts(self.pages, self.count) }
     }
 
-    /// Addresses for the device, one for each [`GPU_PAGE`]; empty while not mapped.
+    /// Addresses for the device, one for each page; empty while not mapped.
     pub fn addresses(&self) -> &[DmaAddress] {
         &self.addresses
     }
@@ -124,54 +119,43 @@ impl Pages {
                 Err(EBUSY)
             };
         }
-        let mut addresses = KVVec::with_capacity(self.count * PER_PAGE, GFP_KERNEL)?;
+        let addresses = KVVec::with_capacity(self.count, GFP_KERNEL)?;
+        let mut addresses = ScopeGuard::new_with_data(addresses, |addresses| {
+            // SAFETY: They are mappings made below, which nobody knows yet.
+            unsafe { Self::unmap_pages(raw, &addresses) };
+        });
         for &page in self.pages() {
-            if let Err(e) = Self::map_page(raw, page, &mut addresses) {
-                // SAFETY: All addresses so far are mappings made below.
-                unsafe { Self::unmap_pages(raw, &addresses) };
-                return Err(e);
-            }
+            let addr = Self::map_page(raw, page)?;
+            // There is room: this cannot fail and lose the mapping.
+            addresses.push(addr, GFP_KERNEL)?;
         }
         // INVARIANT: One round for each page.
-        self.addresses = addresses;
+        self.addresses = addresses.dismiss();
         self.device = raw;
         Ok(())
     }
 
-    fn map_page(
-        dev: *mut bindings::device,
-        page: *mut bindings::page,
-        addresses: &mut KVVec<DmaAddress>,
-    ) -> Result {
+    fn map_page(dev: *mut bindings::device, page: *mut bindings::page) -> Result<DmaAddress> {
         // SAFETY: The device is bound, the page held.
         let addr = unsafe { bindings::dma_map_page_attrs(dev, page, 0, PAGE_SIZE, BOTH_WAYS, 0) };
         // SAFETY: `addr` is what the mapping function returned.
         if unsafe { extra::lapidary_dma_mapping_error(dev, addr) } {
             return Err(EIO);
         }
-        // SAFETY: As above.
-        let bounced = unsafe { extra::lapidary_dma_need_sync(dev, addr) };
-        let mut step = || -> Result {
-            if bounced {
-                return Err(EIO);
-            }
-            for i in 0..PER_PAGE {
-                addresses.push(addr + (i * GPU_PAGE) as DmaAddress, GFP_KERNEL)?;
-            }
-            Ok(())
-        };
-        step().inspect_err(|_| {
-            addresses.truncate(addresses.len() / PER_PAGE * PER_PAGE);
+        // SAFETY: As above; it is mapped.
+        if unsafe { extra::lapidary_dma_need_sync(dev, addr) } {
             // SAFETY: Mapped above; nobody else has the address.
             unsafe { bindings::dma_unmap_page_attrs(dev, addr, PAGE_SIZE, BOTH_WAYS, 0) };
-        })
+            return Err(EIO);
+        }
+        Ok(addr)
     }
 
     /// # Safety
     ///
     /// `addresses` are mappings of whole pages made for `dev`, which are not used any more.
     unsafe fn unmap_pages(dev: *mut bindings::device, addresses: &[DmaAddress]) {
-        for &addr in addresses.iter().step_by(PER_PAGE) {
+        for &addr in addresses {
             // SAFETY: By the caller's promise.
             unsafe { bindings::dma_unmap_page_attrs(dev, addr, PAGE_SIZE, BOTH_WAYS, 0) };
         }
@@ -216,13 +200,13 @@ mod tests {
         assert_eq!(pages.frame(3), None);
         assert!(pages.addresses().is_empty());
         pages.map(machine.dev())?;
-        assert_eq!(pages.addresses().len(), 3 * PER_PAGE);
-        assert!(pages.addresses().iter().all(|a| a % GPU_PAGE as u64 == 0));
+        assert_eq!(pages.addresses().len(), 3);
+        assert!(pages.addresses().iter().all(|a| a % PAGE_SIZE as u64 == 0));
         // A second time changes nothing.
         let before = pages.addresses()[0];
         pages.map(machine.dev())?;
         assert_eq!(pages.addresses()[0], before);
-        assert_eq!(pages.addresses().len(), 3 * PER_PAGE);
+        assert_eq!(pages.addresses().len(), 3);
         pages.unmap(machine.dev());
         assert!(pages.addresses().is_empty());
         pages.unmap(machine.dev());
@@ -239,7 +223,7 @@ mod tests {
         pages.map(machine.dev())?;
         assert_eq!(pages.map(other.dev()).err(), Some(EBUSY));
         pages.unmap(other.dev());
-        assert_eq!(pages.addresses().len(), PER_PAGE);
+        assert_eq!(pages.addresses().len(), 1);
         pages.unmap(machine.dev());
         pages.put(&*object);
         Ok(())

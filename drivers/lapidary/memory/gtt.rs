@@ -39,10 +39,7 @@ use crate::{
             Mode,
             Range, //
         },
-        pages::{
-            Pages,
-            GPU_PAGE, //
-        },
+        pages::Pages, //
     },
     family::{
         GpuAddr,
@@ -51,6 +48,9 @@ use crate::{
     },
     memory::vram::length,
 };
+
+/// What one entry of the page table serves, on all of these chips.
+const GPU_PAGE: usize = 4096;
 
 /// The system pages of one object, and their place in the window.
 #[pin_data]
@@ -310,12 +310,15 @@ pub(super) fn place<O: IntoGEMObject>(
     inner.again(now).ok_or(EINVAL)
 }
 
-/// Writes the entries from `first` on, one call for each run of consecutive addresses.
+/// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones.
 fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     let mut at = first;
-    for run in addresses.chunk_by(|a, b| a.checked_add(GPU_PAGE as DmaAddress) == Some(*b)) {
-        space.map(at, run[0], run.len())?;
-        at += run.len();
+    for run in addresses.chunk_by(|a, b| a.checked_add(PAGE_SIZE as DmaAddress) == Some(*b)) {
+        let entries = run.len() * (PAGE_SIZE / GPU_PAGE);
+        if let Some(&start) = run.first() {
+            space.map(at, start, entries)?;
+        }
+        at += entries;
     }
     Ok(())
 }
@@ -350,7 +353,7 @@ mod tests {
     };
 
     const START: GpuAddr = 0x8000_0000;
-    const PAGE: u64 = GPU_PAGE as u64;
+    const PAGE: u64 = PAGE_SIZE as u64;
 
     /// A page table that remembers.
     #[pin_data]
@@ -442,7 +445,7 @@ mod tests {
         let table = Table::new(16)?;
         let window = window(16)?;
         let lease = lend(&window, &machine, &table)?;
-        let object = machine.object(3 * GPU_PAGE)?;
+        let object = machine.object(3 * PAGE_SIZE)?;
         let slot = Slot::new(3 * PAGE, 4 * PAGE)?;
         let addr = place(&window, &slot, &*object, 1)?;
         assert_eq!(addr % (4 * PAGE), 0);
@@ -468,7 +471,7 @@ mod tests {
         let machine = Machine::new()?;
         let table = Table::new(16)?;
         let window = window(16)?;
-        let object = machine.object(2 * GPU_PAGE)?;
+        let object = machine.object(2 * PAGE_SIZE)?;
         let slot = Slot::new(2 * PAGE, PAGE)?;
         assert_eq!(place(&window, &slot, &*object, 1).err(), Some(ENODEV));
         let lease = lend(&window, &machine, &table)?;
@@ -499,7 +502,7 @@ mod tests {
         let table = Table::new(4)?;
         let window = window(4)?;
         let lease = lend(&window, &machine, &table)?;
-        let object = || machine.object(2 * GPU_PAGE);
+        let object = || machine.object(2 * PAGE_SIZE);
         let slot = || Slot::new(2 * PAGE, PAGE);
         let (a, b, c) = (object()?, object()?, object()?);
         let (sa, sb, sc) = (slot()?, slot()?, slot()?);
@@ -516,7 +519,7 @@ mod tests {
         assert_eq!(table.used(), 4);
         assert!(table.flushed());
         // Too large for any window.
-        let large = machine.object(5 * GPU_PAGE)?;
+        let large = machine.object(5 * PAGE_SIZE)?;
         let sl = Slot::new(5 * PAGE, PAGE)?;
         assert_eq!(place(&window, &sl, &*large, 6).err(), Some(ENOMEM));
         assert!(sc.is_placed());
@@ -534,7 +537,7 @@ mod tests {
         let table = Table::new(4)?;
         let window = window(4)?;
         let lease = lend(&window, &machine, &table)?;
-        let object = machine.object(2 * GPU_PAGE)?;
+        let object = machine.object(2 * PAGE_SIZE)?;
         let slot = Slot::new(2 * PAGE, PAGE)?;
         table.left.store(0, Relaxed);
         assert_eq!(place(&window, &slot, &*object, 1).err(), Some(EINVAL));
