@@ -58,6 +58,9 @@ pub trait Family: Sized + Send + Sync + 'static {
     /// Statics cannot be generic, so the family module owns it: `static TABLES: Tables = Tables::new();`.
     fn tables() -> &'static Tables;
 
+    /// The kinds of interrupt to try for `chip`.
+    fn irq_types(chip: &Self::Chip) -> pci::IrqTypes;
+
     /// Maps the registers and reads what is needed to lay out memory.
     ///
     /// The device is enabled for memory accesses; bus mastering is off; the DMA mask is the family's to set.
@@ -68,7 +71,7 @@ pub trait Family: Sized + Send + Sync + 'static {
     /// `ENODEV` for a chip that does not answer or has not been posted, after one `dev_err!` that says so.
     fn identify<'a>(
         pdev: &'a pci::Device<device::Core<'_>>,
-        chip: &'static Self::Chip,
+        chip: &'a Self::Chip,
     ) -> Result<(Self::Board<'a>, Layout)>;
 
     /// Brings the chip up: page table, microcode, rings, ring tests.
@@ -80,10 +83,7 @@ pub trait Family: Sized + Send + Sync + 'static {
     /// # Errors
     ///
     /// Any, after one clear `dev_err!` line at the place that knows the reason.
-    fn bring_up<'a>(
-        board: Self::Board<'a>,
-        memory: &Memory,
-    ) -> impl PinInit<Self::Gpu<'a>, Error>;
+    fn bring_up<'a>(board: Self::Board<'a>, memory: &Memory) -> impl PinInit<Self::Gpu<'a>, Error>;
 }
 
 /// Where memory is, as [`Family::identify`] found it.
@@ -140,6 +140,9 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
 
     /// As [`Gpu::fill`], copying from `src`, which does not overlap the destination.
     fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<usize>;
+
+    /// Says which kind of interrupt the chip has got. Once, before the handler can run.
+    fn interrupt(&self, kind: pci::IrqType);
 
     /// Lets the fence interrupt of all rings through, or stops it.
     ///
@@ -262,6 +265,19 @@ pub trait Space: Send + Sync {
     fn flush(&self);
 }
 
+/// An object as [`Isolation::prove`] sees it, and what it finds out about it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Object {
+    /// In: bytes.
+    pub size: u64,
+    /// In: tiling flags that user space has stored with the object.
+    pub tiling: u32,
+    /// Out: whether the commands read it.
+    pub reads: bool,
+    /// Out: whether the commands write it.
+    pub writes: bool,
+}
+
 /// What proves that a client's commands stay within its objects.
 pub trait Isolation: Send + Sync {
     /// A place in the proven stream that depends on where an object lies.
@@ -269,9 +285,9 @@ pub trait Isolation: Send + Sync {
 
     /// Copies `stream` to `out`, checking it in the same pass.
     ///
-    /// `sizes[i]` is the size in bytes of the object of relocation entry `i`; the result does not depend on
-    /// any address. `fixups` comes empty; what is pushed to it has been allocated before by the caller, and the
-    /// number of fixups never exceeds `stream.len()`.
+    /// `objects[i]` is the object of relocation entry `i`; the result does not depend on any address. `out` is as
+    /// long as `stream`; `fixups` comes empty. With `keep_tiling` the tiling bits in the stream are meant, otherwise
+    /// those of the objects take their place. Says how many dwords of `out` are to be executed, at least one.
     ///
     /// # Errors
     ///
@@ -279,7 +295,8 @@ pub trait Isolation: Send + Sync {
     fn prove(
         &self,
         stream: &[u32],
-        sizes: &[u64],
+        objects: &mut [Object],
+        keep_tiling: bool,
         out: &mut [u32],
         fixups: &mut KVVec<Self::Fixup>,
     ) -> Result<usize>;
@@ -307,10 +324,10 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
     type Client: Send + Sync;
 
     /// Makes the device state. It outlives unbind.
-    fn device() -> impl PinInit<Self::Device, Error>;
+    fn device() -> Result<Self::Device>;
 
     /// Makes the state of a newly opened file. No hardware here.
-    fn client() -> impl PinInit<Self::Client, Error>;
+    fn client(device: &Self::Device) -> Result<Self::Client>;
 
     /// A file is closed.
     fn closed(device: &Self::Device, client: &Self::Client);

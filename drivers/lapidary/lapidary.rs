@@ -8,8 +8,9 @@
 //!
 //! - [`family`]: the seams;
 //! - [`driver`]: PCI and DRM driver, probe and unbind order;
+//! - [`running`]: a GPU that runs: interrupt, worker, watchdog;
 //! - [`submit`]: the way of a submission from user words to the ring;
-//! - [`timeline`]: fences of a ring, watchdog, interrupts;
+//! - [`timeline`]: the fences of a ring;
 //! - [`memory`]: buffer objects in VRAM and GTT;
 //! - [`radeon`]: the user-space interface of the Radeon families;
 //! - [`portable`]: code without kernel types, shared with the host tests;
@@ -18,9 +19,14 @@
 use kernel::prelude::*;
 
 pub mod corner;
+pub mod driver;
 pub mod family;
 pub mod memory;
 pub mod portable;
+pub mod radeon;
+pub mod running;
+pub mod submit;
+pub mod timeline;
 
 /// Every module needs an entry point; a library has nothing to do in it.
 struct Library;
@@ -37,4 +43,15 @@ module! {
     authors: ["The Lapidary authors"],
     description: "Shared library of the Lapidary GPU drivers",
     license: "Dual MIT/GPL",
+    params: {
+        hang_ms: u32 {
+            default: 5000,
+            description: "Milliseconds without progress after which a ring counts as hung",
+        },
+    },
+}
+
+/// Milliseconds without progress after which a ring counts as hung: 100 ms to 10 minutes.
+pub fn hang_ms() -> u32 {
+    module_parameters::hang_ms.value().clamp(100, 600_000)
 }

@@ -24,6 +24,12 @@ int lapidary_fence_status(struct dma_fence *fence);
 
 struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context);
 
+void lapidary_resv_attach(struct dma_resv *resv, struct dma_fence *fence,
+			  enum dma_resv_usage usage);
+void lapidary_exec_init(struct drm_exec *exec, unsigned int objects);
+bool lapidary_fence_begin_signalling(void);
+void lapidary_fence_end_signalling(bool cookie);
+
 struct workqueue_struct *lapidary_workqueue_create(const char *name);
 void lapidary_delayed_work_init(struct delayed_work *work, work_func_t func);
 bool lapidary_delayed_work_queue(struct workqueue_struct *wq, struct delayed_work *work,

@@ -55,6 +55,44 @@ struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 c
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
 
+/*
+ * Adds a fence to a locked reservation with one reserved slot, unless it is there already with a usage at least
+ * as strong. A weaker one of the same fence is replaced by the core.
+ */
+void lapidary_resv_attach(struct dma_resv *resv, struct dma_fence *fence,
+			  enum dma_resv_usage usage)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *old;
+
+	dma_resv_for_each_fence(&cursor, resv, usage, old) {
+		if (old == fence)
+			return;
+	}
+	dma_resv_add_fence(resv, fence, usage);
+}
+EXPORT_SYMBOL_GPL(lapidary_resv_attach);
+
+/* A lock transaction that a signal may end, and in which objects may be named several times. */
+void lapidary_exec_init(struct drm_exec *exec, unsigned int objects)
+{
+	drm_exec_init(exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, objects);
+}
+EXPORT_SYMBOL_GPL(lapidary_exec_init);
+
+/* The proof for lockdep that what lies between the two calls can always make progress. */
+bool lapidary_fence_begin_signalling(void)
+{
+	return dma_fence_begin_signalling();
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_begin_signalling);
+
+void lapidary_fence_end_signalling(bool cookie)
+{
+	dma_fence_end_signalling(cookie);
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_end_signalling);
+
 /* A queue for one device; usable under memory pressure because retirement frees memory. */
 struct workqueue_struct *lapidary_workqueue_create(const char *name)
 {

@@ -5,6 +5,22 @@
 //! Nothing outside this folder calls raw bindings. Each file is one abstraction, written so that its users
 //! need no `unsafe`.
 
+pub mod aperture;
+pub mod buffer;
+pub mod bus;
+pub mod exec;
 pub mod extend;
 #[doc(hidden)]
 pub mod extra;
+pub mod fence;
+pub mod gem;
+#[cfg(CONFIG_KUNIT = "y")]
+pub(crate) mod gem_kunit;
+pub mod ioctl;
+pub mod lent;
+pub mod mm;
+pub mod mmap;
+pub mod pages;
+pub mod resv;
+pub mod wc;
+pub mod workqueue;

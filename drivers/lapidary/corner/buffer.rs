@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Dwords in memory that the device reads while the CPU writes elsewhere in it.
+//!
+//! `kernel::dma` gives coherent memory either as a slice, which the device must not touch meanwhile, or one checked
+//! access at a time. Command buffers are in between: one part is read by the device while the next is written.
+
+use kernel::{
+    device,
+    dma::{
+        Coherent,
+        DmaAddress, //
+    },
+    prelude::*,
+};
+
+/// Coherent memory of whole dwords.
+pub struct Buffer(Coherent<[u32]>);
+
+impl Buffer {
+    /// Allocates `dwords` dwords, zeroed.
+    pub fn new(dev: &device::Device<device::Bound>, dwords: usize) -> Result<Self> {
+        Ok(Self(Coherent::zeroed_slice(dev, dwords, GFP_KERNEL)?))
+    }
+
+    /// Bus address of the first dword.
+    pub fn dma_address(&self) -> DmaAddress {
+        self.0.dma_address()
+    }
+
+    /// Length in dwords.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn at(&self, index: usize, dwords: usize) -> Result<*mut u32> {
+        match index.checked_add(dwords) {
+            Some(end) if end <= self.len() => {
+                Ok(self.0.as_mut_ptr().cast::<u32>().wrapping_add(index))
+            }
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// Writes `words` from dword `index` on. The caller orders the writes before what tells the device of them.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if they do not fit; nothing is written then.
+    pub fn write(&mut self, index: usize, words: &[u32]) -> Result {
+        let to = self.at(index, words.len())?;
+        // SAFETY: `words.len()` dwords from `to` on lie inside the allocation, which only `self` writes and which does not
+        // overlap Rust memory. There are no references to it.
+        unsafe { core::ptr::copy_nonoverlapping(words.as_ptr(), to, words.len()) };
+        Ok(())
+    }
+
+    /// Reads dword `index`.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if there is none.
+    pub fn read(&self, index: usize) -> Result<u32> {
+        let from = self.at(index, 1)?;
+        // SAFETY: The dword lies inside the allocation. The device may write it at any time.
+        Ok(unsafe { from.read_volatile() })
+    }
+}

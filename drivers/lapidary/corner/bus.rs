@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A PCI device's switches, put back when the driver goes.
+
+use core::ptr;
+
+use kernel::{
+    bindings,
+    device,
+    pci,
+    prelude::*, //
+};
+
+fn as_raw(pdev: &pci::Device<device::Bound>) -> *mut bindings::pci_dev {
+    // `pci::Device` is a transparent wrapper of `struct pci_dev`.
+    ptr::from_ref(pdev).cast_mut().cast()
+}
+
+/// The device answers accesses to its memory BARs while this exists.
+///
+/// Disabling is by count, and leaves the BARs decoded: a display that the firmware has set up goes on.
+pub struct Enabled<'a>(&'a pci::Device<device::Bound>);
+
+impl<'a> Enabled<'a> {
+    /// Enables the device.
+    pub fn new(pdev: &'a pci::Device<device::Core<'_>>) -> Result<Self> {
+        pdev.enable_device_mem()?;
+        Ok(Self(pdev))
+    }
+}
+
+impl Drop for Enabled<'_> {
+    fn drop(&mut self) {
+        // SAFETY: The device is alive while it is bound, and was enabled once by `new`.
+        unsafe { bindings::pci_disable_device(as_raw(self.0)) }
+    }
+}
+
+/// The device may access memory by itself while this exists.
+pub struct Master<'a>(&'a pci::Device<device::Bound>);
+
+impl<'a> Master<'a> {
+    /// Lets the device access memory.
+    pub fn new(pdev: &'a pci::Device<device::Core<'_>>) -> Self {
+        pdev.set_master();
+        Self(pdev)
+    }
+}
+
+impl Drop for Master<'_> {
+    fn drop(&mut self) {
+        // SAFETY: The device is alive while it is bound.
+        unsafe { bindings::pci_clear_master(as_raw(self.0)) }
+    }
+}

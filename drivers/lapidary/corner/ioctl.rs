@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Ioctl tables with holes, for argument types of our own.
+//!
+//! `kernel::declare_drm_ioctls!` wants argument types from `kernel::uapi` and numbers without gaps. The DRM core
+//! itself answers `EINVAL` for an empty slot, so a table is an array in which the missing numbers stay empty.
+//!
+//! The core copies arguments in and out by the directions that both the caller's number and ours name; a shorter
+//! argument of the caller is extended with zeros.
+
+use core::{
+    marker::PhantomData,
+    mem::size_of, //
+};
+
+use kernel::{
+    drm::{
+        self,
+        ioctl::DrmIoctlDescriptor,
+        Registered, //
+    },
+    ioctl::{
+        _IOC_NR,
+        _IOW,
+        _IOWR, //
+    },
+    prelude::*,
+};
+use zerocopy::{
+    FromBytes,
+    IntoBytes, //
+};
+
+/// Numbers of driver commands start here.
+const COMMAND_BASE: u32 = kernel::uapi::DRM_COMMAND_BASE;
+
+/// Which way the argument of a command goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// To the kernel.
+    In,
+    /// To the kernel and back.
+    InOut,
+}
+
+/// One command.
+pub trait Command {
+    /// The driver this command belongs to.
+    type Driver: drm::Driver;
+    /// The argument.
+    type Arg: FromBytes + IntoBytes;
+    /// Number, counted from `DRM_COMMAND_BASE`.
+    const NR: u32;
+    /// Direction of the argument.
+    const DIRECTION: Direction;
+    /// Who may call it: `drm::ioctl::{AUTH, RENDER_ALLOW, …}`.
+    const FLAGS: u32;
+    /// Name for debug messages.
+    const NAME: &'static CStr;
+
+    /// Runs the command. The device stays registered meanwhile, so that unbind waits for the end of it.
+    fn run(
+        dev: &drm::Device<Self::Driver, Registered>,
+        reg: &<Self::Driver as drm::Driver>::RegistrationData<'_>,
+        arg: &mut Self::Arg,
+        file: &drm::File<<Self::Driver as drm::Driver>::File>,
+    ) -> Result<u32>;
+}
+
+/// Carries the entry point of a command.
+struct Entry<C: Command>(PhantomData<C>);
+
+impl<C: Command> Entry<C> {
+    const DESCRIPTOR: DrmIoctlDescriptor = DrmIoctlDescriptor {
+        cmd: match C::DIRECTION {
+            Direction::In => {
+                _IOW::<C::Arg>(kernel::uapi::DRM_IOCTL_BASE as u32, COMMAND_BASE + C::NR)
+            }
+            Direction::InOut => {
+                _IOWR::<C::Arg>(kernel::uapi::DRM_IOCTL_BASE as u32, COMMAND_BASE + C::NR)
+            }
+        },
+        func: Some(Self::entry),
+        flags: C::FLAGS,
+        name: kernel::str::as_char_ptr_in_const_context(C::NAME),
+    };
+
+    /// # Safety
+    ///
+    /// Only to be called by the DRM core, for a device of `C::Driver`.
+    unsafe extern "C" fn entry(
+        raw_dev: *mut kernel::bindings::drm_device,
+        raw_arg: *mut c_void,
+        raw_file: *mut kernel::bindings::drm_file,
+    ) -> c_int {
+        // SAFETY: The core passes the device that this table was registered for; ioctls run only on devices that
+        // have been registered.
+        let dev: &drm::Device<C::Driver, drm::Ioctl> = unsafe { drm::Device::from_raw(raw_dev) };
+
+        let Some(guard) = dev.registration_guard() else {
+            return ENODEV.to_errno();
+        };
+
+        // SAFETY: The core hands out an exclusive buffer, aligned for `u64` at least, of `_IOC_SIZE(cmd)` bytes or
+        // more, which is the size of the argument. Every bit pattern is valid for it.
+        let arg = unsafe { &mut *raw_arg.cast::<C::Arg>() };
+        // SAFETY: The file was opened through the file type of the same driver.
+        let file = unsafe { drm::File::from_raw(raw_file) };
+
+        match guard.registration_data_with(|reg| C::run(&guard, reg, arg, file)) {
+            Ok(value) => value.try_into().unwrap_or(ERANGE.to_errno()),
+            Err(error) => error.to_errno(),
+        }
+    }
+}
+
+/// A table of `N` slots.
+pub struct Table<const N: usize>([DrmIoctlDescriptor; N]);
+
+// SAFETY: The descriptors only point to static strings and functions.
+unsafe impl<const N: usize> Sync for Table<N> {}
+
+impl<const N: usize> Table<N> {
+    /// Creates an empty table.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self([const { pin_init::zeroed() }; N])
+    }
+
+    /// Adds a command; the build fails if its number is out of range or taken.
+    pub const fn with<C: Command>(mut self) -> Self {
+        let slot = C::NR as usize;
+        assert!(slot < N, "ioctl number outside of the table");
+        assert!(self.0[slot].func.is_none(), "ioctl number used twice");
+        assert!(_IOC_NR(Entry::<C>::DESCRIPTOR.cmd) == COMMAND_BASE + C::NR);
+        assert!(size_of::<C::Arg>() < 1 << 14);
+        assert!(align_of::<C::Arg>() <= 8);
+        self.0[slot] = Entry::<C>::DESCRIPTOR;
+        self
+    }
+
+    /// The slots, for `drm::Driver::IOCTLS`.
+    pub const fn as_slice(&'static self) -> &'static [DrmIoctlDescriptor] {
+        &self.0
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Objects: sizes of the memories, making, mapping, tiling.
+
+use kernel::{
+    drm::gem::BaseObject,
+    prelude::*, //
+};
+
+use crate::{
+    memory::{
+        self,
+        Access,
+        Bo,
+        Domain,
+        Request, //
+    },
+    portable::radeon_uapi::{
+        self as uapi,
+        domain,
+        gem, //
+    },
+    radeon::{
+        ClientFile,
+        Device,
+        RadeonFamily, //
+    },
+    running::Running,
+    submit::kernel_stream::KernelStream,
+};
+
+/// GEM_INFO. Never fails.
+pub(super) fn info<F: RadeonFamily>(
+    dev: &Device<F>,
+    _running: &Running<'_, F>,
+    arg: &mut uapi::GemInfo,
+    _file: &ClientFile<F>,
+) -> Result {
+    let memory = &dev.memory;
+    *arg = uapi::GemInfo {
+        gart_size: memory.gtt_size(),
+        vram_size: memory.vram().size(),
+        vram_visible: memory.vram().visible_size(),
+    };
+    Ok(())
+}
+
+/// GEM_CREATE. Unknown flags and domains are ignored, as upstream does.
+///
+/// # Errors
+///
+/// `EINVAL` for size 0; `ENOMEM` for what cannot be had, now or ever; `ERESTARTSYS`.
+pub(super) fn create<F: RadeonFamily>(
+    dev: &Device<F>,
+    running: &Running<'_, F>,
+    arg: &mut uapi::GemCreate,
+    file: &ClientFile<F>,
+) -> Result {
+    let request = Request {
+        size: arg.size,
+        align: arg.alignment,
+        domain: match arg.initial_domain {
+            domains if domains & domain::VRAM != 0 => Domain::Vram,
+            domains if domains & domain::GTT != 0 => Domain::Gtt,
+            _ => Domain::System,
+        },
+        access: if arg.flags & gem::NO_CPU_ACCESS != 0 {
+            Access::Gpu
+        } else {
+            Access::Both
+        },
+    };
+    let object = memory::create(dev, &dev.memory, &request, |object, addr, len| {
+        KernelStream::fill(running, addr, len, 0)?.run_on(running, object)
+    })?;
+    arg.handle = object.create_handle(file)?;
+    Ok(())
+}
+
+/// GEM_MMAP: the offset for `mmap`.
+///
+/// # Errors
+///
+/// `ENOENT`, `ENOMEM`.
+pub(super) fn mmap<F: RadeonFamily>(
+    _dev: &Device<F>,
+    _running: &Running<'_, F>,
+    arg: &mut uapi::GemMmap,
+    file: &ClientFile<F>,
+) -> Result {
+    arg.addr_ptr = Bo::<F>::lookup_handle(file, arg.handle)?.create_mmap_offset()?;
+    Ok(())
+}
+
+/// GEM_SET_TILING: stores flags and pitch with the object, whatever they are.
+///
+/// # Errors
+///
+/// `ENOENT`.
+pub(super) fn set_tiling<F: RadeonFamily>(
+    _dev: &Device<F>,
+    _running: &Running<'_, F>,
+    arg: &mut uapi::GemTiling,
+    file: &ClientFile<F>,
+) -> Result {
+    Bo::<F>::lookup_handle(file, arg.handle)?.set_tiling(arg.tiling_flags, arg.pitch);
+    Ok(())
+}
+
+/// GEM_GET_TILING: what SET_TILING has stored.
+///
+/// # Errors
+///
+/// `ENOENT`.
+pub(super) fn get_tiling<F: RadeonFamily>(
+    _dev: &Device<F>,
+    _running: &Running<'_, F>,
+    arg: &mut uapi::GemTiling,
+    file: &ClientFile<F>,
+) -> Result {
+    (arg.tiling_flags, arg.pitch) = Bo::<F>::lookup_handle(file, arg.handle)?.tiling();
+    Ok(())
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! INFO: facts about chip and driver.
+//!
+//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter. Requests that mean nothing on
+//! a family answer `EINVAL`, which is what user space expects.
+//!
+//! Requests from 0x4C500000 on are our own; they are declared in `uapi/drm/lapidary_drm.h`.
+
+use kernel::{
+    prelude::*,
+    uaccess::{
+        UserPtr,
+        UserSlice, //
+    },
+};
+
+use crate::{
+    portable::radeon_uapi::{
+        self as uapi,
+        cs_ring,
+        info, //
+    },
+    radeon::{
+        owners::Resource,
+        ClientFile,
+        Device,
+        RadeonFamily, //
+    },
+    running::Running,
+};
+
+/// Our own requests.
+mod lapidary {
+    /// Fences that somebody waited for and no interrupt announced, u64.
+    pub(super) const FENCES_POLLED: u32 = 0x4c50_0000;
+}
+
+/// An answer.
+enum Answer {
+    Word(u32),
+    Long(u64),
+}
+
+/// INFO.
+///
+/// # Errors
+///
+/// `EINVAL` for a request that does not exist or means nothing here, `EFAULT` for a bad pointer.
+pub(super) fn info<F: RadeonFamily>(
+    dev: &Device<F>,
+    running: &Running<'_, F>,
+    arg: &mut uapi::Info,
+    file: &ClientFile<F>,
+) -> Result {
+    let pointer = UserPtr::from_addr(usize::try_from(arg.value).map_err(|_| EFAULT)?);
+    let question = || -> Result<u32> { UserSlice::new(pointer, 4).reader().read() };
+    match answer(dev, running, arg.request, file, question)? {
+        Answer::Word(word) => UserSlice::new(pointer, 4).writer().write(&word),
+        Answer::Long(long) => UserSlice::new(pointer, 8).writer().write(&long),
+    }
+}
+
+fn answer<F: RadeonFamily>(
+    dev: &Device<F>,
+    running: &Running<'_, F>,
+    request: u32,
+    file: &ClientFile<F>,
+    question: impl FnOnce() -> Result<u32>,
+) -> Result<Answer> {
+    let facts = F::facts(running.gpu());
+    let working = || u32::from(running.is_working());
+    Ok(Answer::Word(match request {
+        info::DEVICE_ID => running.pdev().device_id().into(),
+        info::NUM_GB_PIPES => facts.pixel_pipes,
+        info::NUM_Z_PIPES => facts.z_pipes,
+        info::ACCEL_WORKING | info::ACCEL_WORKING2 => working(),
+        info::WANT_HYPERZ => want(dev, file, Resource::HyperZ, question()?)?,
+        info::WANT_CMASK => want(dev, file, Resource::Cmask, question()?)?,
+        info::CLOCK_CRYSTAL_FREQ => facts.crystal_khz,
+        info::FUSION_GART_WORKING | info::SI_CP_DMA_COMPUTE | info::VA_UNMAP_WORKING => 1,
+        info::MAX_SE | info::ACTIVE_CU_COUNT => 1,
+        // No direct framebuffer, no video encoder.
+        info::FASTFB_WORKING | info::VCE_FW_VERSION | info::VCE_FB_VERSION => 0,
+        info::RING_WORKING => match question()? {
+            // Compute streams run on the graphics ring.
+            cs_ring::GFX | cs_ring::COMPUTE => working(),
+            cs_ring::DMA | cs_ring::UVD | cs_ring::VCE => 0,
+            _ => return Err(EINVAL),
+        },
+        // Objects stay where they were made.
+        info::NUM_BYTES_MOVED => return Ok(Answer::Long(0)),
+        info::VRAM_USAGE => return Ok(Answer::Long(dev.memory.vram_usage())),
+        info::GTT_USAGE => return Ok(Answer::Long(dev.memory.gtt_usage())),
+        // There is no sensor.
+        info::CURRENT_GPU_TEMP => 0,
+        info::GPU_RESET_COUNTER => dev.resets(),
+        lapidary::FENCES_POLLED => return Ok(Answer::Long(dev.polled())),
+        _ => return Err(EINVAL),
+    }))
+}
+
+/// Asks for (1) or gives back (0) something that one client can have; says whether the client has it.
+fn want<F: RadeonFamily>(
+    dev: &Device<F>,
+    file: &ClientFile<F>,
+    resource: Resource,
+    wanted: u32,
+) -> Result<u32> {
+    let client = &file.inner().get_ref().client;
+    match wanted {
+        0 => dev.uapi.release(resource, client),
+        1 => dev.uapi.acquire(resource, client),
+        _ => return Err(EINVAL),
+    }
+    Ok(u32::from(dev.uapi.owns(resource, client)))
+}

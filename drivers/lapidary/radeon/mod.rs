@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The `radeon` user-space interface, 2.51.0, as Mesa and libdrm know it.
+//!
+//! What each call does and which errors it gives is documented in `Documentation/radeon-uapi.md`; layouts and numbers are
+//! in [`crate::portable::radeon_uapi`]. Numbers that are missing in the table answer `EINVAL`, which is also what
+//! upstream's driver says to the calls of its past.
+
+use core::marker::PhantomData;
+
+use kernel::{
+    drm::{
+        self,
+        ioctl::{
+            AUTH,
+            RENDER_ALLOW, //
+        },
+    },
+    prelude::*,
+};
+
+use crate::{
+    corner::ioctl::Table,
+    driver::{
+        Driver,
+        File, //
+    },
+    family::{
+        Family,
+        Uapi, //
+    },
+    portable::cs::Rings,
+};
+
+mod cs;
+mod gem;
+mod info;
+pub mod owners;
+mod wait;
+
+use owners::{
+    Client,
+    Owners,
+    Resource, //
+};
+
+/// What the interface has to know about a Radeon family.
+pub trait RadeonFamily: Family<Uapi = Radeon> {
+    /// The rings that clients may name, and how they are isolated there.
+    const RINGS: Rings;
+
+    /// What INFO reports about the chip.
+    fn facts(gpu: &Self::Gpu<'_>) -> Facts;
+}
+
+/// What INFO reports about a chip.
+#[derive(Clone, Copy)]
+pub struct Facts {
+    /// Pixel pipes, 1 to 4.
+    pub pixel_pipes: u32,
+    /// Depth pipes, 1 or 2.
+    pub z_pipes: u32,
+    /// Reference clock in kHz.
+    pub crystal_khz: u32,
+}
+
+/// The interface, for [`Family::Uapi`].
+pub struct Radeon;
+
+/// A file that is open on a device of family `F`, as commands get it.
+type ClientFile<F> = drm::File<File<F>>;
+/// The device, as commands get it.
+type Device<F> = drm::Device<Driver<F>, drm::Registered>;
+
+/// All calls may be made on render nodes, and on primary nodes after authentication.
+const FLAGS: u32 = AUTH | RENDER_ALLOW;
+
+/// Names one ioctl: its number, argument and handler.
+macro_rules! command {
+    ($(#[$meta:meta])* $name:ident = $nr:ident($direction:ident $arg:ty) => $handler:path) => {
+        $(#[$meta])*
+        struct $name<F>(PhantomData<F>);
+
+        impl<F: RadeonFamily> crate::corner::ioctl::Command for $name<F> {
+            type Driver = Driver<F>;
+            type Arg = $arg;
+            const NR: u32 = crate::portable::radeon_uapi::ioctl::$nr;
+            const DIRECTION: crate::corner::ioctl::Direction =
+                crate::corner::ioctl::Direction::$direction;
+            const FLAGS: u32 = FLAGS;
+            const NAME: &'static CStr = kernel::c_str!(concat!("RADEON_", stringify!($nr)));
+
+            fn run(
+                dev: &Device<F>,
+                reg: &crate::driver::Registered<'_, F>,
+                arg: &mut $arg,
+                file: &ClientFile<F>,
+            ) -> Result<u32> {
+                $handler(dev, &reg.running, arg, file)?;
+                Ok(0)
+            }
+        }
+    };
+}
+
+use crate::portable::radeon_uapi as uapi;
+
+command!(GemInfo = GEM_INFO(InOut uapi::GemInfo) => gem::info);
+command!(GemCreate = GEM_CREATE(InOut uapi::GemCreate) => gem::create);
+command!(GemMmap = GEM_MMAP(InOut uapi::GemMmap) => gem::mmap);
+command!(GemWaitIdle = GEM_WAIT_IDLE(In uapi::GemWaitIdle) => wait::idle);
+command!(GemBusy = GEM_BUSY(InOut uapi::GemBusy) => wait::busy);
+command!(GemSetTiling = GEM_SET_TILING(InOut uapi::GemTiling) => gem::set_tiling);
+command!(GemGetTiling = GEM_GET_TILING(InOut uapi::GemTiling) => gem::get_tiling);
+command!(CsCommand = CS(InOut uapi::Cs) => cs::submit);
+command!(InfoCommand = INFO(InOut uapi::Info) => info::info);
+
+/// Slots of the table: one more than the highest number.
+const SLOTS: usize = uapi::ioctl::GEM_USERPTR as usize + 1;
+
+struct Commands<F>(PhantomData<F>);
+
+impl<F: RadeonFamily> Commands<F> {
+    const TABLE: &'static Table<SLOTS> = &Table::new()
+        .with::<GemInfo<F>>()
+        .with::<GemCreate<F>>()
+        .with::<GemMmap<F>>()
+        .with::<GemWaitIdle<F>>()
+        .with::<GemBusy<F>>()
+        .with::<GemSetTiling<F>>()
+        .with::<GemGetTiling<F>>()
+        .with::<CsCommand<F>>()
+        .with::<InfoCommand<F>>();
+}
+
+impl<F: RadeonFamily> Uapi<F> for Radeon {
+    const INFO: drm::DriverInfo = drm::DriverInfo {
+        major: 2,
+        minor: 51,
+        patchlevel: 0,
+        name: c"radeon",
+        desc: c"AMD Radeon (Lapidary)",
+    };
+    const IOCTLS: &'static [drm::ioctl::DrmIoctlDescriptor] = Commands::<F>::TABLE.as_slice();
+    type Device = Owners;
+    type Client = Client;
+
+    fn device() -> Result<Owners> {
+        Ok(Owners::new())
+    }
+
+    fn client(device: &Owners) -> Result<Client> {
+        Ok(device.client())
+    }
+
+    fn closed(device: &Owners, client: &Client) {
+        device.release(Resource::HyperZ, client);
+        device.release(Resource::Cmask, client);
+    }
+}

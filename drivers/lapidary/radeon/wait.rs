@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Waiting for the GPU, and asking whether one would have to.
+
+use kernel::{
+    drm::gem::BaseObject,
+    prelude::*, //
+};
+
+use crate::{
+    corner::resv,
+    memory::{
+        Bo,
+        Domain, //
+    },
+    portable::radeon_uapi::{
+        self as uapi,
+        domain, //
+    },
+    radeon::{
+        ClientFile,
+        Device,
+        RadeonFamily, //
+    },
+    running::Running,
+};
+
+/// How long WAIT_IDLE waits, in milliseconds.
+const IDLE_MS: u32 = 30_000;
+
+/// GEM_WAIT_IDLE: until no job uses the object, whatever became of it.
+///
+/// At unbind and after a hang all fences signal, so that this ends at once.
+///
+/// # Errors
+///
+/// `ENOENT`; `EBUSY` after 30 s; `ERESTARTSYS` if a signal arrives.
+pub(super) fn idle<F: RadeonFamily>(
+    _dev: &Device<F>,
+    running: &Running<'_, F>,
+    arg: &mut uapi::GemWaitIdle,
+    file: &ClientFile<F>,
+) -> Result {
+    let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    running.look();
+    if resv::wait(&*object, IDLE_MS)? {
+        Ok(())
+    } else {
+        Err(EBUSY)
+    }
+}
+
+/// GEM_BUSY: whether a job uses the object, and where the object is.
+///
+/// # Errors
+///
+/// `ENOENT`; `EBUSY` if a job does.
+pub(super) fn busy<F: RadeonFamily>(
+    _dev: &Device<F>,
+    running: &Running<'_, F>,
+    arg: &mut uapi::GemBusy,
+    file: &ClientFile<F>,
+) -> Result {
+    let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    arg.domain = match object.domain() {
+        Domain::System => domain::CPU,
+        Domain::Gtt => domain::GTT,
+        Domain::Vram => domain::VRAM,
+    };
+    running.look();
+    if resv::wait(&*object, 0)? {
+        Ok(())
+    } else {
+        Err(EBUSY)
+    }
+}

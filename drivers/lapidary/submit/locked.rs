@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Fourth step: all objects are locked.
+//!
+//! Nobody else adds fences to them or moves them now. User memory is not touched from here on: a page fault on a
+//! mapping of a locked object would wait for ever.
+
+use kernel::prelude::*;
+
+use crate::{
+    corner::exec,
+    driver::Shared,
+    family::{
+        Family,
+        Isolation, //
+    },
+    memory::{
+        self,
+        Bo, //
+    },
+    portable::cs::Placement,
+    submit::placed::Placed, //
+};
+
+/// How long to wait for a fence of another driver, in milliseconds.
+const FOREIGN_MS: u32 = 30_000;
+/// How long to wait before looking whether the device is still there.
+const SLICE_MS: u32 = 100;
+
+/// A proven submission with locked objects.
+pub struct Locked<'e, F: Family, I: Isolation> {
+    pub(super) words: &'e mut KVVec<u32>,
+    pub(super) fixups: &'e KVVec<I::Fixup>,
+    pub(super) placements: &'e KVVec<Placement>,
+    pub(super) locked: exec::Locked<'e, Bo<F>>,
+}
+
+impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
+    /// Waits for work of others on the objects. Fences of context `own` are in order on the ring anyway.
+    ///
+    /// # Errors
+    ///
+    /// `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s, `ENODEV` at unbind.
+    pub fn wait(&self, shared: &Shared<F>, own: u64) -> Result {
+        for (index, placement) in self.placements.iter().enumerate() {
+            let mut left = FOREIGN_MS / SLICE_MS;
+            while let Some(fence) = self.locked.foreign(index, placement.write, own) {
+                while !fence.wait(true, SLICE_MS)? {
+                    if shared.gone() {
+                        return Err(ENODEV);
+                    }
+                    left = left.checked_sub(1).ok_or(EBUSY)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every object an address and writes the addresses into the commands.
+    ///
+    /// # Errors
+    ///
+    /// As [`memory::Placed::new`].
+    pub fn place(self) -> Result<Placed<'e, F>> {
+        let mut placed = KVVec::with_capacity(self.locked.objects().len(), GFP_KERNEL)?;
+        for object in self.locked.objects() {
+            placed.push(memory::Placed::new(object.clone())?, GFP_KERNEL)?;
+        }
+        for &fixup in self.fixups.iter() {
+            let object = placed.get(I::object(fixup)).ok_or(EINVAL)?;
+            I::place(fixup, object.addr(), self.words)?;
+        }
+        Ok(Placed {
+            words: self.words,
+            placements: self.placements,
+            locked: self.locked,
+            placed,
+        })
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The way of a submission, from user words to the ring.
+//!
+//! ```text
+//! copy in → objects → prove → lock → place → job → commit → fence → interrupt → retire
+//! ```
+//!
+//! Each step is a type, consumes what the step before made, and only it can make the next:
+//!
+//! | step | type | made by | what may fail |
+//! | --- | --- | --- | --- |
+//! | words and handles copied from user space | [`stream::UserStream`] | `read` | user memory, sizes |
+//! | handles looked up | [`objects::Objects`] | `UserStream::look_up` | handles |
+//! | commands proven harmless | [`checked::Checked`] | `Objects::prove` | the check |
+//! | objects locked | [`locked::Locked`] | `Checked::lock` | signals |
+//! | objects at their addresses, addresses in the words | [`placed::Placed`] | `Locked::place` | memory |
+//! | everything reserved | [`job::Job`] | `Placed::prepare` | room on the ring |
+//! | on the ring | a fence | [`job::Job::commit`] | nothing |
+//!
+//! So an unproven stream cannot reach a ring, user memory is not touched once objects are locked, and addresses
+//! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) enter at the job.
+
+use kernel::{
+    prelude::*,
+    sync::aref::ARef, //
+};
+
+use crate::{
+    family::Family,
+    memory::{
+        self,
+        Bo, //
+    },
+};
+
+pub mod checked;
+pub mod job;
+pub mod kernel_stream;
+pub mod lane;
+pub mod locked;
+pub mod objects;
+pub mod placed;
+pub mod stream;
+
+/// What a job holds until its fence has signalled.
+pub enum Load<F: Family> {
+    /// Nothing.
+    Empty,
+    /// An object.
+    Object(ARef<Bo<F>>),
+    /// Objects at the addresses that the job uses.
+    Placed(KVVec<memory::Placed<F>>),
+}
+
+// SAFETY: `kernel::drm` 7.3 does not say it, but an object may be used and released by any thread: it is counted
+// atomically, its C part has its own locks, and its driver part is `Send` and `Sync`.
+unsafe impl<F: Family> Send for Load<F> {}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The fences of one ring, in order.
+//!
+//! A ring executes jobs one after the other, and the last thing a job does is to write its number to memory
+//! ([`crate::family::Slot::fence`]). So a timeline is three numbers that only grow:
+//!
+//! ```text
+//! dropped ≤ signalled ≤ committed
+//! ```
+//!
+//! Jobs up to `signalled` are done and their fences have signalled; up to `dropped` what they held has been
+//! given back. The records of the jobs between `dropped` and `committed` lie in an array made beforehand, so that
+//! nothing from commit to retirement allocates.
+//!
+//! The hardware number has 32 bits, fences have 64: the number read is extended by what has been committed, and
+//! a number that cannot be (a device that answers all ones) is ignored.
+
+use kernel::{
+    new_condvar, new_spinlock,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        atomic::{
+            Acquire,
+            Atomic,
+            Relaxed,
+            Release, //
+        },
+        Arc,
+        CondVar,
+        CondVarTimeoutResult,
+        SpinLock, //
+    },
+    time::{
+        msecs_to_jiffies,
+        Msecs, //
+    },
+};
+
+use crate::corner::{
+    fence::{
+        self,
+        DriverFence,
+        Fence,
+        Unborn, //
+    },
+    workqueue::Worker, //
+};
+
+/// The most jobs of one ring that may be under way.
+pub const JOBS: u64 = 256;
+
+/// What kind of jobs a timeline has.
+pub trait Kind: Send + Sync + 'static {
+    /// Driver name, for debugging interfaces.
+    const DRIVER: &'static CStr;
+    /// What a job holds until it is done. Dropped by the worker, in process context.
+    type Load: Send;
+}
+
+/// A job's record.
+struct Record<K: Kind> {
+    fence: DriverFence<Timeline<K>>,
+    /// Where the job's indirect buffer ends, see [`Timeline::wait_for_room`].
+    mark: u64,
+}
+
+struct State<K: Kind> {
+    /// Of jobs that have not been signalled, by number.
+    records: KVVec<Option<Record<K>>>,
+    /// Of jobs that have not been dropped, by number.
+    loads: KVVec<Option<K::Load>>,
+    dropped: u64,
+    signalled: u64,
+    committed: u64,
+    /// Mark of the last job that has been signalled.
+    mark: u64,
+    /// No new jobs, for this reason.
+    closed: Option<Error>,
+}
+
+/// How far a timeline has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Number of the last job that is done.
+    pub signalled: u64,
+    /// Number of the last job.
+    pub committed: u64,
+}
+
+impl Progress {
+    /// Whether jobs are under way.
+    pub fn busy(&self) -> bool {
+        self.signalled != self.committed
+    }
+}
+
+/// The fences of one ring.
+#[pin_data]
+pub struct Timeline<K: Kind> {
+    context: u64,
+    worker: Arc<Worker>,
+    /// The last number that somebody waits for.
+    wanted: Atomic<u64>,
+    #[pin]
+    state: SpinLock<State<K>>,
+    /// Something has been signalled and dropped, or the timeline has been closed.
+    #[pin]
+    moved: CondVar,
+}
+
+impl<K: Kind> fence::Timeline for Timeline<K> {
+    const DRIVER: &'static CStr = K::DRIVER;
+    const NAME: &'static CStr = c"ring";
+
+    fn wanted(&self, seqno: u64) {
+        let mut old = self.wanted.load(Relaxed);
+        while old < seqno {
+            match self.wanted.cmpxchg(old, seqno, Release) {
+                Ok(_) => break,
+                Err(now) => old = now,
+            }
+        }
+        self.worker.hasten();
+    }
+}
+
+fn slot(seqno: u64) -> usize {
+    (seqno % JOBS) as usize
+}
+
+impl<K: Kind> Timeline<K> {
+    /// An empty timeline. `worker` is hastened when somebody begins to wait for a fence.
+    pub fn new(worker: Arc<Worker>) -> Result<Arc<Self>> {
+        let mut records = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
+        let mut loads = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
+        for _ in 0..JOBS {
+            records.push(None, GFP_KERNEL)?;
+            loads.push(None, GFP_KERNEL)?;
+        }
+        Arc::pin_init(
+            pin_init!(Self {
+                context: fence::new_context(),
+                worker,
+                wanted: Atomic::new(0),
+                state <- new_spinlock!(State {
+                    records,
+                    loads,
+                    dropped: 0,
+                    signalled: 0,
+                    committed: 0,
+                    mark: 0,
+                    closed: None,
+                }),
+                moved <- new_condvar!(),
+            }),
+            GFP_KERNEL,
+        )
+    }
+
+    /// The fence context: fences of one context are ordered.
+    pub fn context(&self) -> u64 {
+        self.context
+    }
+
+    /// Memory for the fence of a job.
+    pub fn unborn(self: &Arc<Self>) -> Result<Unborn<Self>> {
+        Unborn::new(self.clone())
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> Progress {
+        let state = self.state.lock();
+        Progress {
+            signalled: state.signalled,
+            committed: state.committed,
+        }
+    }
+
+    /// How many jobs wait to be reaped.
+    pub fn unreaped(&self) -> u64 {
+        let state = self.state.lock();
+        state.signalled - state.dropped
+    }
+
+    /// Whether somebody waits for a job that is under way.
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.load(Acquire) > self.state.lock().signalled
+    }
+
+    /// Waits until one more job can be committed and `fits` agrees with the mark of the last job that is done.
+    ///
+    /// Whoever commits to this timeline excludes others from before this call until after
+    /// [`Timeline::commit`]: then there is room for one job.
+    ///
+    /// # Errors
+    ///
+    /// Why the timeline was closed; `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
+    pub fn wait_for_room(&self, timeout: Msecs, mut fits: impl FnMut(u64) -> bool) -> Result {
+        let mut left = msecs_to_jiffies(timeout);
+        let mut state = self.state.lock();
+        loop {
+            if let Some(error) = state.closed {
+                return Err(error);
+            }
+            if state.committed - state.dropped < JOBS && fits(state.mark) {
+                return Ok(());
+            }
+            let pending = state.committed - state.signalled;
+            if pending == JOBS || !fits(state.mark) {
+                // The hardware has to get on: worth an interrupt when half of it is done.
+                let half = state.signalled + pending.div_ceil(2);
+                fence::Timeline::wanted(self, half);
+            } else {
+                self.worker.hasten();
+            }
+            left = match self.moved.wait_interruptible_timeout(&mut state, left) {
+                CondVarTimeoutResult::Woken { jiffies } => jiffies,
+                CondVarTimeoutResult::Signal { .. } => return Err(ERESTARTSYS),
+                CondVarTimeoutResult::Timeout => return Err(EBUSY),
+            };
+        }
+    }
+
+    /// Makes the next job: its number and fence.
+    ///
+    /// There is room, by [`Timeline::wait_for_room`]. `mark` is not below that of the job before.
+    pub fn commit(&self, unborn: Unborn<Self>, mark: u64, load: K::Load) -> (u64, ARef<Fence>) {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        state.committed += 1;
+        let seqno = state.committed;
+        let own = unborn.start(self.context, seqno);
+        let shared = own.fence().clone();
+        let record = state.records.get_mut(slot(seqno));
+        let load_slot = state.loads.get_mut(slot(seqno));
+        // Both slots are empty: their last job has been dropped.
+        let unused = match (record, load_slot) {
+            (Some(record), Some(load_slot)) => {
+                *record = Some(Record { fence: own, mark });
+                load_slot.replace(load)
+            }
+            _ => Some(load),
+        };
+        drop(guard);
+        drop(unused);
+        (seqno, shared)
+    }
+
+    /// Signals what is done, `completed` being the number that the hardware has written last.
+    ///
+    /// Any context but hard interrupt. Says how many fences have been signalled, and how many of them somebody
+    /// waited for.
+    pub fn process(&self, completed: u32) -> (u64, u64) {
+        let wanted = self.wanted.load(Acquire);
+        let mut signalled = 0;
+        let mut waited = 0;
+        loop {
+            let mut state = self.state.lock();
+            let ahead = u64::from(completed.wrapping_sub(state.signalled as u32));
+            if ahead == 0 || ahead > state.committed - state.signalled {
+                break;
+            }
+            let record = Self::next(&mut state);
+            waited += u64::from(state.signalled <= wanted);
+            signalled += 1;
+            drop(state);
+            if let Some(record) = record {
+                record.fence.signal(Ok(()));
+            }
+        }
+        (signalled, waited)
+    }
+
+    /// How many fences that somebody waits for `completed` covers, without signalling any.
+    pub fn overdue(&self, completed: u32) -> u64 {
+        let wanted = self.wanted.load(Acquire);
+        let state = self.state.lock();
+        let ahead = u64::from(completed.wrapping_sub(state.signalled as u32));
+        if ahead > state.committed - state.signalled {
+            return 0;
+        }
+        ahead.min(wanted.saturating_sub(state.signalled))
+    }
+
+    /// Takes the record of the next job, which counts as signalled from now on.
+    fn next(state: &mut State<K>) -> Option<Record<K>> {
+        state.signalled += 1;
+        let index = slot(state.signalled);
+        let record = state.records.get_mut(index).and_then(Option::take);
+        if let Some(record) = &record {
+            state.mark = record.mark;
+        }
+        record
+    }
+
+    /// Lets no new job begin: waiters for room get `error`.
+    pub fn close(&self, error: Error) {
+        self.state.lock().closed = Some(error);
+        self.moved.notify_all();
+    }
+
+    /// Signals all jobs under way with `error`. The hardware does not execute them any more.
+    pub fn fail(&self, error: Error) {
+        loop {
+            let mut state = self.state.lock();
+            if state.signalled == state.committed {
+                break;
+            }
+            let record = Self::next(&mut state);
+            drop(state);
+            if let Some(record) = record {
+                record.fence.signal(Err(error));
+            }
+        }
+    }
+
+    /// Drops what the jobs held that are done. Process context, no locks held; by one thread at a time.
+    pub fn reap(&self) {
+        let mut any = false;
+        loop {
+            let mut state = self.state.lock();
+            if state.dropped == state.signalled {
+                break;
+            }
+            let index = slot(state.dropped + 1);
+            let load = state.loads.get_mut(index).and_then(Option::take);
+            drop(state);
+            drop(load);
+            // Only now may the slot be used again.
+            self.state.lock().dropped += 1;
+            any = true;
+        }
+        if any {
+            self.moved.notify_all();
+        }
+    }
+}
+
+#[kunit_tests(lapidary_timeline)]
+mod tests {
+    use super::*;
+
+    struct Test;
+
+    impl Kind for Test {
+        const DRIVER: &'static CStr = c"kunit";
+        type Load = Arc<u32>;
+    }
+
+    fn timeline() -> Result<Arc<Timeline<Test>>> {
+        Timeline::new(Worker::new(c"lapidary-kunit")?)
+    }
+
+    fn commit(timeline: &Arc<Timeline<Test>>, load: &Arc<u32>) -> Result<ARef<Fence>> {
+        let unborn = timeline.unborn()?;
+        timeline.wait_for_room(1, |_| true)?;
+        Ok(timeline.commit(unborn, 0, load.clone()).1)
+    }
+
+    #[test]
+    fn jobs_complete_in_order() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        let first = commit(&timeline, &load)?;
+        let second = commit(&timeline, &load)?;
+        assert!(timeline.process(0) == (0, 0));
+        assert!(timeline.process(1) == (1, 0));
+        assert!(first.result() == Some(Ok(())));
+        assert!(second.result().is_none());
+        assert!(timeline.process(2) == (1, 0));
+        assert!(second.is_signalled());
+        assert!(!timeline.progress().busy());
+        Ok(())
+    }
+
+    #[test]
+    fn impossible_numbers_are_ignored() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        let fence = commit(&timeline, &load)?;
+        assert!(timeline.process(u32::MAX) == (0, 0));
+        assert!(timeline.process(2) == (0, 0));
+        assert!(fence.result().is_none());
+        timeline.process(1);
+        assert!(fence.is_signalled());
+        Ok(())
+    }
+
+    #[test]
+    fn failing_signals_all_with_the_error() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        let first = commit(&timeline, &load)?;
+        let second = commit(&timeline, &load)?;
+        timeline.process(1);
+        timeline.close(EBUSY);
+        timeline.fail(EIO);
+        assert!(first.result() == Some(Ok(())));
+        assert!(second.result() == Some(Err(EIO)));
+        assert!(timeline.wait_for_room(1, |_| true) == Err(EBUSY));
+        Ok(())
+    }
+
+    #[test]
+    fn loads_live_until_reaped() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        commit(&timeline, &load)?;
+        timeline.process(1);
+        timeline.reap();
+        assert!(Arc::into_unique_or_drop(load).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn a_full_timeline_says_so_in_bounded_time() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        for _ in 0..JOBS {
+            commit(&timeline, &load)?;
+        }
+        assert!(timeline.wait_for_room(10, |_| true) == Err(EBUSY));
+        timeline.process(3);
+        assert!(timeline.wait_for_room(10, |_| true) == Err(EBUSY));
+        timeline.reap();
+        assert!(timeline.wait_for_room(10, |_| true) == Ok(()));
+        assert!(timeline.wait_for_room(10, |_| false) == Err(EBUSY));
+        timeline.fail(ENODEV);
+        timeline.reap();
+        Ok(())
+    }
+
+    #[test]
+    fn waiting_is_counted() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        let first = commit(&timeline, &load)?;
+        commit(&timeline, &load)?;
+        assert!(!timeline.is_wanted());
+        assert!(!first.wait(false, 1)?);
+        assert!(timeline.is_wanted());
+        assert!(timeline.overdue(0) == 0);
+        assert!(timeline.overdue(2) == 1);
+        assert!(timeline.process(2) == (2, 1));
+        assert!(!timeline.is_wanted());
+        Ok(())
+    }
+}
