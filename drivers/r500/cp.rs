@@ -27,6 +27,10 @@ use kernel::{
 };
 
 use crate::{
+    portable::regs::mmio::{
+        cp_csq_cntl::csq_mode,
+        cp_rb_cntl::max_fetch, //
+    },
     probe::is_dead,
     regs::{
         mmio::*,
@@ -34,17 +38,10 @@ use crate::{
     },
 };
 
-/// How the streams are fed: both ring and indirect buffers are fetched from memory ("pull", R5xx
-/// 4.11).
-const PRIBM_INDBM: u32 = 4;
-
 /// First entries of the two indirect streams in the CP's queue of fetched dwords; what is before
 /// belongs to the ring.
 const INDIRECT1_START: u32 = 77;
 const INDIRECT2_START: u32 = 77;
-
-/// The CP fetches 4 dwords at a time at most (a logarithm, in qwords).
-const MAX_FETCH: u32 = 1;
 
 /// The read pointer is reported each 2^n qwords, and when the ring runs empty.
 const REPORT_BLOCK: u32 = 7;
@@ -80,7 +77,7 @@ pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
     let control = CP_RB_CNTL::zeroed()
         .try_with_rb_bufsz(setup.order)?
         .with_const_rb_blksz::<REPORT_BLOCK>()
-        .with_const_max_fetch::<MAX_FETCH>();
+        .with_const_max_fetch::<{ max_fetch::DWORDS_8 }>();
 
     // No delay yet: pointers have to be in place before the next step.
     window.write_reg(CP_RB_WPTR_DELAY::zeroed());
@@ -104,7 +101,8 @@ pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
             .with_const_indirect1_start::<INDIRECT1_START>()
             .with_const_indirect2_start::<INDIRECT2_START>(),
     );
-    window.write_reg(CP_CSQ_CNTL::zeroed().with_const_csq_mode::<PRIBM_INDBM>());
+    // Both the ring and indirect buffers are fetched from memory ("pull", R5xx 4.11).
+    window.write_reg(CP_CSQ_CNTL::zeroed().with_const_csq_mode::<{ csq_mode::PRIBM_INDBM }>());
     Ok(())
 }
 
@@ -138,7 +136,8 @@ pub(crate) fn stop(window: Window<'_>) {
     };
     soft_reset(window, reset);
     if idle.is_err() {
-        // The second half of a raster reset (R5xx 9.2.1): the first has made the front end listen again.
+        // The second half of a raster reset (R5xx 9.2.1): the first has made the front end listen
+        // again.
         window.write_reg(GA_SOFT_RESET::zeroed().with_const_count::<RASTER_RESET_CLOCKS>());
         fsleep(RASTER_RESET_TIME);
     }

@@ -87,7 +87,8 @@ fn offsets(range: GpuRange, vram: &GpuRange) -> Range<u64> {
 /// What must stay as it is in VRAM, which lies at `vram`: VGA memory and scan-outs, as offsets.
 /// Empty ones for what is off.
 ///
-/// VGA memory is always kept: a text console may be switched back to.
+/// VGA memory is always kept, because a text console may be switched back to: at the address that
+/// its register says, and at the start of VRAM, where video BIOSes put it when they set a mode.
 pub(crate) fn reserved(window: Window<'_>, vram: &GpuRange) -> [Range<u64>; 4] {
     let vga = u64::from(window.read(VGA_MEMORY_BASE_ADDRESS).into_raw());
     let first = if window.read(D1CRTC_CONTROL).crtc_master_en() {
@@ -113,10 +114,10 @@ pub(crate) fn reserved(window: Window<'_>, vram: &GpuRange) -> [Range<u64>; 4] {
         0..0
     };
     [
+        0..VGA_SIZE.min(vram.end - vram.start),
         offsets(vga..vga + VGA_SIZE, vram),
         offsets(first, vram),
         offsets(second, vram),
-        0..0,
     ]
 }
 

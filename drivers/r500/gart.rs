@@ -26,11 +26,14 @@ use lapidary::{
 
 use crate::{
     mc::GpuRange,
-    portable::pte::{
-        Access,
-        Entry,
-        ENTRY_SIZE,
-        PAGE_SIZE, //
+    portable::{
+        pte::{
+            Access,
+            Entry,
+            ENTRY_SIZE,
+            PAGE_SIZE, //
+        },
+        regs::pcie::pcie_tx_gart_cntl::unmapped_access, //
     },
     regs::{
         pcie::*,
@@ -41,9 +44,6 @@ use crate::{
 
 /// How many times the cache is told to forget: some chips miss the first.
 const INVALIDATIONS: usize = 2;
-
-/// `PCIE_TX_GART_CNTL`: accesses outside of the window are discarded.
-const DISCARD: u32 = 3;
 
 /// Bytes of a table for a window of `size` bytes.
 pub(crate) const fn table_size(size: u64) -> u64 {
@@ -143,7 +143,8 @@ impl Table<'_> {
 
     /// Returns when what was written has arrived in VRAM: the answer of a read comes behind it.
     ///
-    /// The writes must have left the CPU, which combines them; an access to a register sees to that.
+    /// The writes must have left the CPU, which combines them; an access to a register sees to
+    /// that.
     fn settle(&self) {
         let _ = (&self.memory).try_read32(0);
     }
@@ -151,7 +152,8 @@ impl Table<'_> {
 
 /// Sets up the window and opens it.
 fn enable(registers: &Pcie<'_>, place: &Place) {
-    let closed = PCIE_TX_GART_CNTL::zeroed().with_const_unmapped_access::<DISCARD>();
+    let closed =
+        PCIE_TX_GART_CNTL::zeroed().with_const_unmapped_access::<{ unmapped_access::DISCARD }>();
     registers.write(closed);
     registers.write(PCIE_TX_GART_START_LO::from(place.first));
     registers.write(PCIE_TX_GART_START_HI::zeroed());
@@ -168,7 +170,7 @@ fn enable(registers: &Pcie<'_>, place: &Place) {
 fn disable(registers: &Pcie<'_>) {
     registers.update(|control: PCIE_TX_GART_CNTL| {
         control
-            .with_const_unmapped_access::<DISCARD>()
+            .with_const_unmapped_access::<{ unmapped_access::DISCARD }>()
             .with_gart_en(false)
     });
     registers.write(PCIE_TX_GART_START_LO::zeroed());

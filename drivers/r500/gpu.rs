@@ -65,7 +65,7 @@ pub(crate) struct Gpu<'a> {
     running: Running<'a>,
     irq: Irq<'a>,
     isolation: Isolation,
-    pipes: Pipes,
+    pub(crate) pipes: Pipes,
     #[pin]
     ring: Ring<'a>,
     #[pin]
@@ -76,6 +76,8 @@ pub(crate) struct Gpu<'a> {
     _table: Range,
     /// What all windows in the other fields look at.
     _registers: pci::Bar<'a, WINDOW>,
+    /// VRAM is write-combined for everybody who maps it.
+    _combining: wc::Combining<'a>,
 }
 
 /// The chip is stopped when this goes.
@@ -106,6 +108,8 @@ pub(crate) fn bring_up<'a, 'm>(
         // or end with this function.
         let window: Window<'a> = unsafe { &*core::ptr::from_ref(&registers) }.as_view();
 
+        let combining = wc::Combining::new(pdev, VRAM_BAR)
+            .inspect_err(|_| dev_err!(dev, "VRAM is mapped in another way by somebody else\n"))?;
         let size = gart::table_size(layout.gtt.end - layout.gtt.start);
         let table = memory
             .vram()
@@ -120,6 +124,7 @@ pub(crate) fn bring_up<'a, 'm>(
         let place = memory.reserve_gtt(ring::BYTES as u64, ring::ALIGNMENT)?;
 
         Ok(try_pin_init!(Gpu {
+            _combining: combining,
             _registers: registers,
             // Whoever had the chip before may have left it running: a kernel that was replaced, or
             // firmware.
@@ -143,7 +148,7 @@ pub(crate) fn bring_up<'a, 'm>(
                 Running(window)
             },
             _: { selftest::run(dev, window, &ring, pipes.pixel)? },
-            isolation: Isolation::new(),
+            isolation: Isolation,
             _table: table,
             _place: place,
         }? Error))

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Driver for AMD Radeon R5xx (X1000 series): RV515, R520, RV530, RV560, RV570, R580 and their
+//! mobile forms.
+//!
+//! The chip takes commands from a ring in system memory, which it reaches through a page table of
+//! its own, and executes them with a 2D and a 3D engine. This module knows how to find, start and
+//! stop such a chip; what user space and the DRM core see is the generic driver of `lapidary.ko`.
+//!
+//! In the order in which a card comes up:
+//!
+//! - [`ids`], [`chip`]: which devices there are, and what differs between them;
+//! - [`probe`]: identifies a card without touching it; [`display`]: what its firmware shows, which
+//!   stays;
+//! - [`gpu`]: brings it up;
+//! - [`mc`], [`gart`]: the GPU's address space, and the page table for system memory;
+//! - [`pipes`], [`firmware`], [`cp`]: pixel pipes, microcode, command processor;
+//! - [`ring`], [`state`], [`selftest`]: the command ring, the engines' first state, and whether all
+//!   this works;
+//! - [`irq`]: interrupts;
+//! - [`isolation`]: what keeps the commands of user space within its objects;
+//! - [`regs`]: access to registers;
+//! - [`portable`]: code without kernel types, shared with the host tests.
+//!
+//! References of the form "R5xx 4.8" are to chapters of AMD's "Radeon R5xx Acceleration".
+
+use kernel::{
+    device::Core,
+    pci,
+    prelude::*, //
+};
+
+use lapidary::{
+    corner::extend::Tables,
+    driver::Pci,
+    family::{
+        Family,
+        Layout, //
+    },
+    memory::Memory,
+    portable::cs::Rings,
+    radeon::{
+        Facts,
+        Radeon,
+        RadeonFamily, //
+    },
+};
+
+mod chip;
+mod cp;
+mod display;
+mod firmware;
+mod gart;
+mod gpu;
+mod ids;
+mod irq;
+mod isolation;
+mod mc;
+mod pipes;
+// The host's tests use more of it than the module does.
+#[allow(dead_code, unreachable_pub)]
+mod portable;
+mod probe;
+mod regs;
+mod ring;
+mod selftest;
+mod state;
+
+/// Reference clock of the cards' PLLs in kHz. The video BIOS says so, and nearly all say this.
+const CRYSTAL_KHZ: u32 = 27_000;
+
+/// The family.
+pub(crate) struct R500;
+
+/// The driver tables that all cards of the family share.
+static TABLES: Tables = Tables::new();
+
+impl Family for R500 {
+    type Module = LocalModule;
+    type Chip = chip::Chipset;
+    type Uapi = Radeon;
+    type Board<'a> = probe::Board<'a>;
+    type Gpu<'a> = gpu::Gpu<'a>;
+
+    const IDS: pci::IdTable<Self::Chip> = ids::TABLE;
+    const NAME: &'static CStr = c"r500";
+
+    fn tables() -> &'static Tables {
+        &TABLES
+    }
+
+    fn irq_types(chip: &Self::Chip) -> pci::IrqTypes {
+        irq::types(chip.chip(), module_parameters::msi.value())
+    }
+
+    fn identify<'a>(
+        pdev: &'a pci::Device<Core<'_>>,
+        chip: &'a Self::Chip,
+    ) -> Result<(Self::Board<'a>, Layout)> {
+        probe::identify(pdev, *chip)
+    }
+
+    fn bring_up<'a>(board: Self::Board<'a>, memory: &Memory) -> impl PinInit<Self::Gpu<'a>, Error> {
+        gpu::bring_up(board, memory)
+    }
+}
+
+impl RadeonFamily for R500 {
+    const RINGS: Rings = Rings::GFX;
+
+    fn facts(gpu: &Self::Gpu<'_>) -> Facts {
+        Facts {
+            pixel_pipes: gpu.pipes.pixel,
+            z_pipes: gpu.pipes.z,
+            crystal_khz: CRYSTAL_KHZ,
+        }
+    }
+}
+
+type Driver = Pci<R500>;
+
+kernel::module_pci_driver! {
+    type: Driver,
+    name: "r500",
+    authors: ["The Lapidary authors"],
+    description: "AMD Radeon R5xx",
+    license: "Dual MIT/GPL",
+    firmware: ["radeon/R520_cp.bin"],
+    params: {
+        msi: i32 {
+            default: -1,
+            description: "Message-signalled interrupts: 1 on, 0 off, -1 as the chip takes them well",
+        },
+        evict: bool {
+            default: false,
+            description: "Take the display away from the driver of the firmware's frame buffer",
+        },
+    },
+}
