@@ -1,3 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Placeholder.
+//! Prints PM4 command streams by name.
+//!
+//! A stream is packets one after the other (R5xx chapter 5): a header dword, whose two highest bits are the packet's type, and a
+//! body. [`decode_stream`] turns it into one [`Line`] per dword, in order: where it is, its number, and what it means.
+//! Every name comes from the register database.
+//!
+//! A decoder is mostly needed when something is wrong, so nothing in a stream can stop it: what does not fit is marked with `!!` in the line
+//! where it shows, and the next dword is decoded as well as it can be. Each dword is consumed exactly once.
+//!
+//! Lines hold references and numbers; text is made only when a line is displayed. That keeps tracing affordable.
+//!
+//! ```
+//! use lapidary_decoder::{Options, decode_stream};
+//!
+//! let stream = [0x0000_05c8, 0x0005_0000, 0x8000_0000];
+//! let text: Vec<String> = decode_stream(&stream, Options::default()).map(|l| l.to_string()).collect();
+//! assert_eq!(text, [
+//!     "00000000: 000005c8  type 0: 1 dword to WAIT_UNTIL",
+//!     "00000004: 00050000    WAIT_UNTIL = 0x00050000 { WAIT_2D_IDLECLEAN=1 WAIT_HOST_IDLECLEAN=1 }",
+//!     "00000008: 80000000  type 2: filler",
+//! ]);
+//! ```
+
+mod body;
+pub mod input;
+mod line;
+mod stream;
+
+pub use line::{Line, Note};
+pub use stream::{Decoder, Options, Ring, decode_stream};
+
+use lapidary_registers::{Domain, r500};
+
+/// The lines of one packet, or of several; addresses count from zero.
+pub fn packet(words: &[u32]) -> Vec<String> {
+    decode_stream(words, Options::default()).map(|line| line.to_string()).collect()
+}
+
+/// Direction of an access to a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The CPU reads.
+    Read,
+    /// The CPU writes.
+    Write,
+}
+
+/// One access of the CPU to a register of the aperture, by name: `R RBBM_STATUS = 0x00000040 { … }`.
+///
+/// `offset` is in bytes.
+pub fn mmio_access(access: Access, offset: u32, value: u32) -> String {
+    let direction = match access {
+        Access::Read => 'R',
+        Access::Write => 'W',
+    };
+    format!("{direction} {}", r500::describe(Domain::Mmio, offset, value))
+}

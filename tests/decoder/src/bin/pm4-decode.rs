@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! `pm4-decode`: prints a command stream from a file.
+
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::{Parser, ValueEnum};
+use lapidary_decoder::input::{self, Format};
+use lapidary_decoder::{Options, Ring, decode_stream};
+
+/// Prints a PM4 command stream, one line a dword, by name.
+///
+/// What does not fit is marked with "!!"; the exit status is 1 then.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// The stream; `-` is standard input.
+    file: PathBuf,
+
+    /// How the file holds dwords.
+    #[arg(long, value_enum, default_value_t = Kind::Auto)]
+    format: Kind,
+
+    /// Address of the first dword.
+    #[arg(long, value_parser = number, default_value = "0")]
+    base: u64,
+
+    /// The file is a whole ring, of which the dwords from index READ up to WRITE are valid, round the end if need be.
+    #[arg(long, value_parser = ring, value_name = "READ:WRITE")]
+    ring: Option<Ring>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Text if it can be read as hexadecimal numbers, else raw.
+    Auto,
+    /// Little-endian dwords.
+    Raw,
+    /// Text.
+    Hex,
+}
+
+fn number(text: &str) -> Result<u64> {
+    let value = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    value.with_context(|| format!("`{text}` is not a number"))
+}
+
+fn ring(text: &str) -> Result<Ring> {
+    let (read, write) = text.split_once(':').context("wanted READ:WRITE, in dwords")?;
+    Ok(Ring { read: usize::try_from(number(read)?)?, write: usize::try_from(number(write)?)? })
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if file == Path::new("-") {
+        io::stdin().read_to_end(&mut bytes).context("standard input")?;
+    } else {
+        bytes = fs::read(file).with_context(|| file.display().to_string())?;
+    }
+    Ok(bytes)
+}
+
+/// Prints; true if everything fitted.
+fn run(arguments: &Arguments) -> Result<bool> {
+    let bytes = read(&arguments.file)?;
+    let format = match arguments.format {
+        Kind::Auto => Format::guess(&bytes),
+        Kind::Raw => Format::Raw,
+        Kind::Hex => Format::Hex,
+    };
+    let words = input::dwords(&bytes, format).with_context(|| arguments.file.display().to_string())?;
+    if words.is_empty() {
+        bail!("{}: no dwords", arguments.file.display());
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut good = true;
+    for line in decode_stream(&words, Options { base: arguments.base, ring: arguments.ring }) {
+        good &= line.note.is_none();
+        match writeln!(out, "{line}") {
+            // Whoever reads has seen enough.
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(good),
+            result => result?,
+        }
+    }
+    out.flush()?;
+    Ok(good)
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("pm4-decode: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

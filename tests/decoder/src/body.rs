@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Walks the description of a packet's body along its dwords.
+//!
+//! The database describes a body as dwords, repetitions and conditions, some of which depend on dwords that came before
+//! (`GUI_CONTROL` says whether a pitch follows, `NUMBER` how many dwords of bitmap). The walk keeps the latest value of
+//! every such dword and a stack of where it is. It goes at most once round a repetition without meeting a dword, so it always ends.
+
+use lapidary_registers::r500::pm4;
+use lapidary_registers::{Count, Dword, Item, Packet};
+
+/// Rounds that a part of the description still has to go.
+#[derive(Clone, Copy, Debug)]
+enum Rounds {
+    /// So many after this one.
+    More(u32),
+    /// As many as the body has dwords for.
+    Rest,
+}
+
+#[derive(Debug)]
+struct Frame {
+    items: &'static [Item],
+    index: usize,
+    rounds: Rounds,
+    /// A dword was met in this round.
+    moved: bool,
+}
+
+/// Why there is no next dword in the description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The description is done.
+    Done,
+    /// It depends on a dword that does not say anything sensible.
+    BadCount(&'static str),
+}
+
+/// A walk along one body.
+#[derive(Debug)]
+pub struct Walk {
+    stack: Vec<Frame>,
+    /// The latest value of each dword that has fields.
+    seen: Vec<(&'static str, &'static Dword, u32)>,
+    /// An odd number of arrays ends in the middle of a round, and that is right.
+    may_end_inside: bool,
+    bad: Option<&'static str>,
+}
+
+impl Walk {
+    /// The beginning of a packet's body.
+    pub fn new(packet: &'static Packet) -> Walk {
+        let first = Frame { items: packet.body, index: 0, rounds: Rounds::More(0), moved: false };
+        Walk {
+            stack: vec![first],
+            seen: Vec::new(),
+            may_end_inside: packet.opcode == pm4::op::_3D_LOAD_VBPNTR,
+            bad: None,
+        }
+    }
+
+    /// What the next dword is; it has the value `word`.
+    pub fn step(&mut self, word: u32) -> Result<&'static Dword, End> {
+        let dword = self.advance(true)?;
+        if !dword.fields.is_empty() {
+            match self.seen.iter_mut().find(|(name, ..)| *name == dword.name) {
+                Some(entry) => *entry = (dword.name, dword, word),
+                None => self.seen.push((dword.name, dword, word)),
+            }
+        }
+        Ok(dword)
+    }
+
+    /// The body ends here: the name of the dword that should have followed, if one should.
+    pub fn finish(mut self) -> Option<&'static str> {
+        if self.may_end_inside {
+            return None;
+        }
+        self.advance(false).ok().map(|dword| dword.name)
+    }
+
+    /// Finds the next dword of the description. `more`: whether the body has one, so that open repetitions go on.
+    fn advance(&mut self, more: bool) -> Result<&'static Dword, End> {
+        loop {
+            let Some(frame) = self.stack.last_mut() else {
+                return Err(self.bad.map_or(End::Done, End::BadCount));
+            };
+            let Some(item) = frame.items.get(frame.index) else {
+                let again = match frame.rounds {
+                    Rounds::More(0) => false,
+                    Rounds::More(ref mut n) => {
+                        *n -= 1;
+                        true
+                    }
+                    Rounds::Rest => more,
+                };
+                // A round without a dword would only be repeated for ever.
+                if again && frame.moved {
+                    (frame.index, frame.moved) = (0, false);
+                } else {
+                    let moved = frame.moved;
+                    self.stack.pop();
+                    if let Some(outer) = self.stack.last_mut() {
+                        outer.moved |= moved;
+                    }
+                }
+                continue;
+            };
+            frame.index += 1;
+            match item {
+                Item::Dword(dword) => {
+                    frame.moved = true;
+                    return Ok(dword);
+                }
+                Item::Repeat { count, items } => match self.rounds(*count) {
+                    Some(Rounds::Rest) if !more => {}
+                    Some(rounds) => self.enter(items, rounds),
+                    None => {}
+                },
+                Item::When { dword, field, values, items } => {
+                    if self.field(dword, field).is_some_and(|v| values.contains(&v)) {
+                        self.enter(items, Rounds::More(0));
+                    }
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, items: &'static [Item], rounds: Rounds) {
+        self.stack.push(Frame { items, index: 0, rounds, moved: false });
+    }
+
+    /// How often a repetition goes; `None` if not at all.
+    fn rounds(&mut self, count: Count) -> Option<Rounds> {
+        let n = match count {
+            Count::Rest => return Some(Rounds::Rest),
+            Count::Fixed(n) => n,
+            Count::Field { dword, field } => self.field(dword, field).unwrap_or(0),
+            Count::Bits { dword } => {
+                self.latest(dword).map_or(0, |(dword, word)| (word & dword.mask()).count_ones())
+            }
+            Count::PerPixelByte(n) => match self.field("GUI_CONTROL", "DST_TYPE").and_then(pixel_bytes) {
+                Some(bytes) => n.saturating_mul(bytes),
+                None => {
+                    self.bad = Some("DST_TYPE");
+                    0
+                }
+            },
+        };
+        n.checked_sub(1).map(Rounds::More)
+    }
+
+    fn latest(&self, name: &str) -> Option<(&'static Dword, u32)> {
+        self.seen.iter().find(|(n, ..)| *n == name).map(|&(_, dword, word)| (dword, word))
+    }
+
+    fn field(&self, dword: &str, field: &str) -> Option<u32> {
+        let (dword, word) = self.latest(dword)?;
+        Some(dword.field(field)?.field.get(word))
+    }
+}
+
+/// Bytes of a pixel of a `DST_TYPE` (R5xx 5.2.2): what a colour brush takes in a packet. 24-bit pixels take four there.
+fn pixel_bytes(kind: u32) -> Option<u32> {
+    use lapidary_registers::r500::enums::datatype as t;
+    match kind {
+        t::CI8 | t::RGB332 | t::Y8 | t::RGB8 => Some(1),
+        t::ARGB1555 | t::RGB565 | t::VYUY | t::YVYU | t::ARGB4444 => Some(2),
+        t::RGB888 | t::ARGB8888 | t::AYUV444 => Some(4),
+        _ => None,
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Walks a stream from header to header.
+
+use lapidary_registers::r500::{self, pm4};
+
+use crate::body::{End, Walk};
+use crate::line::{Line, Meaning, Note};
+
+/// How to read a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Address of the first dword.
+    pub base: u64,
+    /// The dwords are a ring, of which only a part is valid.
+    pub ring: Option<Ring>,
+}
+
+/// The valid part of a ring, in dwords: from the read pointer up to the write pointer, round the end if need be. Equal pointers: nothing.
+///
+/// Pointers beyond the end of the ring count from its beginning again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// Index of the first dword.
+    pub read: usize,
+    /// Index after the last dword.
+    pub write: usize,
+}
+
+/// Decodes a stream, one line a dword.
+pub fn decode_stream(words: &[u32], options: Options) -> Decoder<'_> {
+    let (start, count) = match options.ring {
+        None => (0, words.len()),
+        Some(_) if words.is_empty() => (0, 0),
+        Some(Ring { read, write }) => {
+            let (read, write) = (read % words.len(), write % words.len());
+            (read, if write >= read { write - read } else { words.len() - read + write })
+        }
+    };
+    Decoder { words, base: options.base, start, count, at: 0, state: State::Header }
+}
+
+/// The lines of a stream. Made by [`decode_stream`].
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    words: &'a [u32],
+    base: u64,
+    /// Where the valid part begins.
+    start: usize,
+    /// Its length.
+    count: usize,
+    /// How much of it has been decoded.
+    at: usize,
+    state: State,
+}
+
+/// What the next dword belongs to.
+#[derive(Debug)]
+enum State {
+    Header,
+    Registers { offset: u32, step: u32, left: u32 },
+    Pair { first: u32, second: u32 },
+    Body { walk: Option<Walk>, left: u32 },
+    Unknown { left: u32 },
+}
+
+impl Decoder<'_> {
+    /// Dwords after the one at hand.
+    fn behind(&self) -> u32 {
+        u32::try_from(self.count.saturating_sub(self.at)).unwrap_or(u32::MAX)
+    }
+
+    fn header(&self, word: u32) -> (Meaning, State, Option<Note>) {
+        let count = pm4::type3::COUNT.get(word) + 1;
+        match pm4::type3::TYPE.get(word) {
+            0 => {
+                use pm4::type0::{BASE_INDEX, ONE_REG_WR};
+                let offset = BASE_INDEX.get(word) * 4;
+                let one_register = ONE_REG_WR.get(word) != 0;
+                let step = if one_register { 0 } else { 4 };
+                let known = BASE_INDEX.mask() | ONE_REG_WR.mask() | pm4::type0::COUNT.mask() | pm4::type0::TYPE.mask();
+                (
+                    Meaning::Type0 { offset, count, one_register },
+                    State::Registers { offset, step, left: count },
+                    self.length(count).or_else(|| reserved(word, known)),
+                )
+            }
+            1 => {
+                use pm4::type1::{REG_INDEX1, REG_INDEX2, TYPE};
+                let (first, second) = (REG_INDEX1.get(word) * 4, REG_INDEX2.get(word) * 4);
+                let known = REG_INDEX1.mask() | REG_INDEX2.mask() | TYPE.mask();
+                (
+                    Meaning::Type1 { first, second },
+                    State::Pair { first, second },
+                    self.length(2).or_else(|| reserved(word, known)),
+                )
+            }
+            // All other bits of a filler mean nothing by definition.
+            2 => (Meaning::Type2, State::Header, None),
+            _ => {
+                use pm4::type3::{COUNT, IT_OPCODE, TYPE};
+                // Eight bits.
+                let opcode = IT_OPCODE.get(word) as u8;
+                let known = IT_OPCODE.mask() | COUNT.mask() | TYPE.mask();
+                let note = self.length(count);
+                match r500::packet(opcode) {
+                    Some(packet) => (
+                        Meaning::Type3 { packet, count },
+                        State::Body { walk: Some(Walk::new(packet)), left: count },
+                        note.or_else(|| reserved(word, known)),
+                    ),
+                    None => (
+                        Meaning::Unknown { opcode, count },
+                        State::Unknown { left: count },
+                        note.or(Some(Note::UnknownOpcode)),
+                    ),
+                }
+            }
+        }
+    }
+
+    /// Whether a body of so many dwords is there.
+    fn length(&self, count: u32) -> Option<Note> {
+        let present = self.behind();
+        (present < count).then_some(Note::Truncated { present })
+    }
+}
+
+/// A dword of a type-3 body, of which `left` are left, this one included.
+fn part(walk: Option<Walk>, left: u32, word: u32) -> (Meaning, State, Option<Note>) {
+    let Some(mut walk) = walk else {
+        // The description has ended; the first dword beyond it said so.
+        let state = if left > 1 { State::Body { walk: None, left: left - 1 } } else { State::Header };
+        return (Meaning::Excess, state, None);
+    };
+    match walk.step(word) {
+        Ok(dword) if left > 1 => {
+            (Meaning::Part { dword }, State::Body { walk: Some(walk), left: left - 1 }, None)
+        }
+        Ok(dword) => (Meaning::Part { dword }, State::Header, walk.finish().map(Note::Short)),
+        Err(end) => {
+            let note = match end {
+                End::Done => Note::Excess,
+                End::BadCount(name) => Note::BadCount(name),
+            };
+            let state = if left > 1 { State::Body { walk: None, left: left - 1 } } else { State::Header };
+            (Meaning::Excess, state, Some(note))
+        }
+    }
+}
+
+fn reserved(word: u32, known: u32) -> Option<Note> {
+    (word & !known != 0).then_some(Note::ReservedBits(word & !known))
+}
+
+impl Iterator for Decoder<'_> {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        if self.at >= self.count {
+            return None;
+        }
+        // The ring is not empty here.
+        let index = (self.start + self.at) % self.words.len();
+        let word = *self.words.get(index)?;
+        let address = self.base.wrapping_add(index as u64 * 4);
+        self.at += 1;
+
+        let after = |left: u32, state: State| if left > 1 { state } else { State::Header };
+        let (meaning, state, note) = match std::mem::replace(&mut self.state, State::Header) {
+            State::Header => self.header(word),
+            State::Registers { offset, step, left } => (
+                Meaning::Register { offset },
+                after(left, State::Registers { offset: offset + step, step, left: left - 1 }),
+                None,
+            ),
+            // The second of the two is written like the single register of a type 0.
+            State::Pair { first, second } => (
+                Meaning::Register { offset: first },
+                State::Registers { offset: second, step: 0, left: 1 },
+                None,
+            ),
+            State::Unknown { left } => (Meaning::Data, after(left, State::Unknown { left: left - 1 }), None),
+            State::Body { walk, left } => part(walk, left, word),
+        };
+        self.state = state;
+        Some(Line { address, word, note, meaning })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.count - self.at.min(self.count);
+        (left, Some(left))
+    }
+}
