@@ -514,7 +514,8 @@ def check_places(db):
             if r.mirror:
                 if r.fields:
                     raise Bad(r.node, f"register {r.name} is a mirror and has fields of its own")
-                r.fields = db.register(name, r.mirror).fields
+                base = db.register(name, r.mirror)
+                r.fields, r.default = base.fields, base.default
             for offset in r.offsets():
                 if offset in owner:
                     raise Bad(r.node, f"register {r.name} overlaps {owner[offset]} at {offset:#06x}")
