@@ -27,15 +27,6 @@ struct Frame {
     moved: bool,
 }
 
-/// Why there is no next dword in the description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The description is done.
-    Done,
-    /// It depends on a dword that does not say anything sensible.
-    BadCount(&'static str),
-}
-
 /// A walk along one body.
 #[derive(Debug)]
 pub struct Walk {
@@ -50,7 +41,12 @@ pub struct Walk {
 impl Walk {
     /// The beginning of a packet's body.
     pub fn new(packet: &'static Packet) -> Walk {
-        let first = Frame { items: packet.body, index: 0, rounds: Rounds::More(0), moved: false };
+        let first = Frame {
+            items: packet.body,
+            index: 0,
+            rounds: Rounds::More(0),
+            moved: false,
+        };
         Walk {
             stack: vec![first],
             seen: Vec::new(),
@@ -59,8 +55,8 @@ impl Walk {
         }
     }
 
-    /// What the next dword is; it has the value `word`.
-    pub fn step(&mut self, word: u32) -> Result<&'static Dword, End> {
+    /// What the next dword is; it has the value `word`. `None` beyond the end of the description.
+    pub fn step(&mut self, word: u32) -> Option<&'static Dword> {
         let dword = self.advance(true)?;
         if !dword.fields.is_empty() {
             match self.seen.iter_mut().find(|(name, ..)| *name == dword.name) {
@@ -68,7 +64,12 @@ impl Walk {
                 None => self.seen.push((dword.name, dword, word)),
             }
         }
-        Ok(dword)
+        Some(dword)
+    }
+
+    /// The dword or field that should have said how much follows, but could not; asked once after each step.
+    pub fn complaint(&mut self) -> Option<&'static str> {
+        self.bad.take()
     }
 
     /// The body ends here: the name of the dword that should have followed, if one should.
@@ -76,15 +77,13 @@ impl Walk {
         if self.may_end_inside {
             return None;
         }
-        self.advance(false).ok().map(|dword| dword.name)
+        self.advance(false).map(|dword| dword.name)
     }
 
     /// Finds the next dword of the description. `more`: whether the body has one, so that open repetitions go on.
-    fn advance(&mut self, more: bool) -> Result<&'static Dword, End> {
+    fn advance(&mut self, more: bool) -> Option<&'static Dword> {
         loop {
-            let Some(frame) = self.stack.last_mut() else {
-                return Err(self.bad.map_or(End::Done, End::BadCount));
-            };
+            let frame = self.stack.last_mut()?;
             let Some(item) = frame.items.get(frame.index) else {
                 let again = match frame.rounds {
                     Rounds::More(0) => false,
@@ -110,15 +109,23 @@ impl Walk {
             match item {
                 Item::Dword(dword) => {
                     frame.moved = true;
-                    return Ok(dword);
+                    return Some(dword);
                 }
                 Item::Repeat { count, items } => match self.rounds(*count) {
                     Some(Rounds::Rest) if !more => {}
                     Some(rounds) => self.enter(items, rounds),
                     None => {}
                 },
-                Item::When { dword, field, values, items } => {
-                    if self.field(dword, field).is_some_and(|v| values.contains(&v)) {
+                Item::When {
+                    dword,
+                    field,
+                    values,
+                    items,
+                } => {
+                    if self
+                        .field(dword, field)
+                        .is_some_and(|v| values.contains(&v))
+                    {
                         self.enter(items, Rounds::More(0));
                     }
                 }
@@ -127,7 +134,12 @@ impl Walk {
     }
 
     fn enter(&mut self, items: &'static [Item], rounds: Rounds) {
-        self.stack.push(Frame { items, index: 0, rounds, moved: false });
+        self.stack.push(Frame {
+            items,
+            index: 0,
+            rounds,
+            moved: false,
+        });
     }
 
     /// How often a repetition goes; `None` if not at all.
@@ -136,22 +148,27 @@ impl Walk {
             Count::Rest => return Some(Rounds::Rest),
             Count::Fixed(n) => n,
             Count::Field { dword, field } => self.field(dword, field).unwrap_or(0),
-            Count::Bits { dword } => {
-                self.latest(dword).map_or(0, |(dword, word)| (word & dword.mask()).count_ones())
-            }
-            Count::PerPixelByte(n) => match self.field("GUI_CONTROL", "DST_TYPE").and_then(pixel_bytes) {
-                Some(bytes) => n.saturating_mul(bytes),
-                None => {
-                    self.bad = Some("DST_TYPE");
-                    0
+            Count::Bits { dword } => self
+                .latest(dword)
+                .map_or(0, |(dword, word)| (word & dword.mask()).count_ones()),
+            Count::PerPixelByte(n) => {
+                match self.field("GUI_CONTROL", "DST_TYPE").and_then(pixel_bytes) {
+                    Some(bytes) => n.saturating_mul(bytes),
+                    None => {
+                        self.bad = Some("DST_TYPE");
+                        0
+                    }
                 }
-            },
+            }
         };
         n.checked_sub(1).map(Rounds::More)
     }
 
     fn latest(&self, name: &str) -> Option<(&'static Dword, u32)> {
-        self.seen.iter().find(|(n, ..)| *n == name).map(|&(_, dword, word)| (dword, word))
+        self.seen
+            .iter()
+            .find(|(n, ..)| *n == name)
+            .map(|&(_, dword, word)| (dword, word))
     }
 
     fn field(&self, dword: &str, field: &str) -> Option<u32> {

@@ -18,7 +18,9 @@ impl Format {
     /// Text if everything in it could be, else raw.
     pub fn guess(bytes: &[u8]) -> Format {
         let text = !bytes.is_empty()
-            && bytes.iter().all(|&b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
+            && bytes
+                .iter()
+                .all(|&b| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
             && std::str::from_utf8(bytes).is_ok_and(|text| hex(text).is_ok());
         if text { Format::Hex } else { Format::Raw }
     }
@@ -38,7 +40,11 @@ pub fn dwords(bytes: &[u8], format: Format) -> Result<Vec<u32>> {
 fn raw(bytes: &[u8]) -> Result<Vec<u32>> {
     let words: Vec<u32> = bytes
         .chunks_exact(4)
-        .map(|c| c.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)))
+        .map(|c| {
+            c.iter()
+                .rev()
+                .fold(0, |word, &byte| word << 8 | u32::from(byte))
+        })
         .collect();
     if words.len() * 4 != bytes.len() {
         bail!("{} bytes are not a number of whole dwords", bytes.len());
@@ -49,13 +55,22 @@ fn raw(bytes: &[u8]) -> Result<Vec<u32>> {
 fn hex(text: &str) -> Result<Vec<u32>> {
     let mut words = Vec::new();
     for (n, line) in text.lines().enumerate() {
-        let line = line.split("//").next().unwrap_or("").split('#').next().unwrap_or("");
+        let line = line
+            .split("//")
+            .next()
+            .unwrap_or("")
+            .split('#')
+            .next()
+            .unwrap_or("");
         let line = match line.split_once(':') {
             Some((address, rest)) if is_number(address.trim()) => rest,
             _ => line,
         };
         for word in line.split([' ', '\t', ',']).filter(|w| !w.is_empty()) {
-            let digits = word.strip_prefix("0x").or(word.strip_prefix("0X")).unwrap_or(word);
+            let digits = word
+                .strip_prefix("0x")
+                .or(word.strip_prefix("0X"))
+                .unwrap_or(word);
             let value = u32::from_str_radix(digits, 16)
                 .with_context(|| format!("line {}: `{word}` is not a hexadecimal dword", n + 1))?;
             words.push(value);
@@ -75,7 +90,10 @@ mod tests {
 
     #[test]
     fn raw_dwords_are_little_endian() {
-        assert_eq!(raw(&[1, 2, 3, 4, 5, 0, 0, 0x80]).unwrap(), [0x0403_0201, 0x8000_0005]);
+        assert_eq!(
+            raw(&[1, 2, 3, 4, 5, 0, 0, 0x80]).unwrap(),
+            [0x0403_0201, 0x8000_0005]
+        );
         assert!(raw(&[1, 2, 3]).is_err());
     }
 

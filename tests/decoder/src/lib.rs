@@ -35,7 +35,9 @@ use lapidary_registers::{Domain, r500};
 
 /// The lines of one packet, or of several; addresses count from zero.
 pub fn packet(words: &[u32]) -> Vec<String> {
-    decode_stream(words, Options::default()).map(|line| line.to_string()).collect()
+    decode_stream(words, Options::default())
+        .map(|line| line.to_string())
+        .collect()
 }
 
 /// Direction of an access to a register.
@@ -55,5 +57,8 @@ pub fn mmio_access(access: Access, offset: u32, value: u32) -> String {
         Access::Read => 'R',
         Access::Write => 'W',
     };
-    format!("{direction} {}", r500::describe(Domain::Mmio, offset, value))
+    format!(
+        "{direction} {}",
+        r500::describe(Domain::Mmio, offset, value)
+    )
 }

@@ -10,7 +10,11 @@ use lapidary_registers::{Domain, Dword, Packet, r500};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Meaning {
     /// Header of type 0.
-    Type0 { offset: u32, count: u32, one_register: bool },
+    Type0 {
+        offset: u32,
+        count: u32,
+        one_register: bool,
+    },
     /// Header of type 1.
     Type1 { first: u32, second: u32 },
     /// Header of type 2.
@@ -52,7 +56,9 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Note::Truncated { present } => write!(f, "truncated: the stream has {present} dwords of the body"),
+            Note::Truncated { present } => {
+                write!(f, "truncated: the stream has {present} dwords of the body")
+            }
             Note::UnknownOpcode => write!(f, "unknown opcode"),
             Note::ReservedBits(bits) => write!(f, "reserved bits {bits:#010x}"),
             Note::Short(name) => write!(f, "the body ends here, but {name} should follow"),
@@ -116,12 +122,21 @@ impl fmt::Display for Line {
             f.write_str("  ")?;
         }
         match self.meaning {
-            Meaning::Type0 { offset, count, one_register } => {
+            Meaning::Type0 {
+                offset,
+                count,
+                one_register,
+            } => {
                 let all = if one_register { ", all of them" } else { "" };
                 write!(f, "type 0: {} to {}{all}", Dwords(count), Name(offset))?;
             }
             Meaning::Type1 { first, second } => {
-                write!(f, "type 1: one dword each to {} and {}", Name(first), Name(second))?;
+                write!(
+                    f,
+                    "type 1: one dword each to {} and {}",
+                    Name(first),
+                    Name(second)
+                )?;
             }
             Meaning::Type2 => f.write_str("type 2: filler")?,
             Meaning::Type3 { packet, count } => write!(f, "{}: {}", packet.name, Dwords(count))?,
@@ -149,7 +164,10 @@ impl Line {
             [] => Ok(()),
             // A single field that is the whole word would only repeat the number.
             [field] if field.field.mask() == u32::MAX && field.values.is_empty() => Ok(()),
-            _ => write!(f, " {{ {} }}", dword.describe(self.word)),
+            _ => match dword.describe(self.word) {
+                fields if fields.is_empty() => Ok(()),
+                fields => write!(f, " {{ {fields} }}"),
+            },
         }
     }
 }

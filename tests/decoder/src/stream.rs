@@ -4,7 +4,7 @@
 
 use lapidary_registers::r500::{self, pm4};
 
-use crate::body::{End, Walk};
+use crate::body::Walk;
 use crate::line::{Line, Meaning, Note};
 
 /// How to read a stream.
@@ -34,10 +34,24 @@ pub fn decode_stream(words: &[u32], options: Options) -> Decoder<'_> {
         Some(_) if words.is_empty() => (0, 0),
         Some(Ring { read, write }) => {
             let (read, write) = (read % words.len(), write % words.len());
-            (read, if write >= read { write - read } else { words.len() - read + write })
+            (
+                read,
+                if write >= read {
+                    write - read
+                } else {
+                    words.len() - read + write
+                },
+            )
         }
     };
-    Decoder { words, base: options.base, start, count, at: 0, state: State::Header }
+    Decoder {
+        words,
+        base: options.base,
+        start,
+        count,
+        at: 0,
+        state: State::Header,
+    }
 }
 
 /// The lines of a stream. Made by [`decode_stream`].
@@ -78,10 +92,21 @@ impl Decoder<'_> {
                 let offset = BASE_INDEX.get(word) * 4;
                 let one_register = ONE_REG_WR.get(word) != 0;
                 let step = if one_register { 0 } else { 4 };
-                let known = BASE_INDEX.mask() | ONE_REG_WR.mask() | pm4::type0::COUNT.mask() | pm4::type0::TYPE.mask();
+                let known = BASE_INDEX.mask()
+                    | ONE_REG_WR.mask()
+                    | pm4::type0::COUNT.mask()
+                    | pm4::type0::TYPE.mask();
                 (
-                    Meaning::Type0 { offset, count, one_register },
-                    State::Registers { offset, step, left: count },
+                    Meaning::Type0 {
+                        offset,
+                        count,
+                        one_register,
+                    },
+                    State::Registers {
+                        offset,
+                        step,
+                        left: count,
+                    },
                     self.length(count).or_else(|| reserved(word, known)),
                 )
             }
@@ -106,7 +131,10 @@ impl Decoder<'_> {
                 match r500::packet(opcode) {
                     Some(packet) => (
                         Meaning::Type3 { packet, count },
-                        State::Body { walk: Some(Walk::new(packet)), left: count },
+                        State::Body {
+                            walk: Some(Walk::new(packet)),
+                            left: count,
+                        },
                         note.or_else(|| reserved(word, known)),
                     ),
                     None => (
@@ -128,24 +156,29 @@ impl Decoder<'_> {
 
 /// A dword of a type-3 body, of which `left` are left, this one included.
 fn part(walk: Option<Walk>, left: u32, word: u32) -> (Meaning, State, Option<Note>) {
+    let more = |walk: Option<Walk>| {
+        if left > 1 {
+            State::Body {
+                walk,
+                left: left - 1,
+            }
+        } else {
+            State::Header
+        }
+    };
     let Some(mut walk) = walk else {
         // The description has ended; the first dword beyond it said so.
-        let state = if left > 1 { State::Body { walk: None, left: left - 1 } } else { State::Header };
-        return (Meaning::Excess, state, None);
+        return (Meaning::Excess, more(None), None);
     };
-    match walk.step(word) {
-        Ok(dword) if left > 1 => {
-            (Meaning::Part { dword }, State::Body { walk: Some(walk), left: left - 1 }, None)
-        }
-        Ok(dword) => (Meaning::Part { dword }, State::Header, walk.finish().map(Note::Short)),
-        Err(end) => {
-            let note = match end {
-                End::Done => Note::Excess,
-                End::BadCount(name) => Note::BadCount(name),
-            };
-            let state = if left > 1 { State::Body { walk: None, left: left - 1 } } else { State::Header };
-            (Meaning::Excess, state, Some(note))
-        }
+    let Some(dword) = walk.step(word) else {
+        return (Meaning::Excess, more(None), Some(Note::Excess));
+    };
+    let mut note = walk.complaint().map(Note::BadCount);
+    if left > 1 {
+        (Meaning::Part { dword }, more(Some(walk)), note)
+    } else {
+        note = note.or_else(|| walk.finish().map(Note::Short));
+        (Meaning::Part { dword }, State::Header, note)
     }
 }
 
@@ -171,20 +204,40 @@ impl Iterator for Decoder<'_> {
             State::Header => self.header(word),
             State::Registers { offset, step, left } => (
                 Meaning::Register { offset },
-                after(left, State::Registers { offset: offset + step, step, left: left - 1 }),
+                after(
+                    left,
+                    State::Registers {
+                        offset: offset + step,
+                        step,
+                        left: left - 1,
+                    },
+                ),
                 None,
             ),
             // The second of the two is written like the single register of a type 0.
             State::Pair { first, second } => (
                 Meaning::Register { offset: first },
-                State::Registers { offset: second, step: 0, left: 1 },
+                State::Registers {
+                    offset: second,
+                    step: 0,
+                    left: 1,
+                },
                 None,
             ),
-            State::Unknown { left } => (Meaning::Data, after(left, State::Unknown { left: left - 1 }), None),
+            State::Unknown { left } => (
+                Meaning::Data,
+                after(left, State::Unknown { left: left - 1 }),
+                None,
+            ),
             State::Body { walk, left } => part(walk, left, word),
         };
         self.state = state;
-        Some(Line { address, word, note, meaning })
+        Some(Line {
+            address,
+            word,
+            note,
+            meaning,
+        })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -53,14 +53,21 @@ fn number(text: &str) -> Result<u64> {
 }
 
 fn ring(text: &str) -> Result<Ring> {
-    let (read, write) = text.split_once(':').context("wanted READ:WRITE, in dwords")?;
-    Ok(Ring { read: usize::try_from(number(read)?)?, write: usize::try_from(number(write)?)? })
+    let (read, write) = text
+        .split_once(':')
+        .context("wanted READ:WRITE, in dwords")?;
+    Ok(Ring {
+        read: usize::try_from(number(read)?)?,
+        write: usize::try_from(number(write)?)?,
+    })
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if file == Path::new("-") {
-        io::stdin().read_to_end(&mut bytes).context("standard input")?;
+        io::stdin()
+            .read_to_end(&mut bytes)
+            .context("standard input")?;
     } else {
         bytes = fs::read(file).with_context(|| file.display().to_string())?;
     }
@@ -75,13 +82,20 @@ fn run(arguments: &Arguments) -> Result<bool> {
         Kind::Raw => Format::Raw,
         Kind::Hex => Format::Hex,
     };
-    let words = input::dwords(&bytes, format).with_context(|| arguments.file.display().to_string())?;
+    let words =
+        input::dwords(&bytes, format).with_context(|| arguments.file.display().to_string())?;
     if words.is_empty() {
         bail!("{}: no dwords", arguments.file.display());
     }
     let mut out = BufWriter::new(io::stdout().lock());
     let mut good = true;
-    for line in decode_stream(&words, Options { base: arguments.base, ring: arguments.ring }) {
+    for line in decode_stream(
+        &words,
+        Options {
+            base: arguments.base,
+            ring: arguments.ring,
+        },
+    ) {
         good &= line.note.is_none();
         match writeln!(out, "{line}") {
             // Whoever reads has seen enough.

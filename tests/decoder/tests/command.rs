@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The `pm4-decode` program.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pm4-decode"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    // The program may end before it has read everything.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("its output")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn raw_and_text_say_the_same() {
+    let raw = run(&["-", "--base", "0x200"], &[0xc8, 5, 0, 0, 0, 0, 1, 0]);
+    let hex = run(&["-", "--base", "512"], b"000005c8 0x00010000\n");
+    assert_eq!(text(&raw.stdout), text(&hex.stdout));
+    let expected = "00000200: 000005c8  type 0: 1 dword to WAIT_UNTIL\n\
+                    00000204: 00010000    WAIT_UNTIL = 0x00010000 { WAIT_2D_IDLECLEAN=1 }\n";
+    assert_eq!(text(&raw.stdout), expected);
+    assert_eq!(raw.status.code(), Some(0));
+}
+
+#[test]
+fn a_ring_is_cut_out() {
+    let out = run(
+        &["-", "--format", "hex", "--ring", "3:1"],
+        b"00010000 0 0 000005c8",
+    );
+    let expected = "0000000c: 000005c8  type 0: 1 dword to WAIT_UNTIL\n\
+                    00000000: 00010000    WAIT_UNTIL = 0x00010000 { WAIT_2D_IDLECLEAN=1 }\n";
+    assert_eq!(text(&out.stdout), expected);
+}
+
+#[test]
+fn what_does_not_fit_shows_in_the_status() {
+    let out = run(&["-"], b"c0015500 0");
+    assert!(text(&out.stdout).contains("!! truncated"));
+    assert_eq!(out.status.code(), Some(1));
+}
+
+#[test]
+fn unreadable_input_is_one_line() {
+    for (arguments, input) in [
+        (&["-", "--format", "raw"][..], &b"abc"[..]),
+        (&["-", "--format", "hex"], b"xyz"),
+        (&["-"], b""),
+        (&["/nonexistent/stream"], b""),
+    ] {
+        let out = run(arguments, input);
+        assert_eq!(out.status.code(), Some(2));
+        assert_eq!(
+            text(&out.stderr).lines().count(),
+            1,
+            "{}",
+            text(&out.stderr)
+        );
+    }
+}
