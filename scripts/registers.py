@@ -644,7 +644,9 @@ def portable(db):
 
 
 def emit_pm4(out, db):
-    out.append("/// Packets of the command processor: opcodes and the layout of every dword.\npub mod pm4 {\n")
+    out.append("/// Packets of the command processor: opcodes and the layout of every dword.\n"
+               "#[allow(clippy::module_inception, reason = \"a dword may consist of a field of its name\")]\n"
+               "pub mod pm4 {\n")
     out.append("    /// Opcodes of type-3 packets.\n    pub mod op {\n")
     for p in db.packets:
         out.append(doc(f"{p.doc} ({p.source})", "        "))

@@ -11,7 +11,10 @@ fn main() {
     println!("cargo::rerun-if-changed={}", script.display());
     println!("cargo::rerun-if-changed={}", registers.display());
     for entry in fs::read_dir(&registers).expect("the register database") {
-        println!("cargo::rerun-if-changed={}", entry.expect("a file of the database").path().display());
+        println!(
+            "cargo::rerun-if-changed={}",
+            entry.expect("a file of the database").path().display()
+        );
     }
 
     let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("r500");

@@ -18,5 +18,6 @@ mod types;
 pub mod r500;
 
 pub use types::{
-    Access, Count, Decision, Domain, Dword, Field, FieldInfo, Item, Packet, RegArray, Register, Value,
+    Access, Count, Decision, Domain, Dword, Field, FieldInfo, Item, Packet, RegArray, Register,
+    Value,
 };

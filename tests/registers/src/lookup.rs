@@ -32,7 +32,11 @@ impl Lookup {
         self.names.get(name).copied()
     }
 
-    pub(crate) fn by_offset(&self, domain: Domain, offset: u32) -> Option<(&'static Register, u32)> {
+    pub(crate) fn by_offset(
+        &self,
+        domain: Domain,
+        offset: u32,
+    ) -> Option<(&'static Register, u32)> {
         self.places.get(&(domain, offset)).copied()
     }
 
@@ -40,7 +44,11 @@ impl Lookup {
         let Some((r, i)) = self.by_offset(domain, offset) else {
             return format!("{}:{offset:#06x} = {value:#010x}", domain.name());
         };
-        let index = if r.len > 1 { format!("[{i}]") } else { String::new() };
+        let index = if r.len > 1 {
+            format!("[{i}]")
+        } else {
+            String::new()
+        };
         let fields = match r.fields {
             [] => String::new(),
             // A single field that is the whole word would only repeat the number.

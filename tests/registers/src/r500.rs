@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use crate::lookup::Lookup;
 use crate::{
-    Access, Count, Decision, Domain, Dword, Field, FieldInfo, Item, Packet, RegArray, Register, Value,
+    Access, Count, Decision, Domain, Dword, Field, FieldInfo, Item, Packet, RegArray, Register,
+    Value,
 };
 
 include!(concat!(env!("OUT_DIR"), "/r500/portable.rs"));
@@ -21,7 +22,9 @@ pub fn by_name(name: &str) -> Option<&'static Register> {
 
 /// The register of that name in `domain`.
 pub fn by_name_in(domain: Domain, name: &str) -> Option<&'static Register> {
-    REGISTERS.iter().find(|r| r.domain == domain && r.name == name)
+    REGISTERS
+        .iter()
+        .find(|r| r.domain == domain && r.name == name)
 }
 
 /// The register at `offset` of `domain` and its index within the array (0 for a single register).

@@ -72,7 +72,10 @@ impl RegArray {
     }
 
     /// Number of elements.
-    #[allow(clippy::len_without_is_empty, reason = "an array of registers is never empty")]
+    #[allow(
+        clippy::len_without_is_empty,
+        reason = "an array of registers is never empty"
+    )]
     pub const fn len(self) -> u32 {
         self.len
     }
@@ -84,7 +87,11 @@ impl RegArray {
 
     /// Place of element `i`, `None` beyond the end.
     pub const fn at(self, i: u32) -> Option<u32> {
-        if i < self.len { Some(self.base + i * self.stride) } else { None }
+        if i < self.len {
+            Some(self.base + i * self.stride)
+        } else {
+            None
+        }
     }
 
     /// Which element is at `offset`, if one is.
@@ -114,7 +121,13 @@ pub enum Domain {
 
 impl Domain {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Mmio, Self::Pcie, Self::McRv515, Self::McR520, Self::Pll];
+    pub const ALL: [Self; 5] = [
+        Self::Mmio,
+        Self::Pcie,
+        Self::McRv515,
+        Self::McR520,
+        Self::Pll,
+    ];
 
     /// As the database spells it.
     pub const fn name(self) -> &'static str {
@@ -331,7 +344,11 @@ pub struct Decision {
 }
 
 fn mask(fields: &[FieldInfo]) -> u32 {
-    if fields.is_empty() { u32::MAX } else { fields.iter().fold(0, |m, f| m | f.field.mask()) }
+    if fields.is_empty() {
+        u32::MAX
+    } else {
+        fields.iter().fold(0, |m, f| m | f.field.mask())
+    }
 }
 
 fn describe_fields(fields: &[FieldInfo], value: u32) -> String {
