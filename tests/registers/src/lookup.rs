@@ -50,10 +50,15 @@ impl Lookup {
             String::new()
         };
         let fields = match r.fields {
-            [] => String::new(),
             // A single field that is the whole word would only repeat the number.
             [f] if f.field.mask() == u32::MAX && f.values.is_empty() => String::new(),
-            _ => format!(" {{ {} }}", r.describe(value)),
+            [] => String::new(),
+            _ => r.describe(value),
+        };
+        let fields = if fields.is_empty() {
+            fields
+        } else {
+            format!(" {{ {fields} }}")
         };
         format!("{}{index} = {value:#010x}{fields}", r.name)
     }

@@ -520,6 +520,11 @@ fn lookups_find_and_describe() {
         r500::describe(Domain::Mmio, 0xfffc, 7),
         "mmio:0xfffc = 0x00000007"
     );
+    // Where no field has anything to say there are no braces.
+    assert_eq!(
+        r500::describe(Domain::Mmio, mmio::RBBM_SOFT_RESET, 0),
+        "RBBM_SOFT_RESET = 0x00000000"
+    );
     // Bits that no field has are shown, not lost.
     assert!(r500::describe(Domain::Mmio, mmio::CP_RB_CNTL, 1 << 30).contains("?=0x40000000"));
 }
