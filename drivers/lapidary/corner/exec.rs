@@ -155,3 +155,129 @@ impl<'a, O: IntoGEMObject + AlwaysRefCounted> Locked<'a, O> {
         }
     }
 }
+
+#[kunit_tests(lapidary_exec)]
+mod tests {
+    use super::*;
+    use crate::corner::{
+        fence::{
+            new_context,
+            DriverFence,
+            Timeline,
+            Unborn, //
+        },
+        gem_kunit::{
+            Machine,
+            Object, //
+        },
+        resv,
+    };
+    use kernel::{
+        drm::gem,
+        page::PAGE_SIZE,
+        sync::Arc, //
+    };
+
+    type Bo = gem::Object<Object>;
+
+    struct Test;
+
+    impl Timeline for Test {
+        const DRIVER: &'static CStr = c"kunit";
+        const NAME: &'static CStr = c"test";
+
+        fn wanted(&self, _seqno: u64) {}
+    }
+
+    fn fence(context: u64) -> Result<DriverFence<Test>> {
+        Ok(Unborn::new(Arc::new(Test, GFP_KERNEL)?)?.start(context, 1))
+    }
+
+    fn objects(machine: &Machine, count: usize) -> Result<KVec<ARef<Bo>>> {
+        let mut objects = KVec::new();
+        for _ in 0..count {
+            objects.push(machine.object(PAGE_SIZE)?, GFP_KERNEL)?;
+        }
+        Ok(objects)
+    }
+
+    /// Locks `objects` and attaches `fence` to all of them.
+    fn attach(objects: &[ARef<Bo>], fence: &Fence, usage: impl Fn(usize) -> Usage) -> Result {
+        pin_init::stack_pin_init!(let exec = Exec::new(objects.len()));
+        exec.lock(objects)?.attach(fence, usage);
+        Ok(())
+    }
+
+    #[test]
+    fn a_fence_makes_its_objects_busy() -> Result {
+        let machine = Machine::new()?;
+        let objects = objects(&machine, 3)?;
+        let own = fence(new_context())?;
+        attach(&objects[..2], own.fence(), |_| Usage::Read)?;
+        assert!(!resv::wait(&*objects[0], 0)?);
+        assert!(!resv::wait(&*objects[1], 1)?);
+        assert!(resv::wait(&*objects[2], 0)?);
+        own.signal(Ok(()));
+        assert!(resv::wait(&*objects[0], 0)?);
+        Ok(())
+    }
+
+    #[test]
+    fn an_object_may_be_named_several_times() -> Result {
+        let machine = Machine::new()?;
+        let first = objects(&machine, 1)?;
+        let mut many = KVec::new();
+        for _ in 0..100 {
+            many.push(first[0].clone(), GFP_KERNEL)?;
+        }
+        let own = fence(new_context())?;
+        // Each usage after each other one.
+        attach(&many, own.fence(), |index| match index % 5 {
+            0 | 3 => Usage::Write,
+            1 => Usage::Kernel,
+            _ => Usage::Read,
+        })?;
+        assert!(!resv::wait(&*first[0], 0)?);
+        own.signal(Ok(()));
+        assert!(resv::wait(&*first[0], 0)?);
+        Ok(())
+    }
+
+    #[test]
+    fn foreign_fences_are_found() -> Result {
+        let machine = Machine::new()?;
+        let objects = objects(&machine, 1)?;
+        let context = new_context();
+        let reader = fence(context)?;
+        attach(&objects, reader.fence(), |_| Usage::Read)?;
+
+        {
+            pin_init::stack_pin_init!(let exec = Exec::new(1));
+            let locked = exec.lock(&objects)?;
+            // A reader does not wait for a reader, a writer does, and nobody for his own timeline.
+            assert!(locked.foreign(0, false, new_context()).is_none());
+            assert!(locked.foreign(0, true, new_context()).is_some());
+            assert!(locked.foreign(0, true, context).is_none());
+            assert!(locked.foreign(1, true, new_context()).is_none());
+        }
+
+        reader.signal(Ok(()));
+        pin_init::stack_pin_init!(let exec = Exec::new(1));
+        let locked = exec.lock(&objects)?;
+        assert!(locked.foreign(0, true, new_context()).is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn locks_end_with_the_transaction() -> Result {
+        let machine = Machine::new()?;
+        let objects = objects(&machine, 2)?;
+        for _ in 0..3 {
+            pin_init::stack_pin_init!(let exec = Exec::new(2));
+            assert!(exec.lock(&objects)?.objects().len() == 2);
+        }
+        drop(objects);
+        assert!(machine.released.load(kernel::sync::atomic::Relaxed) == 2);
+        Ok(())
+    }
+}

@@ -144,3 +144,58 @@ impl<const N: usize> Table<N> {
         &self.0
     }
 }
+
+#[kunit_tests(lapidary_ioctl)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::{
+        Driver,
+        File, //
+    };
+
+    macro_rules! command {
+        ($name:ident, $nr:expr, $direction:ident, $arg:ty) => {
+            struct $name;
+
+            impl Command for $name {
+                type Driver = Driver;
+                type Arg = $arg;
+                const NR: u32 = $nr;
+                const DIRECTION: Direction = Direction::$direction;
+                const FLAGS: u32 = drm::ioctl::RENDER_ALLOW;
+                const NAME: &'static CStr = c"KUNIT";
+
+                fn run(
+                    _dev: &drm::Device<Driver, Registered>,
+                    _reg: &(),
+                    _arg: &mut $arg,
+                    _file: &drm::File<File>,
+                ) -> Result<u32> {
+                    Ok(0)
+                }
+            }
+        };
+    }
+
+    command!(Second, 2, In, u64);
+    command!(Fifth, 5, InOut, [u32; 4]);
+
+    static TABLE: Table<7> = Table::new().with::<Second>().with::<Fifth>();
+
+    #[test]
+    fn numbers_sizes_and_directions() {
+        let table = TABLE.as_slice();
+        assert!(table.len() == 7);
+        // As C's `_IOW('d', 0x42, u64)` and `_IOWR('d', 0x45, u32[4])`.
+        assert!(table[2].cmd == 0x4008_6442);
+        assert!(table[5].cmd == 0xc010_6445);
+        assert!(table[5].flags == drm::ioctl::RENDER_ALLOW);
+    }
+
+    #[test]
+    fn holes_are_empty() {
+        for (nr, slot) in TABLE.as_slice().iter().enumerate() {
+            assert!(slot.func.is_some() == (nr == 2 || nr == 5));
+        }
+    }
+}
