@@ -13,7 +13,12 @@
 
 use kernel::{
     dma::DmaAddress,
-    io::Io,
+    io::{
+        Io,
+        IoBase,
+        Mmio,
+        Region, //
+    },
     new_mutex,
     prelude::*,
     sync::Mutex, //
@@ -55,17 +60,12 @@ pub(crate) const fn table_size(size: u64) -> u64 {
 pub(crate) struct Gart<'a> {
     #[pin]
     registers: Pcie<'a>,
-    table: Table<'a>,
+    /// The entries in VRAM, as the host sees them, and how many there are.
+    table: wc::Window<'a>,
+    len: usize,
     /// Held during an invalidation, of which there may be only one at a time.
     #[pin]
     invalidation: Mutex<()>,
-}
-
-/// The entries in VRAM, as the host sees them.
-struct Table<'a> {
-    memory: wc::Window<'a>,
-    /// Number of entries.
-    len: usize,
 }
 
 /// Values of the registers that say where things are.
@@ -81,27 +81,24 @@ struct Place {
 
 impl<'a> Gart<'a> {
     /// Translates `window` through a table at GPU address `address`, which the host sees as
-    /// `memory`. It starts with no page mapped. Discarded reads are answered from `scapegoat`, an
+    /// `table`. It starts with no page mapped. Discarded reads are answered from `scapegoat`, an
     /// address in VRAM.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if `memory` is too short for a table, or an address does not fit its register.
+    /// `EINVAL` if `table` is too short, or an address does not fit its register.
     pub(crate) fn new(
         registers: Window<'a>,
         window: &GpuRange,
         address: u64,
         scapegoat: u64,
-        memory: wc::Window<'a>,
+        table: wc::Window<'a>,
     ) -> Result<impl PinInit<Self, Error> + use<'a>> {
         let size = window.end.checked_sub(window.start).ok_or(EINVAL)?;
-        if (memory.size() as u64) < table_size(size) {
+        if (table.size() as u64) < table_size(size) {
             return Err(EINVAL);
         }
-        let table = Table {
-            memory,
-            len: usize::try_from(size / PAGE_SIZE)?,
-        };
+        let len = usize::try_from(size / PAGE_SIZE)?;
         let place = Place {
             first: window.start.try_into()?,
             last: window
@@ -112,25 +109,44 @@ impl<'a> Gart<'a> {
             table: address.try_into()?,
             scapegoat: scapegoat.try_into()?,
         };
-        table.fill(0, table.len, Entry::NONE);
+        Entries::of(&table, len).fill(0, len, Entry::NONE);
         Ok(try_pin_init!(Self {
             registers <- Pcie::new(registers),
+            len,
             table,
             invalidation <- new_mutex!(()),
             _: {
                 enable(&registers, &place);
-                table.settle();
+                Entries::of(table, *len).settle();
                 invalidate(&registers);
             },
         }? Error))
     }
+
+    fn entries(&self) -> Entries<'_> {
+        Entries::of(&self.table, self.len)
+    }
 }
 
-impl Table<'_> {
+/// The entries of a table.
+struct Entries<'t> {
+    memory: Mmio<'t, Region>,
+    len: usize,
+}
+
+impl<'t> Entries<'t> {
+    /// The first `len` entries in `table`, which has room for them.
+    fn of(table: &'t wc::Window<'_>, len: usize) -> Self {
+        Self {
+            memory: table.as_view(),
+            len,
+        }
+    }
+
     /// Writes entry `index`, which the caller has checked to exist.
     fn set(&self, index: usize, entry: Entry) {
-        // The error would be one of range; the window has room for all entries.
-        let _ = (&self.memory).try_write32(entry.word(), index * ENTRY_SIZE);
+        // The error would be one of range.
+        let _ = self.memory.try_write32(entry.word(), index * ENTRY_SIZE);
     }
 
     /// Writes the same entry `count` times from `first` on, as far as the table goes.
@@ -141,12 +157,42 @@ impl Table<'_> {
         }
     }
 
+    /// Points `pages` entries from `first` on at memory from `addr` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Space::map`].
+    fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result {
+        let end = first.checked_add(pages).ok_or(EINVAL)?;
+        if end > self.len {
+            return Err(EINVAL);
+        }
+        // All that can fail is done before the first entry is written: the last page's address is
+        // the highest.
+        let Some(last) = pages.checked_sub(1) else {
+            return Ok(());
+        };
+        let last = (last as u64)
+            .checked_mul(PAGE_SIZE)
+            .and_then(|offset| addr.checked_add(offset))
+            .ok_or(EINVAL)?;
+        Entry::new(last, Access::READ_WRITE).ok_or(EINVAL)?;
+
+        let pages = (addr..=last).step_by(PAGE_SIZE as usize);
+        for (index, page) in (first..end).zip(pages) {
+            if let Some(entry) = Entry::new(page, Access::READ_WRITE) {
+                self.set(index, entry);
+            }
+        }
+        Ok(())
+    }
+
     /// Returns when what was written has arrived in VRAM: the answer of a read comes behind it.
     ///
     /// The writes must have left the CPU, which combines them; an access to a register sees to
     /// that.
     fn settle(&self) {
-        let _ = (&self.memory).try_read32(0);
+        let _ = self.memory.try_read32(0);
     }
 }
 
@@ -189,38 +235,17 @@ fn invalidate(registers: &Pcie<'_>) {
 
 impl Space for Gart<'_> {
     fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result {
-        let end = first.checked_add(pages).ok_or(EINVAL)?;
-        if end > self.table.len {
-            return Err(EINVAL);
-        }
-        // All that can fail is done before the first entry is written: the last page's address is
-        // the highest.
-        let Some(last) = pages.checked_sub(1) else {
-            return Ok(());
-        };
-        let last = (last as u64)
-            .checked_mul(PAGE_SIZE)
-            .and_then(|offset| addr.checked_add(offset))
-            .ok_or(EINVAL)?;
-        Entry::new(last, Access::READ_WRITE).ok_or(EINVAL)?;
-
-        let pages = (addr..=last).step_by(PAGE_SIZE as usize);
-        for (index, page) in (first..end).zip(pages) {
-            if let Some(entry) = Entry::new(page, Access::READ_WRITE) {
-                self.table.set(index, entry);
-            }
-        }
-        Ok(())
+        self.entries().map(first, addr, pages)
     }
 
     fn unmap(&self, first: usize, count: usize) {
-        self.table.fill(first, count, Entry::NONE);
+        self.entries().fill(first, count, Entry::NONE);
     }
 
     fn flush(&self) {
         let _invalidation = self.invalidation.lock();
         let _: PCIE_TX_GART_CNTL = self.registers.read();
-        self.table.settle();
+        self.entries().settle();
         invalidate(&self.registers);
     }
 }
@@ -229,5 +254,80 @@ impl Space for Gart<'_> {
 impl PinnedDrop for Gart<'_> {
     fn drop(self: Pin<&mut Self>) {
         disable(&self.registers);
+    }
+}
+
+#[kunit_tests(r500_gart)]
+mod tests {
+    use super::*;
+    use crate::regs::fake;
+
+    /// What the entry of a page that may be read and written looks like, by Linux' definition.
+    const READ_WRITE: u32 = 0xc;
+
+    #[test]
+    fn consecutive_pages_get_consecutive_entries() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let memory = memory.bytes()?;
+        let entries = Entries { memory, len: 16 };
+        entries.map(3, 0x12_3456_7000, 2)?;
+        assert_eq!(memory.try_read32(8)?, 0);
+        assert_eq!(memory.try_read32(12)?, 0x1234_5670 | READ_WRITE);
+        assert_eq!(memory.try_read32(16)?, 0x1234_5680 | READ_WRITE);
+        assert_eq!(memory.try_read32(20)?, 0);
+        Ok(())
+    }
+
+    #[test]
+    fn what_does_not_fit_changes_nothing() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let memory = memory.bytes()?;
+        let entries = Entries { memory, len: 4 };
+        let refused = [
+            (3, 0x1000, 2),
+            (usize::MAX, 0x1000, 1),
+            (0, 0x1001, 1),
+            (0, 0xff_ffff_f000, 2),
+            (0, u64::MAX - 0xfff, 4),
+        ];
+        for (first, addr, pages) in refused {
+            assert!(entries.map(first, addr, pages).is_err());
+        }
+        assert!(entries.map(4, 0x1000, 0).is_ok());
+        for offset in (0..32).step_by(ENTRY_SIZE) {
+            assert_eq!(memory.try_read32(offset)?, 0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn unmapping_ends_with_the_table() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let memory = memory.bytes()?;
+        let entries = Entries { memory, len: 4 };
+        for offset in (0..32).step_by(ENTRY_SIZE) {
+            memory.try_write32(u32::MAX, offset)?;
+        }
+        entries.fill(2, usize::MAX, Entry::NONE);
+        assert_eq!(memory.try_read32(4)?, u32::MAX);
+        assert_eq!(memory.try_read32(8)?, 0);
+        assert_eq!(memory.try_read32(12)?, 0);
+        assert_eq!(memory.try_read32(16)?, u32::MAX);
+        Ok(())
+    }
+
+    #[test]
+    fn invalidation_leaves_the_window_open() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let registers = KBox::pin_init(Pcie::new(memory.window()?), GFP_KERNEL)?;
+        let open = PCIE_TX_GART_CNTL::zeroed().with_gart_en(true);
+        registers.write(open);
+        invalidate(&registers);
+        assert_eq!(
+            registers.read::<PCIE_TX_GART_CNTL>().into_raw(),
+            open.into_raw()
+        );
+        disable(&registers);
+        Ok(())
     }
 }

@@ -132,7 +132,7 @@ pub(crate) fn bring_up<'a, 'm>(
             _: { cp::stop(window) },
             _: {
                 let bar_size = pdev.resource_len(VRAM_BAR)?;
-                mc::arrange(dev, chip, window, &layout.vram, bar_size);
+                mc::arrange(dev, chip, window, &layout, bar_size);
             },
             pipes: pipes::set_up(chip, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,

@@ -21,6 +21,10 @@ use kernel::{
     device::Device,
     io::{
         poll,
+        register::{
+            Array,
+            RegisterArray, //
+        },
         Io, //
     },
     page::PAGE_SIZE,
@@ -33,6 +37,8 @@ use kernel::{
     },
     time::Delta, //
 };
+
+use lapidary::family::Layout;
 
 use crate::{
     chip::{
@@ -119,13 +125,14 @@ pub(crate) fn gtt(vram: &GpuRange) -> Result<GpuRange> {
     Err(ENOSPC)
 }
 
-/// Makes the windows of the address space what the driver expects: VRAM at `vram`, where it already
-/// is, reached by the host through all `bar_size` bytes of BAR 0, and no AGP window.
+/// Makes the windows of the address space what the driver expects: VRAM where it already is,
+/// reached by the host through all `bar_size` bytes of BAR 0 and as it is, without tiling; no AGP
+/// window.
 pub(crate) fn arrange(
     dev: &Device,
     chip: &dyn Chip,
     window: Window<'_>,
-    vram: &GpuRange,
+    layout: &Layout,
     bar_size: u64,
 ) {
     pin_init::stack_pin_init!(let mc = Mc::new(window));
@@ -143,7 +150,33 @@ pub(crate) fn arrange(
         }
     }
     chip.close_agp(&mc);
-    open_host_window(window, vram, bar_size);
+    open_host_window(window, &layout.vram, bar_size);
+    clear_surfaces(window, &layout.reserved);
+}
+
+/// Switches off the tiled surfaces that the host sees in its window on VRAM, but for those that
+/// touch a range which must stay as it is. `reserved` are offsets in VRAM.
+///
+/// Whoever writes through a surface without knowing of it writes to other places.
+fn clear_surfaces(window: Window<'_>, reserved: &[Range<u64>]) {
+    for index in 0..<SURFACE_INFO as RegisterArray>::SIZE {
+        let (Some(lower), Some(upper), Some(info)) = (
+            SURFACE_LOWER_BOUND::try_at(index),
+            SURFACE_UPPER_BOUND::try_at(index),
+            SURFACE_INFO::try_at(index),
+        ) else {
+            break;
+        };
+        let first = u64::from(window.read(lower).into_raw());
+        let last = u64::from(window.read(upper).into_raw());
+        if reserved
+            .iter()
+            .any(|range| first < range.end && range.start <= last)
+        {
+            continue;
+        }
+        window.write(info, SURFACE_INFO::zeroed());
+    }
 }
 
 /// Lets the host reach VRAM through all of BAR 0. A register is written only if the firmware left
@@ -166,6 +199,26 @@ fn open_host_window(window: Window<'_>, vram: &GpuRange, bar_size: u64) {
 #[kunit_tests(r500_mc)]
 mod tests {
     use super::*;
+    use crate::regs::fake;
+
+    #[test]
+    fn surfaces_go_but_not_the_firmwares() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let tiled = SURFACE_INFO::from(u32::MAX);
+        window.write(SURFACE_INFO::at(0), tiled);
+        window.write(SURFACE_LOWER_BOUND::at(0), 0x10_0000.into());
+        window.write(SURFACE_UPPER_BOUND::at(0), 0x1f_ffff.into());
+        window.write(SURFACE_INFO::at(7), tiled);
+        window.write(SURFACE_LOWER_BOUND::at(7), 0x20_0000.into());
+        window.write(SURFACE_UPPER_BOUND::at(7), 0x2f_ffff.into());
+
+        clear_surfaces(window, &[0..0x4_0000, 0x1f_f000..0x20_0000, 0..0]);
+        let left = |index| Some(window.read(SURFACE_INFO::try_at(index)?).into_raw());
+        assert_eq!(left(0), Some(u32::MAX));
+        assert_eq!(left(7), Some(0));
+        Ok(())
+    }
 
     #[test]
     fn vram_is_no_longer_than_its_window() {

@@ -17,7 +17,7 @@
 //! - [`pipes`], [`firmware`], [`cp`]: pixel pipes, microcode, command processor;
 //! - [`ring`], [`state`], [`selftest`]: the command ring, the engines' first state, and whether all
 //!   this works;
-//! - [`irq`]: interrupts;
+//! - [`irq`]: interrupts, while somebody waits for one;
 //! - [`isolation`]: what keeps the commands of user space within its objects;
 //! - [`regs`]: access to registers;
 //! - [`portable`]: code without kernel types, shared with the host tests.

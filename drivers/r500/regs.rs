@@ -223,11 +223,42 @@ impl<'a, P: Pair> Indirect<'a, P> {
     }
 }
 
-#[cfg(CONFIG_KUNIT)]
+#[cfg(CONFIG_KUNIT = "y")]
 pub(crate) mod fake {
-    //! A register window of plain memory, for the KUnit suites.
+    //! A register window of plain memory, and a device without hardware, for the KUnit suites.
 
     use super::*;
+
+    use kernel::{
+        bindings,
+        device,
+        faux, //
+    };
+
+    /// A device on the faux bus whose DMA reaches all memory.
+    pub(crate) struct Device(faux::Registration);
+
+    impl Device {
+        /// Makes a device.
+        pub(crate) fn new() -> Result<Self> {
+            let device = Self(faux::Registration::new(c"r500-kunit", None)?);
+            let raw = core::ptr::from_ref(device.dev())
+                .cast_mut()
+                .cast::<bindings::device>();
+            // SAFETY: The device is bound, and nobody else knows of it yet.
+            unsafe {
+                (*raw).coherent_dma_mask = u64::MAX;
+                (*raw).dma_mask = &raw mut (*raw).coherent_dma_mask;
+            }
+            Ok(device)
+        }
+
+        /// The device.
+        pub(crate) fn dev(&self) -> &device::Device<device::Bound> {
+            let faux: &faux::Device<device::Bound> = self.0.as_ref();
+            faux.as_ref()
+        }
+    }
 
     /// Zeroed memory that stands in for the register window: every register is storage.
     pub(crate) struct Memory(KVec<u32>);
@@ -240,6 +271,13 @@ pub(crate) mod fake {
                 WINDOW / size_of::<u32>(),
                 GFP_KERNEL,
             )?))
+        }
+
+        /// The same memory without registers.
+        pub(crate) fn bytes(&mut self) -> Result<io::Mmio<'_, Region>> {
+            let raw = io::MmioRaw::new_region(self.0.as_mut_ptr().expose_provenance(), WINDOW)?;
+            // SAFETY: As in `window`.
+            Ok(unsafe { io::Mmio::from_raw(raw) })
         }
 
         /// The registers in it.

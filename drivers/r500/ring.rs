@@ -277,3 +277,160 @@ impl family::Slot for Slot<'_> {
         self.window.write_reg(CP_RB_WPTR::from(self.at));
     }
 }
+
+#[kunit_tests(r500_ring)]
+mod tests {
+    use super::*;
+    use crate::regs::fake;
+    use family::{
+        Ring as _,
+        Slot as _, //
+    };
+    use kernel::alloc::KBox;
+
+    /// A ring in the memory of a device on the faux bus, and a register window that is storage.
+    fn with_ring(test: impl FnOnce(&Ring<'_>, Window<'_>) -> Result) -> Result {
+        let device = fake::Device::new()?;
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let ring = KBox::pin_init(Ring::new(device.dev(), window), GFP_KERNEL)?;
+        test(&ring, window)
+    }
+
+    fn dword(ring: &Ring<'_>, at: u32) -> Result<u32> {
+        let at = at as usize;
+        Ok(u32::from_le(io_read!(ring.memory, [try: at])))
+    }
+
+    /// Plays the CP, which has consumed everything before `position`.
+    fn consumed(ring: &Ring<'_>, position: u32) -> Result {
+        io_write!(ring.reports, [try: READ_POINTER], position.to_le());
+        Ok(())
+    }
+
+    fn write_pointer(window: Window<'_>) -> u32 {
+        window.read(CP_RB_WPTR).into_raw()
+    }
+
+    #[test]
+    fn a_job_is_padded_and_published_once() -> Result {
+        with_ring(|ring, window| {
+            let mut slot = ring.reserve(3)?;
+            slot.words(&[1, 2, 3]);
+            assert_eq!(write_pointer(window), 0);
+            slot.kick();
+            assert_eq!(write_pointer(window), ALIGN);
+            for (at, want) in [(0, 1), (1, 2), (2, 3), (3, pm4::FILLER), (15, pm4::FILLER)] {
+                assert_eq!(dword(ring, at)?, want);
+            }
+            assert_eq!(dword(ring, ALIGN)?, 0);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_dropped_slot_leaves_no_trace() -> Result {
+        with_ring(|ring, window| {
+            let mut slot = ring.reserve(32)?;
+            slot.words(&[7; 32]);
+            drop(slot);
+            let mut slot = ring.reserve(1)?;
+            slot.words(&[8]);
+            slot.kick();
+            assert_eq!(write_pointer(window), ALIGN);
+            assert_eq!(dword(ring, 0)?, 8);
+            assert_eq!(dword(ring, 1)?, pm4::FILLER);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_full_ring_has_no_room_until_the_chip_has_read() -> Result {
+        with_ring(|ring, window| {
+            let most = ring.geometry.capacity();
+            ring.reserve(most as usize)?.kick();
+            // Nothing was written, so nothing is padded or published.
+            assert_eq!(write_pointer(window), 0);
+            let mut slot = ring.reserve(most as usize)?;
+            for _ in 0..most {
+                slot.words(&[9]);
+            }
+            slot.kick();
+            assert_eq!(write_pointer(window), DWORDS - ALIGN);
+            assert_eq!(ring.reserve(1).err(), Some(EAGAIN));
+            consumed(ring, ALIGN)?;
+            assert!(ring.reserve(1).is_ok());
+            assert_eq!(ring.reserve(ALIGN as usize + 1).err(), Some(EAGAIN));
+            assert_eq!(ring.reserve(DWORDS as usize).err(), Some(EINVAL));
+            assert_eq!(ring.reserve(usize::MAX).err(), Some(EINVAL));
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_job_may_run_over_the_end() -> Result {
+        with_ring(|ring, window| {
+            let most = ring.geometry.capacity();
+            let mut slot = ring.reserve(most as usize)?;
+            for _ in 0..most {
+                slot.words(&[9]);
+            }
+            slot.kick();
+            consumed(ring, DWORDS - ALIGN)?;
+            let mut slot = ring.reserve(20)?;
+            for word in 0..20 {
+                slot.words(&[word]);
+            }
+            slot.kick();
+            assert_eq!(write_pointer(window), ALIGN);
+            assert_eq!(dword(ring, DWORDS - 1)?, 15);
+            assert_eq!(dword(ring, 0)?, 16);
+            assert_eq!(dword(ring, 3)?, 19);
+            assert_eq!(dword(ring, 4)?, pm4::FILLER);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_job_is_as_long_as_it_says() -> Result {
+        with_ring(|ring, _| {
+            let mut slot = ring.reserve(<Ring<'_> as family::Ring>::JOB_DWORDS)?;
+            slot.ib(family::Ib {
+                addr: 0x1000,
+                len: 8,
+                vmid: 0,
+            });
+            slot.fence(1);
+            assert!(!slot.cut);
+            assert!(slot.left <= ALIGN);
+            slot.words(&[0; 2 * ALIGN as usize]);
+            assert!(slot.cut);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn fences_are_seen_in_memory() -> Result {
+        with_ring(|ring, _| {
+            assert_eq!(ring.completed(), 0);
+            let fence = SCRATCH + FENCE as usize;
+            io_write!(ring.reports, [try: fence], 5u32.to_le());
+            assert_eq!(ring.completed(), 5);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn the_chip_learns_where_things_are() -> Result {
+        with_ring(|ring, _| {
+            let setup = ring.setup(ALIGNMENT)?;
+            assert_eq!(u64::from(setup.ring), ALIGNMENT);
+            assert_eq!(setup.order, 15);
+            assert_eq!(u64::from(setup.scratch), 2 * ALIGNMENT);
+            assert_eq!(setup.read_pointer, setup.scratch + 64);
+            assert!(ring.setup(u64::MAX / 2).is_err());
+            assert!(ring.setup((1 << 32) - ALIGNMENT).is_err());
+            Ok(())
+        })
+    }
+}

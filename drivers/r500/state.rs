@@ -7,6 +7,8 @@
 //! through the ring only (R5xx 9.1.14), and those of the 3D pipe only while their caches are empty,
 //! so all go this way. The values are Linux' (`rv515_ring_start`).
 
+use kernel::prelude::*;
+
 use lapidary::portable::sink::{
     Full,
     Sink, //
@@ -105,4 +107,24 @@ fn set(out: &mut impl Sink, register: u32, value: u32) -> Result<(), Full> {
 /// A mask with a bit for each of `pipes` pipes.
 pub(crate) const fn every(pipes: u32) -> u32 {
     u32::MAX >> (32 - if pipes < 1 { 1 } else { pipes })
+}
+
+#[kunit_tests(r500_state)]
+mod tests {
+    use super::*;
+    use lapidary::portable::sink::CountingSink;
+
+    #[test]
+    fn the_length_is_right() {
+        for pipes in 1..=4 {
+            let mut count = CountingSink::default();
+            assert!(initial(&mut count, pipes).is_ok());
+            assert_eq!(count.0, DWORDS);
+        }
+    }
+
+    #[test]
+    fn each_pipe_has_a_bit() {
+        assert_eq!([0, 1, 2, 3, 4].map(every), [1, 1, 3, 7, 15]);
+    }
 }
