@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use crate::atom::Image;
 use crate::machine::Machine;
 use crate::pci::Identity;
 use crate::r5xx;
@@ -72,21 +73,59 @@ pub struct Entry {
     pub name: &'static str,
     /// PCI device number.
     pub device: u16,
-    /// Makes the chip.
-    pub build: fn(Options) -> Box<dyn Chip>,
+    variant: &'static r5xx::Variant,
 }
 
-/// Every chip.
-pub static CHIPS: &[Entry] = &[Entry {
-    name: "rv515",
-    device: 0x7142,
-    build: |o| Box::new(r5xx::R5xx::new(&r5xx::RV515, o)),
-}];
+/// Every chip, with the device number of one card that has it.
+pub static CHIPS: &[Entry] = &[
+    Entry {
+        name: "rv515",
+        device: 0x7142,
+        variant: &r5xx::RV515,
+    },
+    Entry {
+        name: "r520",
+        device: 0x7100,
+        variant: &r5xx::R520,
+    },
+    Entry {
+        name: "rv530",
+        device: 0x71c0,
+        variant: &r5xx::RV530,
+    },
+    Entry {
+        name: "rv560",
+        device: 0x7291,
+        variant: &r5xx::RV560,
+    },
+    Entry {
+        name: "rv570",
+        device: 0x7280,
+        variant: &r5xx::RV570,
+    },
+    Entry {
+        name: "r580",
+        device: 0x7240,
+        variant: &r5xx::R580,
+    },
+];
 
 impl Entry {
     /// The chip of that name.
     pub fn by_name(name: &str) -> Option<&'static Entry> {
         CHIPS.iter().find(|e| e.name == name)
+    }
+
+    /// Makes the chip; it must be reset before use.
+    pub fn build(&self, options: Options) -> Box<dyn Chip> {
+        Box::new(r5xx::R5xx::new(self.variant, options))
+    }
+
+    /// The synthetic ROM of a card with it, whose ASIC_Init posts that much VRAM.
+    pub fn rom(&self, vram: u64) -> Vec<u8> {
+        Image::new(self.device)
+            .posting(&self.variant.posting(vram))
+            .build()
     }
 
     /// Its PCI function, with a ROM of that many bytes.

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use lapidary_model::atom::Image;
 use lapidary_model::chip::{CHIPS, Entry};
 
 /// Makes a minimal ATOM expansion ROM from documented structure facts.
@@ -17,6 +16,9 @@ struct Args {
     /// Which chip.
     #[arg(long, default_value = "rv515")]
     chip: String,
+    /// Size of VRAM in MiB that ASIC_Init sets up.
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    vram_mib: u64,
     /// The file to write.
     out: PathBuf,
 }
@@ -27,6 +29,6 @@ fn main() -> anyhow::Result<()> {
         let all: Vec<_> = CHIPS.iter().map(|e| e.name).collect();
         bail!("no chip {}; there are {}", args.chip, all.join(", "));
     };
-    fs::write(&args.out, Image::new(entry.device).build())
+    fs::write(&args.out, entry.rom(args.vram_mib << 20))
         .with_context(|| format!("cannot write {}", args.out.display()))
 }

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Parser;
 use lapidary_model::chip::{CHIPS, Entry, Options, State};
+use lapidary_model::control;
 use lapidary_model::machine::Machine;
 use lapidary_model::memory::Vram;
 use lapidary_model::pci::Config;
 use lapidary_model::run::{Shared, System};
 use lapidary_model::server::Function;
 use lapidary_model::trace::Trace;
-use lapidary_model::{atom, control};
 
 /// A functional model of a GPU, for QEMU's vfio-user-pci.
 #[derive(Parser)]
@@ -56,7 +56,29 @@ enum VramAccess {
     Trapped,
 }
 
+/// Writes warnings to the standard error output.
+struct Complaints;
+
+impl log::Log for Complaints {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Warn
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            eprintln!("gpu-model: {}", record.args());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+static COMPLAINTS: Complaints = Complaints;
+
 fn main() -> ExitCode {
+    if log::set_logger(&COMPLAINTS).is_ok() {
+        log::set_max_level(log::LevelFilter::Warn);
+    }
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
@@ -66,10 +88,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn rom(which: &str, entry: &Entry) -> anyhow::Result<Vec<u8>> {
+fn rom(which: &str, entry: &Entry, vram: u64) -> anyhow::Result<Vec<u8>> {
     let image = match which {
         "none" => return Ok(Vec::new()),
-        "synthetic" => atom::Image::new(entry.device).build(),
+        "synthetic" => entry.rom(vram),
         file => fs::read(file).with_context(|| format!("cannot read {file}"))?,
     };
     if image.is_empty() || image.len() > 1 << 24 {
@@ -89,7 +111,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
         bail!("--vram-mib {}: a power of two up to 1024", args.vram_mib);
     }
     let vram = args.vram_mib << 20;
-    let rom = rom(&args.rom, entry)?;
+    let rom = rom(&args.rom, entry, vram)?;
     let identity = entry.identity(vram, rom.len() as u64);
     let mut machine = Machine::new(
         Vram::new(vram).context("no memory for VRAM")?,
@@ -99,7 +121,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
         machine.trace =
             Trace::to_file(path).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let mut chip = (entry.build)(Options {
+    let mut chip = entry.build(Options {
         vram,
         state: args.state,
     });

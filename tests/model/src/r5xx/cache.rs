@@ -64,8 +64,9 @@ fn pages(address: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
         (end - 1) / PAGE + 1
     };
     (first..last).map(move |page| {
-        let from = address.max(page * PAGE) - page * PAGE;
-        let to = end.min((page + 1) * PAGE) - page * PAGE;
+        let start = page * PAGE;
+        let from = address.max(start) - start;
+        let to = (end - start).min(PAGE);
         let (low, high) = (from / LINE, (to - 1) / LINE);
         (page, (u64::MAX >> (63 - (high - low))) << low)
     })

@@ -406,9 +406,12 @@ impl R5xx {
         m.counters.add("packets", 1);
         let address = self.cp.assembly_at[stream as usize];
         if m.trace.on() {
-            for line in packet::lines(words) {
-                m.trace
-                    .line(format_args!("{} {address:#010x} {line}", stream.name()));
+            let options = lapidary_decoder::Options {
+                base: address.into(),
+                ring: None,
+            };
+            for line in lapidary_decoder::decode_stream(words, options) {
+                m.trace.line(format_args!("{:<4} {line}", stream.name()));
             }
         }
         m.judge.doing(Some(Doing {

@@ -17,8 +17,11 @@ use crate::judge::Kind;
 use crate::machine::Machine;
 use crate::memory::Unit;
 
-/// Tables that can wait in an engine's queue.
+/// Entries of an engine's queue, as `QUEUE_FREE` counts them for the host. A command stream waits for room, which the
+/// model grants by letting the queue grow.
 const QUEUE: usize = 16;
+/// The most that the queue grows to.
+const LONGEST: usize = 1 << 14;
 /// Bytes that one step moves.
 const PIECE: u32 = 64 << 10;
 
@@ -114,10 +117,19 @@ enum Next {
     End,
 }
 
+/// What waits for an engine.
+#[derive(Clone, Copy)]
+enum Job {
+    /// A descriptor table: its address and CP_SYNC.
+    Table(u32),
+    /// A descriptor given directly.
+    Direct(Descriptor),
+}
+
 /// State of one engine.
 #[derive(Default)]
 pub struct Engine {
-    queue: VecDeque<u32>,
+    queue: VecDeque<Job>,
     running: Option<(Descriptor, Next)>,
     sync: bool,
     aborted: bool,
@@ -137,18 +149,17 @@ impl Engine {
 
 impl R5xx {
     /// A register was written; true if it is one of the engines'.
-    pub(super) fn dma_write(&mut self, m: &mut Machine, offset: u32, value: u32) -> bool {
+    pub(super) fn dma_write(
+        &mut self,
+        m: &mut Machine,
+        offset: u32,
+        value: u32,
+        source: Source,
+    ) -> bool {
         for (i, p) in PORTS.iter().enumerate() {
             if offset == p.table {
                 self.regs.set(offset, value);
-                if self.dma[i].queue.len() >= QUEUE {
-                    m.finding(
-                        Kind::DmaDescriptor,
-                        format_args!("the queue of engine {i} is full"),
-                    );
-                } else {
-                    self.dma[i].queue.push_back(value);
-                }
+                self.dma_queue(m, i, Job::Table(value), source);
                 return true;
             }
             if offset == p.status {
@@ -169,27 +180,40 @@ impl R5xx {
                     self.regs.get(p.direct[1]),
                     value,
                 ]);
-                let engine = &mut self.dma[i];
-                if engine.running.is_some() || engine.aborted {
-                    m.finding(
-                        Kind::DmaDescriptor,
-                        format_args!("direct descriptor for engine {i}, which is busy or aborted"),
-                    );
-                } else {
-                    engine.sync = false;
-                    engine.running = Some((d, Next::End));
-                }
+                self.dma_queue(m, i, Job::Direct(d), source);
                 return true;
             }
         }
         false
     }
 
+    fn dma_queue(&mut self, m: &mut Machine, i: usize, job: Job, source: Source) {
+        let room = if source == Source::Host {
+            QUEUE
+        } else {
+            LONGEST
+        };
+        let engine = &mut self.dma[i];
+        if engine.aborted {
+            m.finding(
+                Kind::DmaDescriptor,
+                format_args!("work for engine {i}, whose ABORT_EN is set"),
+            );
+        } else if engine.queue.len() >= room {
+            m.finding(
+                Kind::DmaDescriptor,
+                format_args!("the queue of engine {i} is full"),
+            );
+        } else {
+            engine.queue.push_back(job);
+        }
+    }
+
     /// What a register of the engines reads.
     pub(super) fn dma_peek(&self, offset: u32) -> Option<u32> {
         let (i, p) = PORTS.iter().enumerate().find(|(_, p)| p.status == offset)?;
         let engine = &self.dma[i];
-        let free = (QUEUE - engine.queue.len()) as u32;
+        let free = QUEUE.saturating_sub(engine.queue.len()) as u32;
         let word = p.active.put(self.regs.get(offset), engine.active().into());
         Some(p.queue_free.put(word, free))
     }
@@ -203,13 +227,17 @@ impl R5xx {
             }
             match self.dma[i].running.take() {
                 Some((d, next)) => self.dma_move(m, i, d, next),
-                None => {
-                    let Some(table) = self.dma[i].queue.pop_front() else {
-                        continue;
-                    };
-                    self.dma[i].sync = mmio::dma_gui_table_addr::CP_SYNC.any(table);
-                    self.dma_fetch(m, i, table & mmio::dma_gui_table_addr::TABLE_ADDR.mask());
-                }
+                None => match self.dma[i].queue.pop_front() {
+                    None => continue,
+                    Some(Job::Table(table)) => {
+                        self.dma[i].sync = mmio::dma_gui_table_addr::CP_SYNC.any(table);
+                        self.dma_fetch(m, i, table & mmio::dma_gui_table_addr::TABLE_ADDR.mask());
+                    }
+                    Some(Job::Direct(d)) => {
+                        self.dma[i].sync = false;
+                        self.dma[i].running = Some((d, Next::End));
+                    }
+                },
             }
             more |= self.dma[i].active();
         }

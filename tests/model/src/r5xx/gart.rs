@@ -15,7 +15,6 @@ use super::regs::Space;
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
 
-const ENTRY_UNSNOOPED: u32 = 1 << 0;
 const ENTRY_WRITE: u32 = 1 << 2;
 const ENTRY_READ: u32 = 1 << 3;
 
@@ -40,11 +39,6 @@ impl Entry {
     /// Whether the GPU may write.
     pub fn writable(self) -> bool {
         self.0 & ENTRY_WRITE != 0
-    }
-
-    /// Whether CPU caches are snooped.
-    pub fn snooped(self) -> bool {
-        self.0 & ENTRY_UNSNOOPED == 0
     }
 }
 
@@ -110,8 +104,8 @@ mod tests {
     fn entries_carry_forty_bits() {
         let e = Entry(0xab12_345c);
         assert_eq!(e.page(), 0xab_1234_5000);
-        assert!(e.readable() && e.writable() && e.snooped());
-        assert!(!Entry(0x8).writable() && !Entry(0x5).snooped());
+        assert!(e.readable() && e.writable());
+        assert!(!Entry(0x8).writable() && !Entry(0x5).readable());
     }
 
     #[test]

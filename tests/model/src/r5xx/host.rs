@@ -250,7 +250,8 @@ impl R5xx {
                     self.resync(m);
                 }
             }
-            _ if self.cp_write(m, offset, value, source) || self.dma_write(m, offset, value) => {}
+            _ if self.cp_write(m, offset, value, source)
+                || self.dma_write(m, offset, value, source) => {}
             _ => {
                 self.regs.set(offset, value);
                 if offset >= mmio::D1CRTC_H_TOTAL && offset <= mmio::DISP_INTERRUPT_STATUS {

@@ -36,7 +36,7 @@ use std::time::Instant;
 use lapidary_registers::r500::{self, mmio};
 use lapidary_registers::{Domain, Field};
 
-use self::bus::{Bus, MC_RV515, McLayout};
+use self::bus::{Bus, MC_R520, MC_RV515, McLayout};
 use self::cp::{Cp, Stream};
 use self::engine2d_api::{Engine2d, Port};
 use self::regs::Space;
@@ -58,12 +58,58 @@ pub struct Variant {
     pipes: u32,
 }
 
-/// RV515: one pipe, its own memory controller.
+/// RV515: one pipe, and a memory controller of its own kind.
 pub static RV515: Variant = Variant {
     name: "rv515",
     mc: &MC_RV515,
     pipes: 1,
 };
+/// R520: four pipes.
+pub static R520: Variant = Variant {
+    name: "r520",
+    mc: &MC_R520,
+    pipes: 4,
+};
+/// RV530: one pipe with two depth pipes.
+pub static RV530: Variant = Variant {
+    name: "rv530",
+    mc: &MC_R520,
+    pipes: 1,
+};
+/// RV560: two pipes.
+pub static RV560: Variant = Variant {
+    name: "rv560",
+    mc: &MC_R520,
+    pipes: 2,
+};
+/// RV570: three pipes.
+pub static RV570: Variant = Variant {
+    name: "rv570",
+    mc: &MC_R520,
+    pipes: 3,
+};
+/// R580: four pipes.
+pub static R580: Variant = Variant {
+    name: "r580",
+    mc: &MC_R520,
+    pipes: 4,
+};
+
+impl Variant {
+    /// The register writes (byte offset, value) that post a card with that much VRAM, as its firmware would do them.
+    pub fn posting(&self, vram: u64) -> Vec<(u32, u32)> {
+        let top = u64::from(FIRMWARE_FB) + vram - 1;
+        let location = (top >> 16 << 16) as u32 | FIRMWARE_FB >> 16;
+        let write = mmio::mc_ind_index::MC_IND_WR_EN.mask() | 0x7f << 16;
+        vec![
+            (mmio::CONFIG_MEMSIZE, vram as u32),
+            (mmio::MC_IND_INDEX, self.mc.fb_location | write),
+            (mmio::MC_IND_DATA, location),
+            (mmio::MC_IND_INDEX, 0),
+            (mmio::HDP_FB_LOCATION, FIRMWARE_FB >> 16),
+        ]
+    }
+}
 
 /// Who accesses a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,16 +166,11 @@ impl R5xx {
         }
     }
 
-    /// What the firmware writes when it posts the card.
-    fn post(&mut self) {
-        self.regs
-            .set(mmio::CONFIG_MEMSIZE, self.options.vram as u32);
-        let top = u64::from(FIRMWARE_FB) + self.options.vram - 1;
-        self.bus.mc.set(
-            self.bus.layout.fb_location,
-            (top >> 16 << 16) as u32 | FIRMWARE_FB >> 16,
-        );
-        self.regs.set(mmio::HDP_FB_LOCATION, FIRMWARE_FB >> 16);
+    /// The firmware posts the card.
+    fn post(&mut self, m: &mut Machine) {
+        for (offset, value) in self.variant.posting(self.options.vram) {
+            self.write_register(m, offset, value, Source::Host);
+        }
     }
 
     /// Lets the 2D engine work, with a view of the rest of the chip.
@@ -194,13 +235,16 @@ impl Chip for R5xx {
             | mmio::gb_pipe_select::PIPE_MASK.of((1 << self.variant.pipes) - 1)
             | mmio::gb_pipe_select::BAD_PIPES.of((1 << self.variant.pipes) - 1);
         self.regs.set(mmio::GB_PIPE_SELECT, pipes);
+        if self.regs.register(mmio::GB_PIPE_SELECT2).is_some() {
+            self.regs.set(mmio::GB_PIPE_SELECT2, 3);
+        }
         let layout = self.bus.layout;
         self.bus.mc.set(layout.status, layout.idle);
         self.bus.mc.set(layout.width.0, layout.width.1);
         // An AGP aperture whose start lies above its top is off.
         self.bus.mc.set(layout.agp_location, 0x0000_ffff);
         if self.options.state != State::Unposted {
-            self.post();
+            self.post(m);
         }
         if self.options.state == State::Crtc {
             self.light_crtc(FIRMWARE_FB);

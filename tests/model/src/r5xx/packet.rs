@@ -66,11 +66,6 @@ pub fn name(header: u32) -> String {
     }
 }
 
-/// A packet for the trace, decoded by name.
-pub fn lines(words: &[u32]) -> Vec<String> {
-    vec![name(words[0])]
-}
-
 /// The registers that a packet of type 0 or 1 writes, in order.
 pub fn registers(words: &[u32]) -> impl Iterator<Item = u32> {
     let header = words[0];
