@@ -1,5 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Placeholder.
+//! Tests of the `radeon` user interface from user space: what it promises, what it refuses, and what
+//! one client can see of another. They run in the guest on the device model, or on a real card; there
+//! the tests that need the model are skipped.
+//!
+//! `lapidary-uapi-tests [--list] [WORD...]`: all tests, or those whose name contains a word.
 
-fn main() {}
+mod binding;
+mod caching;
+mod checker;
+mod create;
+mod display;
+mod drawing;
+mod envelope;
+mod faults;
+mod info;
+mod isolation;
+mod malformed;
+mod mapping;
+mod objects;
+mod stress;
+mod support;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut tests = Vec::new();
+    tests.extend(info::tests());
+    tests.extend(create::tests());
+    tests.extend(mapping::tests());
+    tests.extend(caching::tests());
+    tests.extend(objects::tests());
+    tests.extend(isolation::tests());
+    tests.extend(envelope::tests());
+    tests.extend(checker::tests());
+    tests.extend(drawing::tests());
+    tests.extend(malformed::tests());
+    tests.extend(stress::tests());
+    tests.extend(display::tests());
+    // Those that leave the device in need of a new probe come last.
+    tests.extend(faults::tests());
+    tests.extend(binding::tests());
+    lapidary_guest::harness::main(tests)
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! GEM_INFO, GEM_CREATE and GEM_CLOSE: sizes, limits, handles.
+
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::abi;
+use lapidary_guest::bo::PAGE;
+use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::{Bo, Domain, Errno};
+use std::collections::BTreeSet;
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("create/memory_sizes", sizes),
+        Test::new("create/one_byte", one_byte),
+        Test::new("create/size_0", size_0).lapidary_only("makes an object of no size"),
+        Test::new("create/sizes_beyond_memory", beyond_memory),
+        Test::new("create/alignment", alignment),
+        Test::new("create/nonsense_alignment", nonsense_alignment)
+            .lapidary_only("does not look at it"),
+        Test::new("create/unknown_flags_are_ignored", unknown_flags),
+        Test::new("create/many_handles", many_handles),
+        Test::new("create/closing", closing),
+        Test::new("create/memory_comes_back", comes_back).limit(60),
+        Test::new("create/more_than_there_is", more_than_there_is).limit(90),
+    ]
+}
+
+fn sizes(context: &mut Context) -> Result<()> {
+    let memory = context.device()?.gem_info()?;
+    ensure!(
+        memory.vram_size >= 16 << 20,
+        "{} bytes of VRAM",
+        memory.vram_size
+    );
+    ensure!(
+        memory.vram_visible <= memory.vram_size,
+        "more visible than there is: {memory:?}"
+    );
+    ensure!(
+        memory.vram_visible > 0 && memory.gart_size >= 16 << 20,
+        "{memory:?}"
+    );
+    Ok(())
+}
+
+fn one_byte(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for domain in Domain::ALL {
+        let bo = Bo::adopt(
+            device.clone(),
+            device.create_raw(1, 0, domain.bits(), 0)?,
+            PAGE,
+            domain,
+        );
+        // A byte is given a page, all of it zero and usable.
+        let mapping = bo.map()?;
+        ensure!(
+            (0..mapping.len()).all(|i| mapping.get(i) == 0),
+            "{domain:?}: not zero"
+        );
+        mapping.set(mapping.len() - 1, 0x55aa_55aa);
+        ensure!(
+            mapping.get(mapping.len() - 1) == 0x55aa_55aa,
+            "{domain:?}: the last dword does not hold"
+        );
+    }
+    Ok(())
+}
+
+fn size_0(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for domain in Domain::ALL {
+        refused(
+            "size 0",
+            device.create_raw(0, 0, domain.bits(), 0),
+            Errno::INVAL,
+        )?;
+    }
+    Ok(())
+}
+
+fn beyond_memory(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = device.gem_info()?;
+    let most = memory.gart_size.max(memory.vram_size);
+    for domain in Domain::ALL {
+        for size in [
+            most + PAGE,
+            1 << 40,
+            1 << 63,
+            u64::MAX - PAGE,
+            u64::MAX - PAGE + 1,
+            u64::MAX - 1,
+            u64::MAX,
+        ] {
+            let answer = device.create_raw(size, 0, domain.bits(), 0);
+            refused(
+                &format!("{size:#x} bytes in {domain:?}"),
+                answer,
+                Errno::NOMEM,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn alignment(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for domain in Domain::ALL {
+        for alignment in [0, 1, 4096, 1 << 16, 1 << 20] {
+            let handle = device
+                .create_raw(PAGE, alignment, domain.bits(), 0)
+                .with_context(|| format!("alignment {alignment:#x} in {domain:?}"))?;
+            device.close(handle)?;
+        }
+    }
+    Ok(())
+}
+
+fn nonsense_alignment(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for alignment in [1 << 62, u64::MAX, u64::MAX - 1] {
+        // Refused in whatever way, but refused; and nothing is lost.
+        let answer = device.create_raw(PAGE, alignment, abi::DOMAIN_VRAM, 0);
+        ensure!(
+            matches!(answer, Err(Errno::INVAL | Errno::NOMEM)),
+            "alignment {alignment:#x}: expected a refusal, got {answer:?}"
+        );
+    }
+    Ok(())
+}
+
+fn unknown_flags(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for flags in [1 << 5, 1 << 31, u32::MAX & !1, abi::FLAG_GTT_WC] {
+        let handle = device
+            .create_raw(PAGE, 0, abi::DOMAIN_GTT, flags)
+            .with_context(|| format!("flags {flags:#x}"))?;
+        device.close(handle)?;
+    }
+    Ok(())
+}
+
+fn many_handles(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let objects: Vec<Bo> = (0..500)
+        .map(|_| device.create(1, Domain::Gtt))
+        .collect::<Result<_, _>>()?;
+    let handles: BTreeSet<u32> = objects.iter().map(Bo::handle).collect();
+    ensure!(
+        handles.len() == objects.len() && !handles.contains(&0),
+        "handles are not distinct"
+    );
+    let offsets: BTreeSet<u64> = handles
+        .iter()
+        .map(|&handle| device.mmap_offset(handle))
+        .collect::<Result<_, _>>()?;
+    ensure!(
+        offsets.len() == objects.len(),
+        "map offsets are not distinct"
+    );
+    Ok(())
+}
+
+fn closing(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let handle = device.create_raw(PAGE, 0, abi::DOMAIN_GTT, 0)?;
+    device.close(handle)?;
+    refused("closing twice", device.close(handle), Errno::INVAL)?;
+    refused("closing 0", device.close(0), Errno::INVAL)?;
+    refused(
+        "mapping a closed object",
+        device.mmap_offset(handle),
+        Errno::NOENT,
+    )?;
+    refused(
+        "waiting for a closed object",
+        device.wait_idle(handle),
+        Errno::NOENT,
+    )?;
+    refused(
+        "asking for a closed object",
+        device.busy(handle).0,
+        Errno::NOENT,
+    )
+}
+
+/// Makes and drops twice the memory there is, one object at a time.
+fn comes_back(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = device.gem_info()?;
+    for (domain, all) in [
+        (Domain::Vram, memory.vram_size),
+        (Domain::Gtt, memory.gart_size),
+    ] {
+        let size = all / 8;
+        for i in 0..16 {
+            let bo = device
+                .create(size, domain)
+                .with_context(|| format!("object {i} of {size:#x} in {domain:?}"))?;
+            bo.map()?.set((size / 4 - 1) as usize, i);
+            bo.wait()?;
+        }
+    }
+    Ok(())
+}
+
+/// Asks for more video memory than there is in all. Some of it may come from elsewhere; when no more
+/// is to be had the error says so, and afterwards everything is as before.
+fn more_than_there_is(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 16 << 20;
+    let device = context.device()?;
+    let memory = device.gem_info()?;
+    let mut objects = Vec::new();
+    for i in 0..(memory.vram_size + memory.gart_size) / SIZE + 2 {
+        match device.create(SIZE, Domain::Vram) {
+            Ok(bo) => objects.push(bo),
+            Err(Errno::NOMEM) => break,
+            Err(error) => anyhow::bail!("object {i}: {error:?}"),
+        }
+    }
+    ensure!(
+        objects.len() as u64 >= (memory.vram_visible / SIZE).saturating_sub(2),
+        "only {} objects",
+        objects.len()
+    );
+    drop(objects);
+    let bo = device
+        .create(SIZE, Domain::Vram)
+        .context("after closing all of them")?;
+    bo.map()?.set(0, 1);
+    Ok(())
+}

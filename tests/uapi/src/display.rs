@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! On a card whose firmware shows a picture, the picture stays: clients fill all of video memory and
+//! the scan-out keeps its bytes, the display controller its registers.
+//!
+//! Skipped unless the model was started with an active display.
+
+use crate::support::{PITCH, WIDTH};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::control::Control;
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::{Context, Test, skip};
+use lapidary_guest::{Bo, Domain, Stream};
+use lapidary_registers::r500::mmio;
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("display/picture_survives_full_memory", picture_survives)
+            .needs_control()
+            .limit(120),
+        Test::new("display/registers_survive_drawing", registers_survive).needs_control(),
+    ]
+}
+
+fn peek(control: &mut Control, register: &str) -> Result<u32> {
+    let lines = control.request(&format!("peek {register}"))?;
+    let text = lines.first().context("no answer")?;
+    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16)
+        .with_context(|| format!("{register}: {text}"))
+}
+
+/// Where in video memory the picture lies: first byte and length, if one is shown.
+fn scan_out(control: &mut Control) -> Result<Option<(u64, u64)>> {
+    let enabled = mmio::d1crtc_control::CRTC_MASTER_EN.get(peek(control, "D1CRTC_CONTROL")?) != 0;
+    if !enabled || peek(control, "D1GRPH_ENABLE")? & 1 == 0 {
+        return Ok(None);
+    }
+    let address = u64::from(peek(control, "D1GRPH_PRIMARY_SURFACE_ADDRESS")?);
+    // The address is the memory controller's; VRAM begins where MC_FB_LOCATION says, in 64 KiB.
+    let start = u64::from(peek(control, "MC_FB_LOCATION")? & 0xffff) << 16;
+    let rows = u64::from(peek(control, "D1GRPH_Y_END")?);
+    // Pitch in pixels, of which none has more than four bytes.
+    let bytes = u64::from(peek(control, "D1GRPH_PITCH")?) * 4 * rows;
+    ensure!(
+        address >= start && bytes > 0,
+        "scan-out at {address:#x}, VRAM from {start:#x}, {bytes} bytes"
+    );
+    Ok(Some((address - start, bytes)))
+}
+
+fn vram(control: &mut Control, offset: u64, bytes: u64) -> Result<Vec<String>> {
+    const AT_ONCE: u64 = 1 << 18;
+    let mut lines = Vec::new();
+    for at in (0..bytes).step_by(AT_ONCE as usize) {
+        lines.extend(control.request(&format!(
+            "vram {} {}",
+            offset + at,
+            AT_ONCE.min(bytes - at)
+        ))?);
+    }
+    Ok(lines)
+}
+
+const REGISTERS: [&str; 8] = [
+    "D1CRTC_CONTROL",
+    "D1GRPH_ENABLE",
+    "D1GRPH_CONTROL",
+    "D1GRPH_PRIMARY_SURFACE_ADDRESS",
+    "D1GRPH_PITCH",
+    "D1CRTC_H_TOTAL",
+    "D1CRTC_V_TOTAL",
+    "MC_FB_LOCATION",
+];
+
+fn registers(control: &mut Control) -> Result<Vec<u32>> {
+    REGISTERS.iter().map(|name| peek(control, name)).collect()
+}
+
+fn registers_survive(context: &mut Context) -> Result<()> {
+    if scan_out(context.control()?)?.is_none() {
+        return skip("no display is active");
+    }
+    let before = registers(context.control()?)?;
+    crate::support::engine_works(&context.device()?)?;
+    let after = registers(context.control()?)?;
+    for ((name, before), after) in REGISTERS.iter().zip(before).zip(after) {
+        ensure!(before == after, "{name} was {before:#x}, is {after:#x}");
+    }
+    Ok(())
+}
+
+fn picture_survives(context: &mut Context) -> Result<()> {
+    let Some((offset, bytes)) = scan_out(context.control()?)? else {
+        return skip("no display is active");
+    };
+    let before = vram(context.control()?, offset, bytes)?;
+    ensure!(
+        before
+            .iter()
+            .any(|line| line.bytes().any(|digit| digit != b'0')),
+        "the picture is black"
+    );
+    let device = context.device()?;
+    // Large objects first, then ever smaller ones into what is left.
+    let mut objects: Vec<Bo> = Vec::new();
+    let mut size = 16 << 20;
+    while size >= 1 << 16 {
+        match device.create(size, Domain::Vram) {
+            Ok(bo) if device.busy(bo.handle()).1 == Domain::Vram.bits() => objects.push(bo),
+            // Elsewhere, or not at all: video memory is full for this size.
+            _ => size /= 4,
+        }
+    }
+    ensure!(objects.len() > 8, "only {} objects", objects.len());
+    for (i, bo) in objects.iter().enumerate() {
+        let rows = (bo.size() / u64::from(PITCH)).min(8000) as i32;
+        let mut stream = Stream::new();
+        let to = Surface::new(bo, PITCH);
+        draw2d::fill_by_registers(
+            &mut stream,
+            to,
+            0x0bad_0000 + i as u32,
+            Rect::new(0, 0, WIDTH, rows),
+        );
+        device.submit(&stream)?;
+        let mapping = bo.map()?;
+        for word in (0..mapping.len()).step_by(1021) {
+            mapping.set(word, 0x0bad_f00d);
+        }
+    }
+    for bo in &objects {
+        bo.wait()?;
+    }
+    let after = vram(context.control()?, offset, bytes)?;
+    let changed = before
+        .iter()
+        .zip(&after)
+        .filter(|(before, after)| before != after)
+        .count();
+    ensure!(
+        changed == 0,
+        "{changed} of {} pieces of the picture changed",
+        before.len()
+    );
+    Ok(())
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! When the device misbehaves: hangs, lost interrupts and write-backs, a device that fell off the bus.
+//! The model does it on demand. Nobody may wait without bound, and who is to blame and who is not see
+//! the same: fences signal, new work is refused.
+//!
+//! Every test here gives the device a fresh probe at its end.
+
+use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::abi::info_request;
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const RECOVERS: &str = "recovers by a reset after ten seconds";
+/// The bound of a hang (module parameter `hang_ms`, 5 s if not set) and time to notice it.
+const BOUND: Duration = Duration::from_secs(8);
+/// INFO request of our own: fences that a waiter got by looking instead of by an interrupt.
+const FENCES_POLLED: u32 = 0x4c50_0000;
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("faults/hang", |c| hang(c, "hang"))
+            .needs_control()
+            .lapidary_only(RECOVERS)
+            .kernel("ring 0 hung", 1)
+            .limit(60),
+        Test::new("faults/endless_buffer", |c| hang(c, "endless-buffer"))
+            .needs_control()
+            .lapidary_only(RECOVERS)
+            .kernel("ring 0 hung", 1)
+            .limit(60),
+        Test::new("faults/lost_interrupts", lost_interrupts)
+            .needs_control()
+            .lapidary_only("does not say that it polls")
+            .kernel("interrupts are lost", 1)
+            .limit(60),
+        Test::new("faults/lost_writeback", lost_writeback)
+            .needs_control()
+            .lapidary_only(RECOVERS)
+            .limit(60),
+        Test::new("faults/late_fence", late_fence)
+            .needs_control()
+            .limit(60),
+        Test::new("faults/signal_while_waiting", signal_while_waiting)
+            .needs_control()
+            .limit(60),
+        Test::new("faults/off_the_bus", off_the_bus)
+            .needs_control()
+            .lapidary_only(RECOVERS)
+            .kernel("ring 0 hung", 1)
+            .limit(60),
+    ]
+}
+
+fn fill(bo: &Bo, colour: u32) -> Stream {
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(
+        &mut stream,
+        Surface::new(bo, PITCH),
+        colour,
+        Rect::new(0, 0, WIDTH, 16),
+    );
+    stream
+}
+
+fn polled(device: &Device) -> Result<u64> {
+    let bytes = device
+        .info_bytes(FENCES_POLLED, 0)
+        .context("asking for polled fences")?;
+    Ok(u64::from_le_bytes(bytes[..8].try_into()?))
+}
+
+fn hang(context: &mut Context, fault: &str) -> Result<()> {
+    let victim = context.device()?;
+    let _reprobe = Reprobe::of(&victim)?;
+    let innocent = victim.another()?;
+    let (bo, other) = (
+        support::surface(&victim, 16, Domain::Gtt)?,
+        support::surface(&innocent, 16, Domain::Vram)?,
+    );
+    let mapping = other.map()?;
+    let resets = victim.reset_counter()?;
+    engine_works(&victim)?;
+
+    context.control()?.fault(fault, 1)?;
+    victim
+        .submit(&fill(&bo, 1))
+        .context("the submission that hangs")?;
+    // The innocent client's work queues up behind it; it may already be refused.
+    let _ = innocent.submit(&fill(&other, 2));
+    within(BOUND, "the victim's wait", || bo.wait())?.context("the victim's wait")?;
+    within(BOUND, "the innocent client's wait", || other.wait())?
+        .context("the innocent client's wait")?;
+    ensure!(
+        !bo.is_busy()? && !other.is_busy()?,
+        "an object is busy after the hang"
+    );
+
+    ensure!(
+        victim.reset_counter()? == resets + 1,
+        "reset counter {} after {resets}",
+        victim.reset_counter()?
+    );
+    for request in [
+        info_request("ACCEL_WORKING"),
+        info_request("ACCEL_WORKING2"),
+    ] {
+        ensure!(
+            innocent.info(request)? == 0,
+            "{} after a hang",
+            request.name
+        );
+    }
+    for client in [&victim, &innocent] {
+        refused("new work", client.submit(&support::nothing()), Errno::BUSY)?;
+    }
+    // Memory can still be read and dropped; waiting returns at once.
+    mapping.set(1, 3);
+    ensure!(mapping.get(1) == 3, "mapped memory does not hold");
+    within(Duration::from_secs(1), "waiting for nothing", || {
+        other.wait()
+    })??;
+    drop((bo, other));
+    Ok(())
+}
+
+/// After a fault the device gets a new probe; it must work then, and keep no memory of the fault.
+fn after_reprobe(context: &mut Context, device: Rc<Device>, reprobe: &Reprobe) -> Result<()> {
+    context.control()?.clear_faults()?;
+    drop(device);
+    reprobe.now()?;
+    let device = context.device()?;
+    engine_works(&device).context("after a new probe")?;
+    ensure!(
+        device.info(info_request("ACCEL_WORKING2"))? == 1,
+        "ACCEL_WORKING2 after a new probe"
+    );
+    Ok(())
+}
+
+fn lost_interrupts(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    // An interrupt is only asked for when somebody has to wait, so the work has to take a while.
+    let before = polled(&device)?;
+    context.control()?.fault("late-fence", 1)?;
+    context.control()?.request("fault lost-interrupt")?;
+    device.submit(&fill(&bo, 1))?;
+    within(Duration::from_secs(4), "the wait", || bo.wait())??;
+    ensure!(bo.read()?[0] == 1, "the wait ended before the work");
+    ensure!(polled(&device)? > before, "no fence was counted as polled");
+    for colour in 2..10 {
+        device.submit(&fill(&bo, colour))?;
+        within(Duration::from_secs(2), "a later wait", || bo.wait())??;
+    }
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    drop(bo);
+    after_reprobe(context, device, &reprobe)?;
+    // And interrupts work again.
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    context.control()?.fault("late-fence", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    bo.wait()?;
+    ensure!(polled(&device)? == 0, "fences are still polled for");
+    Ok(())
+}
+
+/// A write-back that is lost is made good by the next one.
+fn lost_writeback(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let _reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.fault("lost-writeback", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    device.submit(&fill(&bo, 2))?;
+    within(Duration::from_secs(4), "the wait", || bo.wait())??;
+    ensure!(bo.read()?[0] == 2, "the wait ended before the work");
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    engine_works(&device)
+}
+
+fn late_fence(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let _reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    let resets = device.reset_counter()?;
+    for colour in 1..4 {
+        context.control()?.fault("late-fence", 1)?;
+        let begin = Instant::now();
+        device.submit(&fill(&bo, colour))?;
+        bo.wait()?;
+        ensure!(
+            begin.elapsed() > Duration::from_millis(300),
+            "the wait ended after {:?}",
+            begin.elapsed()
+        );
+        ensure!(bo.read()?[0] == colour, "the wait ended before the work");
+    }
+    ensure!(device.reset_counter()? == resets, "it was taken for a hang");
+    Ok(())
+}
+
+/// A signal interrupts a wait, and the process can be killed in it.
+fn signal_while_waiting(context: &mut Context) -> Result<()> {
+    use lapidary_guest::child::{self, End};
+    let device = context.device()?;
+    let _reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.fault("late-fence", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    let child = child::spawn(|| {
+        bo.wait()?;
+        Ok(0)
+    })?;
+    std::thread::sleep(Duration::from_millis(100));
+    let begin = Instant::now();
+    child.signal(libc::SIGKILL);
+    let end = child.wait(Duration::from_secs(5))?;
+    ensure!(
+        end == End::Signal(libc::SIGKILL),
+        "the waiting child ended with {end:?}"
+    );
+    ensure!(
+        begin.elapsed() < Duration::from_millis(350),
+        "it was killed only after {:?}",
+        begin.elapsed()
+    );
+    bo.wait()?;
+    Ok(())
+}
+
+/// Every register reads all ones and nothing runs any more.
+fn off_the_bus(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    engine_works(&device)?;
+    context.control()?.request("fault dead")?;
+    let _ = device.submit(&fill(&bo, 1));
+    within(BOUND, "the wait", || bo.wait())?.context("the wait")?;
+    refused("new work", device.submit(&support::nothing()), Errno::BUSY)?;
+    drop(bo);
+    after_reprobe(context, device, &reprobe)
+}

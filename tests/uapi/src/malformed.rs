@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Ioctls of the wrong size or number, and arguments of random bytes.
+//!
+//! The DRM core copies as many bytes as the caller's number says and fills up with zeros, so a size
+//! that is off is not an error in itself. It must not do harm either.
+
+use crate::support::{Random, engine_works};
+use anyhow::{Result, bail, ensure};
+use lapidary_guest::abi;
+use lapidary_guest::harness::{Context, Test};
+use lapidary_guest::{Device, Errno};
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("malformed/sizes", sizes),
+        Test::new("malformed/unused_numbers", unused_numbers),
+        Test::new("malformed/dead_numbers", dead_numbers),
+        Test::new("malformed/directions", directions),
+        Test::new("malformed/random_arguments", random_arguments).limit(60),
+    ]
+}
+
+/// The driver's own ioctls, as offsets from the first private number.
+const LIVE: [u32; 13] = [
+    0x1c, 0x1d, 0x1e, 0x23, 0x24, 0x26, 0x27, 0x28, 0x29, 0x2a, 0x2b, 0x2c, 0x2d,
+];
+
+type Argument = [u64; 64];
+
+fn call(device: &Device, request: u64, argument: &mut Argument) -> Result<i32, Errno> {
+    device.ioctl(request, argument)
+}
+
+/// Closes what a call may have made, so that a long run does not fill memory.
+fn tidy(device: &Device) {
+    for handle in 1..64 {
+        let _ = device.close(handle);
+    }
+}
+
+fn sizes(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for nr in LIVE {
+        for size in [
+            0, 1, 3, 4, 8, 12, 15, 16, 20, 24, 31, 32, 33, 64, 128, 256, 512,
+        ] {
+            let mut argument: Argument = [0; 64];
+            // Anything but a crash will do; what does succeed must be harmless.
+            let _ = call(&device, abi::private(nr, size), &mut argument);
+            let beyond = argument
+                .iter()
+                .skip(size.div_ceil(8))
+                .any(|&word| word != 0);
+            ensure!(
+                !beyond,
+                "number {nr:#x} of {size} bytes wrote beyond its argument"
+            );
+        }
+    }
+    tidy(&device);
+    engine_works(&device)
+}
+
+fn unused_numbers(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for nr in [0x1f, 0x20, 0x25].into_iter().chain(0x2e..0x60) {
+        for size in [0, 8, 32] {
+            let answer = call(&device, abi::private(nr, size), &mut [0; 64]);
+            ensure!(
+                answer == Err(Errno::INVAL),
+                "number {nr:#x} of {size} bytes: {answer:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of the interface before memory management.
+fn dead_numbers(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for nr in 0..=0x1b {
+        for size in [0, 8, 32] {
+            let answer = call(&device, abi::private(nr, size), &mut [0; 64]);
+            let refused = matches!(answer, Err(Errno::INVAL | Errno::ACCESS | Errno::PERM));
+            ensure!(refused, "number {nr:#x} of {size} bytes: {answer:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Numbers that say the argument is only read, only written, or not there.
+fn directions(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for nr in LIVE {
+        for direction in 0..4 {
+            let mut argument: Argument = [0; 64];
+            let _ = call(
+                &device,
+                abi::request(direction, 0x40 + nr, 32),
+                &mut argument,
+            );
+            let wrote = argument.iter().any(|&word| word != 0);
+            // Without the bit for reading, nothing comes back.
+            ensure!(
+                direction & 2 != 0 || !wrote,
+                "number {nr:#x}, direction {direction}: something was written"
+            );
+        }
+    }
+    tidy(&device);
+    engine_works(&device)
+}
+
+fn random_arguments(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let mut random = Random::new(0x600d_5eed);
+    for i in 0..20_000 {
+        let nr = LIVE[random.below(LIVE.len() as u64) as usize];
+        let mut argument: Argument = [0; 64];
+        for word in argument.iter_mut().take(4) {
+            // Small numbers hit handles and flags, large ones everything else.
+            *word = match random.below(4) {
+                0 => 0,
+                1 => random.below(16),
+                2 => random.below(16) | random.below(8) << 32,
+                _ => random.next(),
+            };
+        }
+        if nr == 0x1d {
+            // Sizes that can be had would only fill memory.
+            argument[0] = random.below(3) * 4096;
+        }
+        match call(&device, abi::private(nr, 32), &mut argument) {
+            Err(Errno::IO | Errno::BADF | Errno::NOSYS) => {
+                bail!("call {i}, number {nr:#x}: an odd error")
+            }
+            _ => {}
+        }
+        if i % 500 == 0 {
+            tidy(&device);
+        }
+    }
+    tidy(&device);
+    engine_works(&device)
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What is kept with an object: its domain, whether the GPU is busy with it, tiling flags.
+
+use crate::support;
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::abi;
+use lapidary_guest::bo::PAGE;
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use std::time::{Duration, Instant};
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("objects/domains", domains),
+        Test::new("objects/bad_handles", bad_handles),
+        Test::new("objects/idle_after_waiting", idle_after_waiting),
+        Test::new("objects/busy_while_drawn", busy_while_drawn).needs_control(),
+        Test::new("objects/waiting_is_for_this_object_only", this_object_only),
+        Test::new("objects/tiling", tiling),
+        Test::new("objects/not_implemented_is_refused", not_implemented),
+    ]
+}
+
+fn domains(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for domain in Domain::ALL {
+        let bo = device.create(PAGE, domain)?;
+        bo.map()?.set(0, 1);
+        bo.wait()?;
+        let (answer, seen) = device.busy(bo.handle());
+        answer.context("idle object")?;
+        ensure!(
+            seen == domain.bits(),
+            "made in {domain:?}, reported in {seen}"
+        );
+    }
+    // Both allowed: video memory is the better place.
+    let handle = device.create_raw(PAGE, 0, abi::DOMAIN_VRAM | abi::DOMAIN_GTT, 0)?;
+    let bo = Bo::adopt(device.clone(), handle, PAGE, Domain::Vram);
+    bo.map()?.set(0, 1);
+    bo.wait()?;
+    ensure!(
+        device.busy(handle).1 == abi::DOMAIN_VRAM,
+        "VRAM or GTT became {}",
+        device.busy(handle).1
+    );
+    Ok(())
+}
+
+fn bad_handles(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for handle in [0, 1, 0x1234, u32::MAX] {
+        refused("GEM_MMAP", device.mmap_offset(handle), Errno::NOENT)?;
+        refused("GEM_WAIT_IDLE", device.wait_idle(handle), Errno::NOENT)?;
+        refused("GEM_BUSY", device.busy(handle).0, Errno::NOENT)?;
+        let mut argument = abi::GemTiling {
+            handle,
+            ..Default::default()
+        };
+        refused(
+            "GEM_SET_TILING",
+            device.ioctl(abi::RADEON_GEM_SET_TILING, &mut argument),
+            Errno::NOENT,
+        )?;
+        refused(
+            "GEM_GET_TILING",
+            device.ioctl(abi::RADEON_GEM_GET_TILING, &mut argument),
+            Errno::NOENT,
+        )?;
+    }
+    // A handle is a client's own.
+    let other = device.another()?;
+    let bo = device.create(PAGE, Domain::Gtt)?;
+    refused(
+        "another client's handle",
+        other.wait_idle(bo.handle()),
+        Errno::NOENT,
+    )
+}
+
+/// A stream of large fills that takes a while.
+fn long_work(bo: &Bo) -> Stream {
+    let rows = (bo.size() / u64::from(support::PITCH)) as i32;
+    let mut stream = Stream::new();
+    for colour in 0..100 {
+        let all = Rect::new(0, 0, support::WIDTH, rows);
+        draw2d::fill_by_registers(&mut stream, Surface::new(bo, support::PITCH), colour, all);
+    }
+    stream
+}
+
+fn idle_after_waiting(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for domain in Domain::ALL {
+        let bo = support::surface(&device, 64, domain)?;
+        for _ in 0..10 {
+            device.submit(&long_work(&bo))?;
+            bo.wait()?;
+            ensure!(!bo.is_busy()?, "{domain:?}: busy after waiting");
+            ensure!(
+                bo.map()?.get(0) == 99,
+                "{domain:?}: idle before the last fill"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn busy_while_drawn(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let bo = support::surface(&device, 64, Domain::Gtt)?;
+    let bystander = support::surface(&device, 64, Domain::Gtt)?;
+    bystander.wait()?;
+    context.control()?.fault("late-fence", 1)?;
+    let begin = Instant::now();
+    device.submit(&long_work(&bo))?;
+    let (answer, domain) = device.busy(bo.handle());
+    refused("GEM_BUSY at once", answer, Errno::BUSY)?;
+    ensure!(domain == abi::DOMAIN_GTT, "reported in {domain}");
+    ensure!(
+        !bystander.is_busy()?,
+        "an object that is not in the stream is busy"
+    );
+    bo.wait()?;
+    ensure!(
+        begin.elapsed() > Duration::from_millis(300),
+        "the fence was not late at all"
+    );
+    ensure!(!bo.is_busy()?, "busy after waiting");
+    Ok(())
+}
+
+fn this_object_only(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let (drawn, other) = (
+        support::surface(&device, 64, Domain::Gtt)?,
+        support::surface(&device, 64, Domain::Gtt)?,
+    );
+    other.wait()?;
+    for _ in 0..20 {
+        device.submit(&long_work(&drawn))?;
+        ensure!(!other.is_busy()?, "the other object is busy");
+    }
+    drawn.wait()?;
+    Ok(())
+}
+
+fn tiling_of(device: &Device, handle: u32) -> Result<(u32, u32)> {
+    let mut argument = abi::GemTiling {
+        handle,
+        ..Default::default()
+    };
+    device.ioctl(abi::RADEON_GEM_GET_TILING, &mut argument)?;
+    Ok((argument.flags, argument.pitch))
+}
+
+fn tiling(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let bo = device.create(PAGE, Domain::Vram)?;
+    ensure!(
+        tiling_of(&device, bo.handle())? == (0, 0),
+        "a new object has tiling"
+    );
+    // On R5xx whatever is stored comes back.
+    for (flags, pitch) in [
+        (abi::TILING_MACRO, 256),
+        (abi::TILING_MACRO | abi::TILING_MICRO, 1024),
+        (0x3f, 16384),
+        (u32::MAX, u32::MAX),
+        (0, 0),
+    ] {
+        let mut argument = abi::GemTiling {
+            handle: bo.handle(),
+            flags,
+            pitch,
+        };
+        device
+            .ioctl(abi::RADEON_GEM_SET_TILING, &mut argument)
+            .with_context(|| format!("{flags:#x}, {pitch}"))?;
+        let seen = tiling_of(&device, bo.handle())?;
+        ensure!(
+            seen == (flags, pitch),
+            "stored ({flags:#x}, {pitch}), got {seen:?}"
+        );
+    }
+    let other = device.create(PAGE, Domain::Vram)?;
+    ensure!(
+        tiling_of(&device, other.handle())? == (0, 0),
+        "another object has it too"
+    );
+    Ok(())
+}
+
+/// Numbers of the header that no driver for these chips implements.
+fn not_implemented(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let mut bytes = [0u32; 8];
+    refused(
+        "GEM_PREAD",
+        device.ioctl(abi::RADEON_GEM_PREAD, &mut bytes),
+        Errno::INVAL,
+    )?;
+    refused(
+        "GEM_PWRITE",
+        device.ioctl(abi::RADEON_GEM_PWRITE, &mut bytes),
+        Errno::INVAL,
+    )?;
+    let bo = device.create(PAGE, Domain::Gtt)?;
+    let mut argument = abi::GemVa {
+        handle: bo.handle(),
+        operation: 1,
+        flags: 6,
+        offset: 1 << 24,
+        vm_id: 0,
+    };
+    let answer = device.ioctl(abi::RADEON_GEM_VA, &mut argument);
+    ensure!(
+        matches!(answer, Err(Errno::NOTTY | Errno::INVAL)),
+        "GEM_VA without address spaces: {answer:?}"
+    );
+    Ok(())
+}

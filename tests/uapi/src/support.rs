@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What several topics need: a working engine, a quiet device, small streams.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::control::{Control, Counters};
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::Context;
+use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::{Bo, Device, Domain, Stream, pm4};
+use lapidary_registers::r500::pm4::op;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Bytes from row to row of the surfaces that tests draw on.
+pub const PITCH: u32 = 256;
+/// Pixels of a row.
+pub const WIDTH: i32 = PITCH as i32 / 4;
+
+/// A stream that does nothing.
+pub fn nothing() -> Stream {
+    let mut stream = Stream::new();
+    stream.packet(op::NOP, &[0]).pad(8);
+    stream
+}
+
+/// A stream of fillers.
+pub fn fillers(dwords: usize) -> Vec<u32> {
+    vec![pm4::PACKET2; dwords]
+}
+
+/// An object that is a surface of `rows` rows.
+pub fn surface(device: &Rc<Device>, rows: u32, domain: Domain) -> Result<Bo> {
+    device
+        .create(u64::from(PITCH * rows), domain)
+        .with_context(|| format!("a surface in {domain:?}"))
+}
+
+/// Draws into a new object and looks at it: the engine works.
+pub fn engine_works(device: &Rc<Device>) -> Result<()> {
+    let bo = surface(device, 16, Domain::Gtt)?;
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(
+        &mut stream,
+        Surface::new(&bo, PITCH),
+        0x1234_5678,
+        Rect::new(0, 0, WIDTH, 16),
+    );
+    device.submit(&stream).context("submitting a fill")?;
+    let seen = bo.read().context("waiting for a fill")?;
+    ensure!(
+        seen.iter().all(|&pixel| pixel == 0x1234_5678),
+        "a fill left {:#010x}",
+        seen[0]
+    );
+    Ok(())
+}
+
+/// The counters once nothing moves them any more.
+pub fn quiet(control: &mut Control) -> Result<Counters> {
+    let end = Instant::now() + Duration::from_secs(5);
+    let mut last = control.counters()?;
+    loop {
+        std::thread::sleep(Duration::from_millis(40));
+        let now = control.counters()?;
+        if now == last {
+            return Ok(now);
+        }
+        if Instant::now() > end {
+            bail!("the device does not come to rest: {:?}", now.since(&last));
+        }
+        last = now;
+    }
+}
+
+/// Runs `work` and makes sure that the device saw nothing of it. Without a model only `work` counts.
+pub fn untouched(context: &mut Context, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before = context.control_if_any().map(quiet).transpose()?;
+    work()?;
+    let after = context.control_if_any().map(quiet).transpose()?;
+    if let (Some(before), Some(after)) = (before, after) {
+        let trace = after.since(&before);
+        ensure!(trace.is_empty(), "the device saw it: {trace:?}");
+    }
+    Ok(())
+}
+
+/// The PCI device of a client, and its driver's name.
+pub fn bound(device: &Device) -> Result<(PciDevice, String)> {
+    let pci = PciDevice::of(device)?;
+    let driver = pci.driver().context("no driver is bound")?;
+    Ok((pci, driver))
+}
+
+/// Gives the device a fresh probe when dropped, whatever happened meanwhile, so that a test which
+/// breaks the engine breaks only itself.
+pub struct Reprobe {
+    pci: PciDevice,
+    driver: String,
+}
+
+impl Reprobe {
+    /// For the device of a client.
+    pub fn of(device: &Device) -> Result<Reprobe> {
+        let (pci, driver) = bound(device)?;
+        Ok(Reprobe { pci, driver })
+    }
+
+    /// Unbinds and binds now; the caller's clients of the device are dead afterwards.
+    pub fn now(&self) -> Result<()> {
+        if self.pci.driver().is_some() {
+            self.pci.unbind(&self.driver)?;
+        }
+        self.pci.bind(&self.driver)
+    }
+}
+
+impl Drop for Reprobe {
+    fn drop(&mut self) {
+        if let Err(error) = self.now() {
+            eprintln!("giving the device a fresh probe: {error:#}");
+        }
+    }
+}
+
+/// Runs `work`, which must not take longer than `limit`.
+pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T> {
+    let begin = Instant::now();
+    let answer = work();
+    let taken = begin.elapsed();
+    ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
+    Ok(answer)
+}
+
+/// A small generator of pseudo-random numbers (xorshift), the same in every run.
+pub struct Random(u64);
+
+impl Random {
+    /// From a seed that is not 0.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
