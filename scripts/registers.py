@@ -546,9 +546,8 @@ def load(path):
     builder.load(path)
     check_places(builder.db)
     check_packet_refs(builder.db)
-    numbers = [d.number for d in builder.db.decisions]
     builder.db.decisions.sort(key=lambda d: (d.number, d.about))
-    if not builder.db.domains and not numbers:
+    if not builder.db.domains:
         raise Bad(Node("", {}, path, 0), "the database is empty")
     return builder.db
 

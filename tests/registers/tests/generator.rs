@@ -52,6 +52,7 @@ const GOOD: &str = r#"<database>
 <reg32 offset="0x24" name="OTHER" length="4" stride="8" src="seed:L3"><doc>Between them.</doc></reg32>
 <reg32 offset="0x10" name="SECOND" overlay-of="FIRST" src="seed:L4"><doc>Another view.</doc></reg32>
 <reg32 offset="0x60" name="SAME" mirror-of="FIRST" src="seed:L5"><doc>Again.</doc></reg32>
+<array name="GROUP" offset="0x80" length="2" stride="8" src="seed:L7"><reg32 offset="0" name="A"><doc>A.</doc></reg32><reg32 offset="4" name="B"><doc>B.</doc></reg32></array>
 </domain>
 <packets src="seed:L6">
 <layout name="HEAD"><doc>Head.</doc><bitfield name="COUNT" low="0" high="3"/></layout>
@@ -170,7 +171,7 @@ fn missing_source() {
     refuse(
         r#"<packets src="seed:L6">"#,
         "<packets>",
-        15,
+        16,
         "DRAW has no src",
     );
 }
@@ -249,11 +250,11 @@ fn names_that_look_alike() {
 
 #[test]
 fn packets() {
-    refuse(r#"opcode="0x92""#, r#"opcode="0x91""#, 16, "occurs twice");
-    refuse(r#"opcode="0x92""#, r#"opcode="0x192""#, 16, "opcode 0x192");
-    refuse(r#"layout="HEAD""#, r#"layout="FOOT""#, 15, "no layout FOOT");
-    refuse("HEAD.COUNT", "HEAD.LENGTH", 15, "names nothing before it");
-    refuse("HEAD.COUNT", "some", 15, "count");
+    refuse(r#"opcode="0x92""#, r#"opcode="0x91""#, 17, "occurs twice");
+    refuse(r#"opcode="0x92""#, r#"opcode="0x192""#, 17, "opcode 0x192");
+    refuse(r#"layout="HEAD""#, r#"layout="FOOT""#, 16, "no layout FOOT");
+    refuse("HEAD.COUNT", "HEAD.LENGTH", 16, "names nothing before it");
+    refuse("HEAD.COUNT", "some", 16, "count");
 }
 
 #[test]
@@ -278,7 +279,19 @@ fn mistakes_of_form() {
         "offset, stride or length",
     );
     refuse(r#"type="kind""#, r#"type="mind""#, 6, "no enum mind");
-    refuse("</enum>", "", 18, "mismatched tag");
+    refuse(
+        r#"offset="4" name="B""#,
+        r#"offset="0" name="B""#,
+        12,
+        "GROUP_B overlaps GROUP_A at 0x0080",
+    );
+    refuse(
+        r#"offset="4" name="B""#,
+        r#"offset="4" length="2" name="B""#,
+        12,
+        "inside an array",
+    );
+    refuse("</enum>", "", 19, "mismatched tag");
     let absent = error(&GOOD.replace("<enum name", "<import file=\"absent.xml\"/><enum name"))
         .expect("an error");
     assert!(absent.starts_with("absent.xml:0: "), "{absent}");
@@ -294,10 +307,12 @@ fn driver_lists() {
         let kernel = std::fs::read_to_string(folder.0.join("out/kernel.rs")).unwrap_or_default();
         (String::from_utf8(output.stderr).expect("text"), kernel)
     };
-    let (error, kernel) = run("# what the driver uses\nmmio FIRST\n\nmmio ARRAY # four\n");
+    let (error, kernel) =
+        run("# what the driver uses\nmmio FIRST\n\nmmio ARRAY # four\nmmio GROUP_B\n");
     assert_eq!(error, "");
     assert!(kernel.contains("pub(crate) FIRST(u32) @ 0x0010 {"));
     assert!(kernel.contains("pub(crate) ARRAY(u32)[4, stride = 8] @ 0x0020 {"));
+    assert!(kernel.contains("pub(crate) GROUP_B(u32)[2, stride = 8] @ 0x0084 {"));
     assert!(kernel.contains("8:8 kind => bool;"));
     assert!(!kernel.contains("OTHER"));
     assert!(
