@@ -43,7 +43,7 @@ fn raw(bytes: &[u8]) -> Result<Vec<u32>> {
         .map(|c| {
             c.iter()
                 .rev()
-                .fold(0, |word, &byte| word << 8 | u32::from(byte))
+                .fold(0, |word, &byte| (word << 8) | u32::from(byte))
         })
         .collect();
     if words.len() * 4 != bytes.len() {

@@ -12,11 +12,11 @@ fn word() -> impl Strategy<Value = u32> {
     prop_oneof![
         any::<u32>(),
         (0_u32..12, prop::sample::select(opcodes))
-            .prop_map(|(count, opcode)| 3 << 30 | count << 16 | u32::from(opcode) << 8),
-        (0_u32..4, 0_u32..0x2000).prop_map(|(count, register)| count << 16 | register),
+            .prop_map(|(count, opcode)| (3 << 30) | (count << 16) | (u32::from(opcode) << 8)),
+        (0_u32..4, 0_u32..0x2000).prop_map(|(count, register)| (count << 16) | register),
         0_u32..16,
         (0_u32..16, 0_u32..16, any::<u16>())
-            .prop_map(|(brush, flags, rest)| { flags | brush << 4 | u32::from(rest) << 8 }),
+            .prop_map(|(brush, flags, rest)| { flags | (brush << 4) | (u32::from(rest) << 8) }),
     ]
 }
 
@@ -26,7 +26,7 @@ fn headers(words: &[u32]) -> Vec<(usize, usize)> {
     let mut at = 0;
     while at < words.len() {
         let body = match words[at] >> 30 {
-            0 | 3 => (words[at] >> 16 & 0x3fff) as usize + 1,
+            0 | 3 => ((words[at] >> 16) & 0x3fff) as usize + 1,
             1 => 2,
             _ => 0,
         };

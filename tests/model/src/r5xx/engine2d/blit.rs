@@ -90,7 +90,7 @@ impl Mono {
     pub fn sample(&self, byte: u8, n: usize) -> Sample {
         let n = n & 7;
         let shift = if self.lowest_bit_first { n } else { 7 - n };
-        if byte >> shift & 1 != 0 {
+        if (byte >> shift) & 1 != 0 {
             Some(self.foreground)
         } else {
             self.background

@@ -164,7 +164,7 @@ impl Brush {
                 foreground,
                 background,
             } => {
-                if rows[row] >> column & 1 != 0 {
+                if (rows[row] >> column) & 1 != 0 {
                     Some(*foreground)
                 } else {
                     *background
@@ -182,7 +182,7 @@ impl Brush {
                 foreground,
                 background,
             } => {
-                if bits >> (phase & 31) & 1 != 0 {
+                if (bits >> (phase & 31)) & 1 != 0 {
                     Some(*foreground)
                 } else {
                     *background
@@ -262,17 +262,19 @@ mod tests {
     #[test]
     fn colour_tiles_are_packed_by_pixel_size() {
         let bytes = |n: usize| {
-            n as u32 * 4
-                | (n as u32 * 4 + 1) << 8
-                | (n as u32 * 4 + 2) << 16
-                | (n as u32 * 4 + 3) << 24
+            (n as u32 * 4)
+                | ((n as u32 * 4 + 1) << 8)
+                | ((n as u32 * 4 + 2) << 16)
+                | ((n as u32 * 4 + 3) << 24)
         };
         let tile = brush(10, 1, false, &bytes);
         assert_eq!(
             (tile.at(0, 0), tile.at(5, 1), tile.at(7, 7)),
             (Some(0), Some(13), Some(63))
         );
-        let tile = brush(10, 2, false, &|n| (n as u32 * 2 + 1) << 16 | n as u32 * 2);
+        let tile = brush(10, 2, false, &|n| {
+            ((n as u32 * 2 + 1) << 16) | (n as u32 * 2)
+        });
         assert_eq!(
             (tile.at(1, 0), tile.at(0, 1), tile.at(7, 7)),
             (Some(1), Some(8), Some(63))

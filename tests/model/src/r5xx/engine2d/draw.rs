@@ -214,7 +214,7 @@ pub fn load(bytes: &[u8]) -> u32 {
     bytes
         .iter()
         .rev()
-        .fold(0, |value, &byte| value << 8 | u32::from(byte))
+        .fold(0, |value, &byte| (value << 8) | u32::from(byte))
 }
 
 fn store(bytes: &mut [u8], value: u32) {

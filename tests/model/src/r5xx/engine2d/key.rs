@@ -134,7 +134,7 @@ mod tests {
     const ALL: u32 = u32::MAX;
 
     fn control(source: u32, destination: u32, enable: u32) -> u32 {
-        source | destination << 8 | enable << 24
+        source | (destination << 8) | (enable << 24)
     }
 
     #[test]

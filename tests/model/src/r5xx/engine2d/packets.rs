@@ -335,9 +335,9 @@ impl<'a> Packet<'a> {
             return;
         }
         // Coordinates have 14 bits, and sizes are at most 2^14 - 1, so both halves fit.
-        let word = |low: i32, high: i32| (low as u32 & 0xffff) | (high as u32 & 0xffff) << 16;
+        let word = |low: i32, high: i32| (low as u32 & 0xffff) | ((high as u32 & 0xffff) << 16);
         self.write(mmio::DST_Y_X, word(area.left, area.top));
-        self.write(mmio::DST_HEIGHT_WIDTH, width | height << 16);
+        self.write(mmio::DST_HEIGHT_WIDTH, width | (height << 16));
     }
 
     fn rest(&self) -> &'a [u32] {

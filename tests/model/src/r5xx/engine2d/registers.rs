@@ -204,7 +204,7 @@ pub fn set_phase(port: &mut dyn Port, phase: u32) {
 fn set_half(port: &mut dyn Port, register: u32, high: bool, value: u32) {
     let word = port.register(register);
     let word = if high {
-        (word & 0xffff) | value << 16
+        (word & 0xffff) | (value << 16)
     } else {
         (word & 0xffff_0000) | (value & 0xffff)
     };
@@ -234,7 +234,7 @@ fn gui_master(port: &mut dyn Port, value: u32) {
     }
 
     let mut types = port.register(mmio::DP_DATATYPE);
-    let source_type = gui::SRC_TYPE.get(value) | gui::SRC_TYPE_MSB.get(value) << 2;
+    let source_type = gui::SRC_TYPE.get(value) | (gui::SRC_TYPE_MSB.get(value) << 2);
     for (field, part) in [
         (datatype::DP_DST_DATATYPE, gui::DST_TYPE.get(value)),
         (datatype::DP_BRUSH_DATATYPE, gui::BRUSH_TYPE.get(value)),

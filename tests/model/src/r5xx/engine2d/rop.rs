@@ -23,7 +23,13 @@ impl Rop3 {
             0xff => return u32::MAX,
             _ => {}
         }
-        let spread = |bit: u8| if self.0 >> bit & 1 != 0 { u32::MAX } else { 0 };
+        let spread = |bit: u8| {
+            if (self.0 >> bit) & 1 != 0 {
+                u32::MAX
+            } else {
+                0
+            }
+        };
         let by_destination =
             |base: u8| (spread(base) & !destination) | (spread(base + 1) & destination);
         let by_source =
@@ -33,17 +39,17 @@ impl Rop3 {
 
     /// Whether the result depends on the brush.
     pub fn uses_pattern(self) -> bool {
-        (self.0 ^ self.0 >> 4) & 0x0f != 0
+        (self.0 ^ (self.0 >> 4)) & 0x0f != 0
     }
 
     /// Whether the result depends on the source.
     pub fn uses_source(self) -> bool {
-        (self.0 ^ self.0 >> 2) & 0x33 != 0
+        (self.0 ^ (self.0 >> 2)) & 0x33 != 0
     }
 
     /// Whether the result depends on what the destination held.
     pub fn uses_destination(self) -> bool {
-        (self.0 ^ self.0 >> 1) & 0x55 != 0
+        (self.0 ^ (self.0 >> 1)) & 0x55 != 0
     }
 }
 
@@ -56,8 +62,8 @@ mod tests {
     fn by_definition(code: u8, p: u32, s: u32, d: u32) -> u32 {
         let mut result = 0;
         for bit in 0..32 {
-            let index = (p >> bit & 1) << 2 | (s >> bit & 1) << 1 | (d >> bit & 1);
-            result |= u32::from(code >> index & 1) << bit;
+            let index = (((p >> bit) & 1) << 2) | (((s >> bit) & 1) << 1) | ((d >> bit) & 1);
+            result |= u32::from((code >> index) & 1) << bit;
         }
         result
     }

@@ -79,7 +79,7 @@ fn segment(rows: u32, columns: u32) -> Rect {
     let (top, _) = coordinate(rows);
     let (left, right) = (coordinate(columns).0, coordinate(columns >> 16).0);
     // The height is unsigned and has 14 bits like all sizes.
-    let height = rows >> 16 & 0x3fff;
+    let height = (rows >> 16) & 0x3fff;
     Rect {
         right,
         ..Rect::new(left, top, 0, height)

@@ -110,13 +110,17 @@ impl Surface {
         if self.macro_tiled {
             let (u, v) = (column % 8, row % 8);
             let (macro_column, macro_row) = (column / 8, row / 8);
-            let bit = |value: u32, n: u32| value >> n & 1;
-            let order = bit(u, 0)
-                | bit(v, 0) << 1
-                | (bit(v, 2) ^ bit(u, 1)) << 2
-                | (bit(v, 1) ^ bit(u, 2)) << 3
-                | (bit(macro_row, 0) ^ bit(u, 2)) << 4
-                | (bit(v, 2) ^ bit(macro_column, 0)) << 5;
+            let bit = |value: u32, n: u32| (value >> n) & 1;
+            // Bits 5 to 10 of the address, the lowest first.
+            let order = [
+                bit(u, 0),
+                bit(v, 0),
+                bit(v, 2) ^ bit(u, 1),
+                bit(v, 1) ^ bit(u, 2),
+                bit(macro_row, 0) ^ bit(u, 2),
+                bit(v, 2) ^ bit(macro_column, 0),
+            ];
+            let order = order.iter().rev().fold(0, |index, bit| index * 2 + bit);
             let block = wide(macro_row) * wide(self.pitch / (8 * width)) + wide(macro_column);
             block * wide(MACRO) + wide(order * MICRO) + inside
         } else if self.micro_tiled {

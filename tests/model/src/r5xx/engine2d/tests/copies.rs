@@ -145,7 +145,7 @@ fn colour_keyed_copy() {
         bench.packet(
             op::TRANS_BITBLT,
             control,
-            &[&[function | 1 << 24, key, 0][..], &copy].concat(),
+            &[&[function | (1 << 24), key, 0][..], &copy].concat(),
         );
         bench.expect(&expected);
     }
@@ -156,14 +156,14 @@ fn colour_keyed_copy() {
     bench.packet(
         op::TRANS_BITBLT,
         control,
-        &[&[7 | 1 << 24, key, 0][..], &copy].concat(),
+        &[&[7 | (1 << 24), key, 0][..], &copy].concat(),
     );
     bench.expect(&["a+b+", "+c++"]);
     // Both: written where the source is not the key and the destination is not '#'.
     let mut bench = Bench::new();
     bench.put(3072, &source);
     bench.put(1024, &["##..", ".#.."]);
-    let both = [4 | 4 << 8 | 2 << 24, key, u32::from(b'#')];
+    let both = [4 | (4 << 8) | (2 << 24), key, u32::from(b'#')];
     bench.packet(op::TRANS_BITBLT, control, &[&both[..], &copy].concat());
     bench.expect(&["##b.", ".#.."]);
 }
@@ -172,7 +172,7 @@ fn colour_keyed_copy() {
 fn settings_without_compare_switch_it_off() {
     let mut bench = Bench::new();
     bench.put(3072, &["ab"]);
-    bench.write(mmio::CLR_CMP_CNTL, 1 | 1 << 24);
+    bench.write(mmio::CLR_CMP_CNTL, 1 | (1 << 24));
     bench.packet(op::BITBLT, plain_copy(), &[xy(0, 0), xy(0, 0), xy(2, 1)]);
     bench.expect(&["ab."]);
 }
@@ -200,8 +200,8 @@ fn bitmaps_in_memory() {
 #[test]
 fn tiled_to_linear_and_back() {
     // 32-bit pixels, macro- and micro-tiled, 128 bytes a row: one macro block of 32 x 16.
-    let tiled = 4 | 2 << 22 | 3 << 30;
-    let linear = |offset: u32| offset | 2 << 22;
+    let tiled = 4 | (2 << 22) | (3 << 30);
+    let linear = |offset: u32| offset | (2 << 22);
     let control = gui::DST_TYPE.put(plain_copy(), 6);
     let all = [xy(0, 0), xy(0, 0), xy(32, 16)];
     let mut bench = Bench::new();

@@ -312,7 +312,7 @@ fn fills_are_tiled_like_their_surface() {
     let mut bench = Bench::new();
     let body = [
         solid() & !1,
-        DESTINATION | 1 << 31,
+        DESTINATION | (1 << 31),
         HASH,
         xy(7, 3),
         xy(2, 2),

@@ -79,8 +79,8 @@ pub struct Bench {
     pub port: Fake,
 }
 
-pub const DESTINATION: u32 = 1 | 1 << 22;
-pub const SOURCE: u32 = 3 | 1 << 22;
+pub const DESTINATION: u32 = 1 | (1 << 22);
+pub const SOURCE: u32 = 3 | (1 << 22);
 
 /// `GUI_CONTROL` for 8-bit pixels: both surfaces in the packet, no write mask, no colour compare.
 pub fn control(brush: u32, rop: u32, source_type: u32, source_load: u32) -> u32 {
@@ -107,7 +107,7 @@ pub fn plain_copy() -> u32 {
 
 /// x and y (or width and height) with the second one in the high half.
 pub fn yx(x: i32, y: i32) -> u32 {
-    (x as u32 & 0xffff) | (y as u32) << 16
+    (x as u32 & 0xffff) | ((y as u32) << 16)
 }
 
 /// The other way round.

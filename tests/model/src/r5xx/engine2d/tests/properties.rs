@@ -67,12 +67,12 @@ proptest! {
         let mut bench = Bench::new();
         let (format, bytes) = kind;
         // 256 bytes a row, 64 rows.
-        let surface = 16 | 4 << 22;
+        let surface = 16 | (4 << 22);
         bench.writes(&[
             (mmio::DP_GUI_MASTER_CNTL, gui::DST_TYPE.put(control(brush, rop.into(), 3, load), format)),
             (mmio::DP_CNTL, direction),
             (mmio::DST_PITCH_OFFSET, surface),
-            (mmio::SRC_PITCH_OFFSET, 32 | 4 << 22),
+            (mmio::SRC_PITCH_OFFSET, 32 | (4 << 22)),
             (mmio::SC_TOP_LEFT, yx(left, top)),
             (mmio::SC_BOTTOM_RIGHT, yx(right, bottom)),
             (mmio::SRC_Y_X, yx(3, 3)),
@@ -106,7 +106,7 @@ proptest! {
         let corner = |x: i32, y: i32| yx(if ltr { x } else { x + width - 1 }, if ttb { y } else { y + height - 1 });
         bench.writes(&[
             (mmio::DP_GUI_MASTER_CNTL, plain_copy()),
-            (mmio::DP_CNTL, u32::from(ltr) | u32::from(ttb) << 1),
+            (mmio::DP_CNTL, u32::from(ltr) | (u32::from(ttb) << 1)),
             (mmio::DST_PITCH_OFFSET, DESTINATION),
             (mmio::SRC_PITCH_OFFSET, DESTINATION),
             (mmio::SRC_Y_X, corner(sx, sy)),

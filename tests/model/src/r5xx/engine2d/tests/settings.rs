@@ -18,9 +18,9 @@ fn gui_control_goes_to_the_data_path_registers() {
     // Destination 3:0, brush 11:8, source 18:16, order 30; source of data 10:8, raster operation 23:16.
     assert_eq!(
         port.register(mmio::DP_DATATYPE),
-        2 | 10 << 8 | 3 << 16 | 1 << 30
+        2 | (10 << 8) | (3 << 16) | (1 << 30)
     );
-    assert_eq!(port.register(mmio::DP_MIX), 4 << 8 | 0xb8 << 16);
+    assert_eq!(port.register(mmio::DP_MIX), (4 << 8) | (0xb8 << 16));
     assert_eq!(port.register(mmio::DP_WRITE_MASK), u32::MAX);
     assert_eq!(port.register(mmio::CLR_CMP_MASK), u32::MAX);
     assert_eq!(port.register(mmio::DP_CNTL), 3);
@@ -48,7 +48,7 @@ fn cleared_flags_take_the_defaults() {
 fn data_path_registers_may_be_written_one_by_one() {
     let mut bench = Bench::new();
     bench.writes(&[
-        (mmio::DP_DATATYPE, 2 | 13 << 8 | 3 << 16),
+        (mmio::DP_DATATYPE, 2 | (13 << 8) | (3 << 16)),
         (mmio::DP_MIX, 0xf0 << 16),
         (mmio::DP_CNTL, 3),
         (mmio::DP_WRITE_MASK, u32::MAX),
@@ -113,10 +113,10 @@ fn what_cannot_work_is_found_and_draws_nothing() {
         [Kind::Engine2dBadSurface]
     );
     assert_eq!(
-        bad_surface(mmio::DST_PITCH_OFFSET, 1 | 4 << 22 | 1 << 30),
+        bad_surface(mmio::DST_PITCH_OFFSET, 1 | (4 << 22) | (1 << 30)),
         [Kind::Engine2dBadSurface]
     );
-    let above = 0x3f_ffff | 255 << 22;
+    let above = 0x3f_ffff | (255 << 22);
     assert_eq!(
         bad_surface(mmio::DST_PITCH_OFFSET, above),
         [Kind::Engine2dBadSurface]
@@ -146,7 +146,7 @@ fn odd_values_are_found_but_drawn() {
     // y = 0x4000: bits 15:13 differ. Width 0x4002 has more than 14 bits.
     assert_eq!(bench.found(), [Kind::ReservedValue, Kind::ReservedValue]);
     assert_eq!(bench.picture(4, 1), [".##."]);
-    bench.write(mmio::DP_GUI_MASTER_CNTL, solid() | 1 << 27);
+    bench.write(mmio::DP_GUI_MASTER_CNTL, solid() | (1 << 27));
     bench.write(mmio::DST_OFFSET, 1025);
     bench.write(mmio::DST_PITCH, 65);
     assert_eq!(bench.found(), [Kind::ReservedValue; 3]);
