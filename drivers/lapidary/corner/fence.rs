@@ -271,10 +271,8 @@ impl Signalling {
     /// Begins the stretch, which lasts until the value is dropped.
     pub fn begin() -> Self {
         // SAFETY: Paired with the call in `drop`, on the same thread since this type is not `Send`.
-        Self(
-            unsafe { extra::lapidary_fence_begin_signalling() },
-            PhantomData,
-        )
+        let cookie = unsafe { extra::lapidary_fence_begin_signalling() };
+        Self(cookie, PhantomData)
     }
 }
 

@@ -28,7 +28,7 @@ pub fn wait<O: IntoGEMObject>(object: &O, timeout: Msecs) -> Result<bool> {
     if timeout == 0 {
         return Ok(false);
     }
-    let jiffies = msecs_to_jiffies(timeout).try_into().unwrap_or(c_ulong::MAX);
+    let jiffies = msecs_to_jiffies(timeout);
     // SAFETY: As above.
     let left =
         unsafe { bindings::dma_resv_wait_timeout((*object.as_raw()).resv, usage, true, jiffies) };

@@ -90,7 +90,7 @@ impl Worker {
             // SAFETY: Made above, and nobody else has it.
             unsafe { bindings::destroy_workqueue(queue.as_ptr()) };
         }
-        Ok(worker?)
+        worker
     }
 
     /// Lets the worker run after `delay` milliseconds, unless it is due already. Any context.
