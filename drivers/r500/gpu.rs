@@ -108,7 +108,7 @@ pub(crate) fn bring_up<'a, 'm>(
         // or end with this function.
         let window: Window<'a> = unsafe { &*core::ptr::from_ref(&registers) }.as_view();
 
-        let combining = wc::Combining::new(pdev, VRAM_BAR)
+        let combining = wc::Combining::new(pdev, VRAM_BAR, &layout.reserved)
             .inspect_err(|_| dev_err!(dev, "VRAM is mapped in another way by somebody else\n"))?;
         let size = gart::table_size(layout.gtt.end - layout.gtt.start);
         let table = memory

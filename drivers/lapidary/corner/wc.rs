@@ -12,7 +12,8 @@
 
 use core::{
     marker::PhantomData,
-    num::NonZeroUsize, //
+    num::NonZeroUsize,
+    ops::Range, //
 };
 
 use kernel::{
@@ -26,44 +27,113 @@ use kernel::{
         MmioRaw,
         Region, //
     },
+    page::PAGE_SIZE,
     pci,
     prelude::*, //
 };
 
 use crate::corner::extra;
 
-/// The memory type of a range of device memory is write-combining until this is dropped.
+/// The memory type of a BAR is write-combining until this is dropped, except for some ranges.
 pub struct Combining<'bound> {
-    start: u64,
-    size: u64,
+    _pieces: KVec<Piece>,
     _bound: PhantomData<&'bound pci::Device<device::Bound>>,
 }
 
+/// A range of device memory whose type is recorded.
+struct Piece {
+    start: u64,
+    size: u64,
+}
+
 impl<'bound> Combining<'bound> {
-    /// Records the type for all of BAR `bar`. To be done before any other mapping of it.
+    /// Records the type for all of BAR `bar` but `except`, in offsets; these may overlap or be empty, and are
+    /// widened to whole pages. To be done before any other mapping of the BAR.
     ///
-    /// Errors: `EBUSY` if part of the range is mapped with another type at the moment (a framebuffer
-    /// driver that maps its memory uncached); `ENODEV` if the BAR is empty.
-    pub fn new(pdev: &'bound pci::Device<device::Bound>, bar: u32) -> Result<Self> {
+    /// What the firmware's framebuffer occupies must be among the exceptions: it is a resource of its own
+    /// inside of the BAR, with a driver that chooses the type, and the kernel warns of a range that spans it.
+    ///
+    /// Errors: `EBUSY` if part of the rest is mapped with another type at the moment (a framebuffer driver
+    /// that maps its memory uncached); `ENODEV` if the BAR is empty; `ENOMEM`.
+    pub fn new(
+        pdev: &'bound pci::Device<device::Bound>,
+        bar: u32,
+        except: &[Range<u64>],
+    ) -> Result<Self> {
         let start = pdev.resource_start(bar)?;
         let size = pdev.resource_len(bar)?;
         if size == 0 {
             return Err(ENODEV);
         }
-        // SAFETY: The function takes numbers and keeps an own record of the range.
-        to_result(unsafe { extra::lapidary_wc_reserve(start, size) })?;
+        let mut pieces = KVec::with_capacity(except.len() + 1, GFP_KERNEL)?;
+        for rest in Rest::new(size, except) {
+            let piece = Piece::new(start + rest.start, rest.end - rest.start)?;
+            pieces.push(piece, GFP_KERNEL)?;
+        }
         Ok(Self {
-            start,
-            size,
+            _pieces: pieces,
             _bound: PhantomData,
         })
     }
 }
 
-impl Drop for Combining<'_> {
+impl Piece {
+    fn new(start: u64, size: u64) -> Result<Self> {
+        // SAFETY: The function takes numbers and keeps an own record of the range.
+        to_result(unsafe { extra::lapidary_wc_reserve(start, size) })?;
+        Ok(Self { start, size })
+    }
+}
+
+impl Drop for Piece {
     fn drop(&mut self) {
         // SAFETY: The same range was recorded in `new`.
         unsafe { extra::lapidary_wc_free(self.start, self.size) };
+    }
+}
+
+/// What is left of `0..size` without some ranges, from low to high.
+struct Rest<'a> {
+    at: u64,
+    size: u64,
+    except: &'a [Range<u64>],
+}
+
+impl<'a> Rest<'a> {
+    fn new(size: u64, except: &'a [Range<u64>]) -> Self {
+        Self {
+            at: 0,
+            size,
+            except,
+        }
+    }
+}
+
+impl Iterator for Rest<'_> {
+    type Item = Range<u64>;
+
+    fn next(&mut self) -> Option<Range<u64>> {
+        const PAGE: u64 = PAGE_SIZE as u64;
+
+        while self.at < self.size {
+            let start = self.at;
+            let hole = self
+                .except
+                .iter()
+                .filter(|range| !range.is_empty())
+                .map(|range| {
+                    let end = range.end.checked_next_multiple_of(PAGE);
+                    range.start / PAGE * PAGE..end.unwrap_or(u64::MAX)
+                })
+                .filter(|range| range.end > start)
+                .min_by_key(|range| range.start)
+                .unwrap_or(self.size..self.size);
+            self.at = hole.end;
+            if hole.start > start {
+                return Some(start..hole.start.min(self.size));
+            }
+        }
+        None
     }
 }
 
@@ -133,5 +203,47 @@ impl<'a> IoBase<'a> for &'a Window<'_> {
     fn as_view(self) -> Mmio<'a, Self::Target> {
         // SAFETY: By the invariant the range is mapped; the view does not outlive the window.
         unsafe { Mmio::from_raw(self.io) }
+    }
+}
+
+#[kunit_tests(lapidary_wc)]
+mod tests {
+    use super::*;
+
+    const PAGE: u64 = PAGE_SIZE as u64;
+
+    fn rest(except: &[Range<u64>]) -> Result<KVec<Range<u64>>> {
+        let mut rest = KVec::new();
+        for range in Rest::new(16 * PAGE, except) {
+            rest.push(range, GFP_KERNEL)?;
+        }
+        Ok(rest)
+    }
+
+    #[test]
+    fn nothing_is_excepted() -> Result {
+        assert!(rest(&[])?[..] == [0..16 * PAGE]);
+        assert!(rest(&[0..0, 5 * PAGE..5 * PAGE])?[..] == [0..16 * PAGE]);
+        Ok(())
+    }
+
+    #[test]
+    fn exceptions_are_widened_and_may_overlap() -> Result {
+        let picture = 4 * PAGE + 1..6 * PAGE - 1;
+        let more = 5 * PAGE..7 * PAGE;
+        let inside = 4 * PAGE..5 * PAGE;
+        let vga = 0..PAGE / 2;
+        let left = [PAGE..4 * PAGE, 7 * PAGE..16 * PAGE];
+        assert!(rest(&[picture, more, inside, vga])?[..] == left);
+        Ok(())
+    }
+
+    #[test]
+    fn exceptions_may_reach_the_end_or_beyond() -> Result {
+        assert!(rest(&[15 * PAGE..16 * PAGE])?[..] == [0..15 * PAGE]);
+        assert!(rest(&[15 * PAGE..u64::MAX])?[..] == [0..15 * PAGE]);
+        assert!(rest(&[20 * PAGE..21 * PAGE])?[..] == [0..16 * PAGE]);
+        assert!(rest(&[0..16 * PAGE])?.is_empty());
+        Ok(())
     }
 }
