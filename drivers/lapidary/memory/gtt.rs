@@ -187,7 +187,6 @@ impl Gtt {
             let all = u64::MAX;
             match self.mm.allocate(slot.size, slot.align, 0, all, Mode::Best) {
                 Err(e) if e == ENOSPC && self.displace(hardware) => {}
-                Err(e) if e == ENOSPC => return Err(ENOMEM),
                 result => return result,
             }
         }
@@ -268,8 +267,8 @@ impl Tenant for Gtt {
 /// The caller holds the object's reservation and ends the use with [`Slot::leave`]. `now` grows from
 /// call to call.
 ///
-/// Errors: `ENODEV` after unbind; `ENOMEM`, also if jobs use the whole window; as [`Pages::get`] and
-/// [`Pages::map`]; `EINVAL` if a page lies where the page table cannot point at.
+/// Errors: `ENODEV` after unbind; `ENOSPC` if there is no room between what is in use; as [`Pages::get`] and
+/// [`Pages::map`]; `EINVAL` if a page lies where the page table cannot point at; `ENOMEM`.
 pub(super) fn place<O: IntoGEMObject>(
     gtt: &Lent<Gtt>,
     slot: &Arc<Slot>,
@@ -509,7 +508,7 @@ mod tests {
         place(&window, &sa, &*a, 1)?;
         place(&window, &sb, &*b, 2)?;
         // Both have a user.
-        assert_eq!(place(&window, &sc, &*c, 3).err(), Some(ENOMEM));
+        assert_eq!(place(&window, &sc, &*c, 3).err(), Some(ENOSPC));
         sa.leave();
         sb.leave();
         place(&window, &sa, &*a, 4)?;
@@ -521,7 +520,7 @@ mod tests {
         // Too large for any window.
         let large = machine.object(5 * PAGE_SIZE)?;
         let sl = Slot::new(5 * PAGE, PAGE)?;
-        assert_eq!(place(&window, &sl, &*large, 6).err(), Some(ENOMEM));
+        assert_eq!(place(&window, &sl, &*large, 6).err(), Some(ENOSPC));
         assert!(sc.is_placed());
         for (slot, object) in [(&sa, &a), (&sb, &b), (&sc, &c), (&sl, &large)] {
             release(&window, slot, &**object);

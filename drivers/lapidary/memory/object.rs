@@ -225,9 +225,9 @@ impl<F: Family> Placed<F> {
     ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind; `ENOMEM`, also if the jobs under way use the whole GTT window; `EIO` if the
-    /// object could not be cleared, or its pages cannot be reached by the device; `EINTR` if the process is
-    /// being killed.
+    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
+    /// change when other [`Placed`]s are dropped; `EIO` if the object could not be cleared, or its pages
+    /// cannot be reached by the device; `EINTR` if the process is being killed; `ENOMEM`.
     pub fn new(object: ARef<Bo<F>>) -> Result<Self> {
         object.check()?;
         let addr = match &object.home {
