@@ -279,7 +279,8 @@ impl<'a> Settings<'a> {
     fn emit(&self, stream: &mut Stream, opcode: u8, data: &[u32]) {
         let mut body = self.words();
         body.extend_from_slice(data);
-        stream.packet(opcode, &body);
+        // Packets do not say the direction, and lines may leave another one behind.
+        stream.register(mmio::DP_CNTL, forward()).packet(opcode, &body);
         if let Some(source) = &self.source {
             stream.relocation(source.bo, Access::Read);
         }

@@ -673,10 +673,10 @@ fn without_surface(context: &mut Context) -> Result<()> {
         &[Rect::new(0, 0, 4, 4)],
     );
     // Without the flag, the pitch and offset dword and the marker.
-    let good = stream.words();
+    let (direction, good) = stream.words().split_at(2);
     let control = gui_control::DST_PITCH_OFF.put(good[1], 0);
     let body = [&[control][..], &good[3..good.len() - 2]].concat();
-    let mut bad = Stream::new();
+    let mut bad = words(direction);
     bad.packet(op::PAINT_MULTI, &body);
     refuse(context, &device, "PAINT_MULTI", &bad)?;
     for (opcode, body) in [

@@ -8,6 +8,9 @@ use lapidary_guest::draw2d::{self, Brush, Raster, Scan, SourceType, Surface, rop
 use lapidary_guest::{Bo, Device, Domain, Stream};
 use std::rc::Rc;
 
+/// Rows that an object has more than its surface: where a packet names the far edge of a rectangle, a driver may
+/// count that edge as part of it.
+const SPARE_ROWS: i32 = 1;
 /// Dwords after which a stream is submitted and a new one begun.
 const FULL: usize = 6000;
 
@@ -23,7 +26,7 @@ impl Surfaces {
     pub fn new(device: &Rc<Device>, tile: &[u32]) -> Result<Surfaces> {
         let make = |width: i32, height: i32, domain| {
             device
-                .create((width * height * 4) as u64, domain)
+                .create((width * (height + SPARE_ROWS) * 4) as u64, domain)
                 .with_context(|| format!("an object in {domain:?}"))
         };
         let surfaces = Surfaces {

@@ -72,7 +72,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     );
 
     // Two ways back: through the CPU's view of video memory, and by a copy into system memory.
-    let seen = canvas.read()?;
+    let mut seen = canvas.read()?;
+    seen.truncate(expected.pixels.len());
     let copy = copy_to_system_memory(&device, surfaces.surface(scene::Target::Canvas))?;
     picture::write(&path, width, height, &seen)?;
     say("picture", path.display());
@@ -215,5 +216,7 @@ fn copy_to_system_memory(device: &Rc<Device>, from: Surface<'_>) -> Result<Vec<u
         all,
     );
     device.submit(&stream).context("copying the picture")?;
-    copy.read()
+    let mut pixels = copy.read()?;
+    pixels.truncate((scene::WIDTH * scene::HEIGHT) as usize);
+    Ok(pixels)
 }
