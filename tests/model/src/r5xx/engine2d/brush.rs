@@ -18,9 +18,6 @@
 //! - "Leave alone" keeps the pixel from being written at all, whatever the raster operation.
 //! - The manual says that only the pens can draw lines; xf86-video-ati draws its solid lines with the solid brush, so that is allowed too.
 
-/// How many dwords of brush data the register file has.
-pub const DATA_DWORDS: usize = 64;
-
 /// A brush, ready to be asked for pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Brush {
@@ -66,7 +63,7 @@ pub struct Description<'a> {
     /// `DP_BRUSH_BKGD_CLR`.
     pub background: u32,
     /// `BRUSH_DATA0` … `BRUSH_DATA63`, as asked for by index.
-    pub data: &'a dyn Fn(usize) -> u32,
+    pub data: &'a dyn Fn(u32) -> u32,
     /// `GUI_CONTROL.PIX_ORDER`: bits of a byte go from the lowest up.
     pub lowest_bit_first: bool,
     /// Bytes of a destination pixel: 1, 2 or 4.
@@ -121,12 +118,12 @@ impl Brush {
                 background: background(d.kind == 7),
             },
             10 => {
-                let per_dword = (4 / d.bytes.clamp(1, 4)) as usize;
-                let bits = d.bytes * 8;
-                let mask = u32::MAX.checked_shr(32 - bits.min(32)).unwrap_or(u32::MAX);
+                let per_dword = 4 / d.bytes.clamp(1, 4);
+                let bits = 32 / per_dword;
                 let pixel = |n: usize| {
-                    let shift = (n % per_dword) as u32 * bits;
-                    (d.data)(n / per_dword).checked_shr(shift).unwrap_or(0) & mask
+                    // 64 pixels.
+                    let n = n as u32;
+                    ((d.data)(n / per_dword) >> (n % per_dword * bits)) & (u32::MAX >> (32 - bits))
                 };
                 Brush::Colour8x8(Box::new(std::array::from_fn(pixel)))
             }
@@ -198,7 +195,7 @@ impl Brush {
 mod tests {
     use super::*;
 
-    fn brush(kind: u32, bytes: u32, lowest_bit_first: bool, data: &dyn Fn(usize) -> u32) -> Brush {
+    fn brush(kind: u32, bytes: u32, lowest_bit_first: bool, data: &dyn Fn(u32) -> u32) -> Brush {
         let d = Description {
             kind,
             foreground: 0xf,
@@ -230,7 +227,7 @@ mod tests {
 
     #[test]
     fn mono_tile_highest_bit_first() {
-        let tile = brush(0, 4, false, &|n| F[n]);
+        let tile = brush(0, 4, false, &|n| F[n as usize]);
         let expected = [
             "..#####.", "..#.....", "..#.....", "..####..", "..#.....", "..#.....", "..#.....",
             "........",
@@ -241,7 +238,7 @@ mod tests {
 
     #[test]
     fn mono_tile_lowest_bit_first_and_transparent() {
-        let tile = brush(1, 4, true, &|n| F[n]);
+        let tile = brush(1, 4, true, &|n| F[n as usize]);
         let expected = [
             " #####  ", "     #  ", "     #  ", "  ####  ", "     #  ", "     #  ", "     #  ",
             "        ",
@@ -252,7 +249,7 @@ mod tests {
 
     #[test]
     fn tiles_repeat_in_both_directions_and_below_zero() {
-        let tile = brush(0, 4, false, &|n| F[n]);
+        let tile = brush(0, 4, false, &|n| F[n as usize]);
         for (x, y) in [(2, 0), (3, 6), (7, 7)] {
             assert_eq!(tile.at(x, y), tile.at(x + 8, y - 16));
             assert_eq!(tile.at(x, y), tile.at(x - 8, y + 8));
@@ -261,25 +258,19 @@ mod tests {
 
     #[test]
     fn colour_tiles_are_packed_by_pixel_size() {
-        let bytes = |n: usize| {
-            (n as u32 * 4)
-                | ((n as u32 * 4 + 1) << 8)
-                | ((n as u32 * 4 + 2) << 16)
-                | ((n as u32 * 4 + 3) << 24)
-        };
+        let bytes =
+            |n: u32| (n * 4) | ((n * 4 + 1) << 8) | ((n * 4 + 2) << 16) | ((n * 4 + 3) << 24);
         let tile = brush(10, 1, false, &bytes);
         assert_eq!(
             (tile.at(0, 0), tile.at(5, 1), tile.at(7, 7)),
             (Some(0), Some(13), Some(63))
         );
-        let tile = brush(10, 2, false, &|n| {
-            ((n as u32 * 2 + 1) << 16) | (n as u32 * 2)
-        });
+        let tile = brush(10, 2, false, &|n| ((n * 2 + 1) << 16) | (n * 2));
         assert_eq!(
             (tile.at(1, 0), tile.at(0, 1), tile.at(7, 7)),
             (Some(1), Some(8), Some(63))
         );
-        let tile = brush(10, 4, false, &|n| 0xffff_ff00 | n as u32);
+        let tile = brush(10, 4, false, &|n| 0xffff_ff00 | n);
         assert_eq!(
             (tile.at(1, 0), tile.at(7, 7)),
             (Some(0xffff_ff01), Some(0xffff_ff3f))

@@ -14,6 +14,8 @@
 //! Decided here: pixels with a negative coordinate do not exist, whatever the scissor says. Nothing is ever drawn to or
 //! read from the bytes before a surface.
 
+use std::fmt;
+
 use lapidary_registers::r500::mmio::sc_top_left;
 
 /// A half-open rectangle of pixels: `left <= x < right`, `top <= y < bottom`.
@@ -93,6 +95,16 @@ impl Rect {
             right,
             bottom,
         }
+    }
+}
+
+impl fmt::Display for Rect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "({}, {})..({}, {})",
+            self.left, self.top, self.right, self.bottom
+        )
     }
 }
 

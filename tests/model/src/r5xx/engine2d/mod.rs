@@ -92,6 +92,10 @@ impl Engine {
             return;
         }
         port.count("engine2d_rectangles", 1);
+        port.trace(format_args!(
+            "2d rectangle {area}, clip {}, on {}, rop {:#04x}, from {origin}",
+            pipe.clip, pipe.surface, pipe.rop.0
+        ));
         match origin {
             Origin::None => pipe.fill(port, area),
             Origin::Memory(source) => {
@@ -115,7 +119,7 @@ impl Engine {
         }
     }
 
-    /// Draws a line between two points held in registers and leaves the pen where it ended. Returns the number of steps.
+    /// Draws a line between two points held in registers; the pattern's phase is then that of the next pixel.
     fn line(&mut self, port: &mut dyn Port, start: u32, end: u32) {
         self.abandon(port);
         let start = state::position(port, start);
@@ -123,20 +127,18 @@ impl Engine {
         let Some(Setup { mut pipe, .. }) = Setup::read(port, Shape::Line) else {
             return;
         };
-        if !pipe.clip.is_empty()
-            && !pipe
-                .surface
-                .reaches(line_extent(start, end).intersection(pipe.clip))
-        {
-            let visible = line_extent(start, end).intersection(pipe.clip);
-            if !visible.is_empty() {
-                port.finding(
-                    Kind::Engine2dBadSurface,
-                    format_args!("the destination ends above 4 GiB"),
-                );
-            }
+        let visible = line_extent(start, end).intersection(pipe.clip);
+        if !visible.is_empty() && !pipe.surface.reaches(visible) {
+            port.finding(
+                Kind::Engine2dBadSurface,
+                format_args!("the destination ends above 4 GiB"),
+            );
             return;
         }
+        port.trace(format_args!(
+            "2d line {start:?} to {end:?}, clip {}, on {}, rop {:#04x}",
+            pipe.clip, pipe.surface, pipe.rop.0
+        ));
         port.count("engine2d_lines", 1);
         let last = mmio::dp_cntl::DST_LAST_PEL.get(port.register(mmio::DP_CNTL)) != 0;
         let phase =

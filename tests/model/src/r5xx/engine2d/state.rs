@@ -11,11 +11,13 @@
 //!
 //! Reserved settings are findings, and nothing is drawn, since nobody knows what silicon would do.
 
+use std::fmt;
+
 use lapidary_registers::r500::mmio;
 
 use super::super::engine2d_api::{Kind, Port};
 use super::blit::{Direction, Format, Mono, Source};
-use super::brush::{Brush, DATA_DWORDS, Description};
+use super::brush::{Brush, Description};
 use super::clip::Rect;
 use super::draw::{Pipe, pixel_mask};
 use super::key::Key;
@@ -35,6 +37,16 @@ pub enum Origin {
         /// Rows of a bitmap begin at a byte.
         byte_aligned: bool,
     },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::None => f.write_str("the brush"),
+            Origin::Memory(Source { surface, .. }) => write!(f, "{surface}"),
+            Origin::Host { .. } => f.write_str("host data"),
+        }
+    }
 }
 
 /// What an operation needs, apart from its coordinates.
@@ -145,17 +157,16 @@ impl Setup {
         }
 
         let brush_kind = datatype::DP_BRUSH_DATATYPE.get(types);
-        let mut data = [0; DATA_DWORDS];
-        for (n, word) in data.iter_mut().enumerate() {
-            *word = mmio::BRUSH_DATA
-                .at(n as u32)
-                .map_or(0, |at| port.register(at));
-        }
+        let registers = &*port;
         let brush = Brush::new(&Description {
             kind: brush_kind,
-            foreground: port.register(mmio::DP_BRUSH_FRGD_CLR) & all,
-            background: port.register(mmio::DP_BRUSH_BKGD_CLR) & all,
-            data: &|n| data.get(n).copied().unwrap_or(0),
+            foreground: registers.register(mmio::DP_BRUSH_FRGD_CLR) & all,
+            background: registers.register(mmio::DP_BRUSH_BKGD_CLR) & all,
+            data: &|n| {
+                mmio::BRUSH_DATA
+                    .at(n)
+                    .map_or(0, |at| registers.register(at))
+            },
             lowest_bit_first,
             bytes,
         })

@@ -17,6 +17,8 @@
 //! `u0`, `v0`, `v2^u1`, `v1^u2`, `V^u2`, `v2^U`. Inside a tiled micro block rows follow each other.
 //! Macro blocks follow each other along a row of the surface.
 
+use std::fmt;
+
 use lapidary_registers::r500::mmio::dst_pitch_offset as fields;
 
 use super::clip::Rect;
@@ -32,6 +34,22 @@ pub struct Surface {
     bytes: u32,
     macro_tiled: bool,
     micro_tiled: bool,
+}
+
+impl fmt::Display for Surface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tiling = match (self.macro_tiled, self.micro_tiled) {
+            (false, false) => "linear",
+            (false, true) => "micro-tiled",
+            (true, false) => "macro-tiled",
+            (true, true) => "macro- and micro-tiled",
+        };
+        write!(
+            f,
+            "{:#010x} ({} bytes a row, {} a pixel, {tiling})",
+            self.base, self.pitch, self.bytes
+        )
+    }
 }
 
 /// Consecutive pixels of a row that are consecutive in memory.
@@ -349,6 +367,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn pixels_and_addresses_are_a_bijection(s in surfaces()) {
             // Whole macro blocks: every byte of the memory behind them belongs to one pixel, and the other way round.

@@ -27,6 +27,7 @@ pub struct Fake {
     pub registers: HashMap<u32, u32>,
     pub findings: Vec<(Kind, String)>,
     pub written: Vec<(u32, usize)>,
+    pub trace: Vec<String>,
 }
 
 impl Port for Fake {
@@ -68,7 +69,9 @@ impl Port for Fake {
         self.findings.push((kind, detail.to_string()));
     }
 
-    fn trace(&mut self, _line: fmt::Arguments<'_>) {}
+    fn trace(&mut self, line: fmt::Arguments<'_>) {
+        self.trace.push(line.to_string());
+    }
 
     fn count(&mut self, _name: &'static str, _n: u64) {}
 }
@@ -122,6 +125,7 @@ impl Bench {
             registers: HashMap::new(),
             findings: Vec::new(),
             written: Vec::new(),
+            trace: Vec::new(),
         };
         let mut bench = Bench {
             engine: Engine::default(),
@@ -235,4 +239,20 @@ fn nop_carries_anything() {
     bench.raw(op::NOP, &[0xdead_beef, 1, 2]);
     bench.raw(op::NOP, &[]);
     assert!(bench.found().is_empty() && bench.port.written.is_empty());
+}
+
+#[test]
+fn operations_are_traced() {
+    let mut bench = Bench::new();
+    bench.packet(op::PAINT_MULTI, solid(), &[1, xy(2, 3), xy(4, 5)]);
+    bench.packet(op::POLYLINE, solid(), &[1, yx(0, 0), yx(-3, 1)]);
+    let surface = "0x00000400 (64 bytes a row, 1 a pixel, linear)";
+    let clip = "clip (0, 0)..(8191, 8191)";
+    assert_eq!(
+        bench.port.trace,
+        [
+            format!("2d rectangle (2, 3)..(6, 8), {clip}, on {surface}, rop 0xf0, from the brush"),
+            format!("2d line (0, 0) to (-3, 1), {clip}, on {surface}, rop 0xf0"),
+        ]
+    );
 }
