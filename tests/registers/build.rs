@@ -9,6 +9,10 @@ fn main() {
     let script = top.join("scripts/registers.py");
     let registers = top.join("drivers/r500/registers");
     println!("cargo::rerun-if-changed={}", script.display());
+    println!(
+        "cargo::rerun-if-changed={}",
+        script.with_file_name("register_db.py").display()
+    );
     println!("cargo::rerun-if-changed={}", registers.display());
     for entry in fs::read_dir(&registers).expect("the register database") {
         println!(

@@ -1,0 +1,526 @@
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+"""What a register database holds, and reading it from XML; registers.py says what the elements mean.
+
+Every mistake that can be seen without the hardware is an error with file and line: fields and registers that
+overlap, values that do not fit, names that could be misread, facts without a source.
+"""
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Optional
+from xml.parsers import expat
+
+
+class Bad(Exception):
+    """A mistake in the database, with the place where it is."""
+
+    def __init__(self, node, message):
+        super().__init__(f"{node.file}:{node.line}: {message}")
+
+
+# --- reading XML, with line numbers -----------------------------------------------------------------------
+
+@dataclass
+class Node:
+    tag: str
+    attrs: dict
+    file: str
+    line: int
+    children: list = field(default_factory=list)
+    text: str = ""
+
+    def get(self, name, default=None):
+        return self.attrs.get(name, default)
+
+    def need(self, name):
+        if name not in self.attrs:
+            raise Bad(self, f"<{self.tag}> {self.get('name', '')} has no {name}")
+        return self.attrs[name]
+
+    def number(self, name, default=None):
+        text = self.attrs.get(name)
+        if text is None:
+            if default is None:
+                self.need(name)
+            return default
+        try:
+            return int(text, 0)
+        except ValueError:
+            raise Bad(self, f"{name}=\"{text}\" is not a number") from None
+
+    def all(self, tag):
+        return [c for c in self.children if c.tag == tag]
+
+    def doc(self):
+        return " ".join(" ".join(c.text.split()) for c in self.all("doc"))
+
+
+ATTRIBUTES = {
+    "database": set(),
+    "import": {"file"},
+    "enum": {"name", "src"},
+    "value": {"name", "value", "spelling"},
+    "domain": {"name", "unit", "src", "block", "variants"},
+    "reg32": {"name", "offset", "src", "access", "default", "length", "stride", "manual", "variants",
+              "overlay-of", "mirror-of", "spelling", "block"},
+    "array": {"name", "offset", "length", "stride", "src", "variants"},
+    "bitfield": {"name", "low", "high", "pos", "default", "type", "spelling", "src"},
+    "doc": set(),
+    "decision": {"n", "src", "about"},
+    "packets": {"src"},
+    "layout": {"name", "src"},
+    "sequence": {"name", "src"},
+    "packet": {"name", "opcode", "src", "public"},
+    "dword": {"name", "layout", "register", "src"},
+    "use": {"sequence"},
+    "repeat": {"count", "name"},
+    "when": {"test"},
+}
+
+
+def read_xml(path):
+    """The tree of one file; unknown elements and attributes are mistakes."""
+    stack = [Node("", {}, path, 0)]
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def start(tag, attrs):
+        node = Node(tag, attrs, path, parser.CurrentLineNumber)
+        if tag not in ATTRIBUTES:
+            raise Bad(node, f"unknown element <{tag}>")
+        for name in attrs:
+            if name not in ATTRIBUTES[tag] and not name.startswith(("xmlns", "xsi:")):
+                raise Bad(node, f"<{tag}> knows no attribute {name}")
+        stack[-1].children.append(node)
+        stack.append(node)
+
+    def text(data):
+        stack[-1].text += data
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda tag: stack.pop()
+    parser.CharacterDataHandler = text
+    try:
+        with open(path, "rb") as f:
+            parser.ParseFile(f)
+    except expat.ExpatError as e:
+        raise Bad(Node("", {}, path, e.lineno), expat.errors.messages[e.code]) from None
+    except OSError as e:
+        raise Bad(Node("", {}, path, 0), e.strerror) from None
+    return stack[0].children[0]
+
+
+# --- what a database holds --------------------------------------------------------------------------------
+
+@dataclass
+class Value:
+    name: str
+    value: int
+    doc: str
+
+
+@dataclass
+class Field:
+    name: str
+    high: int
+    low: int
+    default: Optional[int]
+    doc: str
+    values: list
+    enum: Optional[str]
+
+    @property
+    def width(self):
+        return self.high - self.low + 1
+
+
+@dataclass
+class Register:
+    node: Node
+    domain: str
+    block: str
+    name: str
+    manual: str
+    offset: int
+    length: int
+    stride: int
+    access: str
+    default: Optional[int]
+    doc: str
+    source: str
+    variants: list
+    overlay: Optional[str]
+    mirror: Optional[str]
+    fields: list
+
+    def offsets(self):
+        return [self.offset + i * self.stride for i in range(self.length)]
+
+
+@dataclass
+class Dword:
+    """One dword of a packet."""
+    name: str
+    doc: str
+    fields: list
+    shared: Optional[str] = None    # path of the Rust module that has the fields, if it is not its own
+
+
+@dataclass
+class Group:
+    kind: str                       # "repeat" or "when"
+    arg: str
+    items: list
+
+
+@dataclass
+class Packet:
+    node: Node
+    name: str
+    opcode: int
+    doc: str
+    source: str
+    public: bool
+    body: list
+
+
+@dataclass
+class Decision:
+    number: int
+    about: str
+    source: str
+    text: str
+
+
+@dataclass
+class Database:
+    files: list = field(default_factory=list)
+    enums: dict = field(default_factory=dict)
+    domains: dict = field(default_factory=dict)     # name -> {"doc", "unit", "registers"}
+    layouts: dict = field(default_factory=dict)
+    sequences: dict = field(default_factory=dict)
+    packets: list = field(default_factory=list)
+    decisions: list = field(default_factory=list)
+
+    def registers(self):
+        return [r for d in self.domains.values() for r in d["registers"]]
+
+    def register(self, domain, name):
+        return next((r for r in self.domains[domain]["registers"] if r.name == name), None)
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+def check_name(node, name):
+    """Names are upper-case ASCII (so neither a lower-case l nor another alphabet's letters can be in one) and
+    must not mix up O and 0, or I and 1. A name that looks wrong but is right says spelling="sic"."""
+    if not re.fullmatch(r"[A-Z0-9][A-Z0-9_]*", name):
+        odd = next((c for c in name if not re.match(r"[A-Z0-9_]", c)), " ")
+        raise Bad(node, f"name {name!r}: {odd!r} (U+{ord(odd):04X}) is not an upper-case ASCII letter, digit or _")
+    if node.get("spelling") == "sic":
+        return
+    for word in name.split("_"):
+        if re.search(r"O[0-9]|[0-9]O", word):
+            raise Bad(node, f"name {name}: letter O beside a digit looks like 0")
+        if re.search(r"[0-9]I", word):
+            raise Bad(node, f"name {name}: letter I after a digit looks like 1")
+        for m in re.finditer(r"(?<![A-Z])([A-Z]+)[01](?=([A-Z]+))", word):
+            index = len(m[1]) == 1 and len(m[2]) == 1       # T0C0
+            display = m[0] == "D1" and m.start() == 0       # D1CRTC
+            if not index and not display:
+                raise Bad(node, f"name {name}: digit {m[0][-1]} between letters looks like a letter")
+
+
+def skeleton(name):
+    """Two names with the same skeleton cannot be told apart by eye."""
+    return name.translate(str.maketrans("OIL", "011"))
+
+
+def check_unique(node, name, seen, what):
+    other = seen.setdefault(skeleton(name), name)
+    if other != name:
+        raise Bad(node, f"{what} {name} looks like {other}")
+
+
+# --- building the database --------------------------------------------------------------------------------
+
+class Builder:
+    def __init__(self):
+        self.db = Database()
+        self.names = {}
+
+    def load(self, path, seen=()):
+        """Takes in `path` and what it imports; enums first, so that fields can name them."""
+        if path in seen:
+            raise Bad(Node("", {}, path, 0), "imports itself")
+        root = read_xml(path)
+        if root.tag != "database":
+            raise Bad(root, "the root must be <database>")
+        self.db.files.append(path)
+        for node in root.children:
+            if node.tag == "import":
+                self.load(os.path.join(os.path.dirname(path), node.need("file")), (*seen, path))
+        for node in root.all("enum"):
+            self.enum(node)
+        for node in root.children:
+            if node.tag == "domain":
+                self.domain(node)
+            elif node.tag == "packets":
+                self.packets(node)
+            elif node.tag == "decision":
+                self.decision(node, node.need("about"))
+            elif node.tag not in ("import", "enum", "doc"):
+                raise Bad(node, f"<{node.tag}> does not belong in <database>")
+
+    def values(self, node):
+        out, names, numbers = [], {}, {}
+        for v in node.all("value"):
+            name, value = v.need("name"), v.number("value")
+            check_name(v, name)
+            check_unique(v, name, names, "value")
+            if any(x.name == name for x in out):
+                raise Bad(v, f"value name {name} occurs twice")
+            if value in numbers:
+                raise Bad(v, f"value {value} occurs twice ({numbers[value]}, {name})")
+            numbers[value] = name
+            out.append(Value(name, value, v.doc()))
+        return out
+
+    def enum(self, node):
+        name = node.need("name")
+        if name in self.db.enums:
+            raise Bad(node, f"enum {name} occurs twice")
+        self.db.enums[name] = self.values(node)
+
+    def fields(self, node, about):
+        out, seen = [], {}
+        for f in node.all("bitfield"):
+            name = f.need("name")
+            check_name(f, name)
+            check_unique(f, name, seen, "field")
+            low = f.number("pos") if f.get("pos") else f.number("low")
+            high = f.number("pos") if f.get("pos") else f.number("high")
+            if not 0 <= low <= high <= 31:
+                raise Bad(f, f"field {name}: bits {high}:{low} are not within 31:0")
+            for other in out:
+                if other.name == name:
+                    raise Bad(f, f"field {name} occurs twice")
+                if low <= other.high and other.low <= high:
+                    raise Bad(f, f"field {name} ({high}:{low}) overlaps {other.name} ({other.high}:{other.low})")
+            enum, values = f.get("type"), self.values(f)
+            if enum is not None:
+                if values:
+                    raise Bad(f, f"field {name} has both a type and values")
+                if enum not in self.db.enums:
+                    raise Bad(f, f"field {name}: no enum {enum}")
+                values = self.db.enums[enum]
+            default = f.number("default", -1) if f.get("default") else None
+            for what, n in [("default", default)] + [(v.name, v.value) for v in values]:
+                if n is not None and not 0 <= n < 1 << (high - low + 1):
+                    raise Bad(f, f"field {name}: {what} {n:#x} does not fit {high}:{low}")
+            self.decisions(f, f"{about}.{name}")
+            out.append(Field(name, high, low, default, f.doc(), values, enum))
+        return out
+
+    def decision(self, node, about):
+        self.db.decisions.append(
+            Decision(node.number("n"), about, node.need("src"), " ".join(node.text.split())))
+
+    def decisions(self, node, about):
+        for d in node.all("decision"):
+            self.decision(d, about)
+
+    def domain(self, node):
+        name = node.need("name")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise Bad(node, f"domain name {name!r}")
+        domain = self.db.domains.setdefault(name, {"doc": "", "unit": node.get("unit", "byte"), "registers": []})
+        domain["doc"] = domain["doc"] or node.doc()
+        if domain["unit"] != node.get("unit", "byte"):
+            raise Bad(node, f"domain {name} has another unit elsewhere")
+        for n in node.children:
+            if n.tag == "reg32":
+                self.reg32(n, name, node, domain["unit"])
+            elif n.tag == "array":
+                self.array(n, name, node, domain["unit"])
+            elif n.tag not in ("doc", "decision"):
+                raise Bad(n, f"<{n.tag}> does not belong in <domain>")
+        self.decisions(node, name)
+
+    def array(self, node, domain, parent, unit):
+        """Registers that repeat together become one array each."""
+        base, stride, length = node.number("offset"), node.number("stride"), node.number("length")
+        for n in node.all("reg32"):
+            for a in ("length", "stride"):
+                if n.get(a):
+                    raise Bad(n, f"a reg32 inside an array has no {a}")
+            n.attrs["name"] = f"{node.need('name')}_{n.need('name')}"
+            n.attrs["offset"] = str(base + n.number("offset"))
+            n.attrs["length"], n.attrs["stride"] = str(length), str(stride)
+            for a in ("src", "variants"):
+                if node.get(a) and not n.get(a):
+                    n.attrs[a] = node.get(a)
+            self.reg32(n, domain, parent, unit)
+
+    def reg32(self, node, domain, parent, unit):
+        name = node.need("name")
+        check_name(node, name)
+        check_unique(node, name, self.names.setdefault(domain, {}), "register")
+        if self.db.register(domain, name):
+            raise Bad(node, f"register {name} occurs twice")
+        source = node.get("src") or parent.get("src")
+        if not source:
+            raise Bad(node, f"register {name} has no src")
+        step = 4 if unit == "byte" else 1
+        r = Register(
+            node=node, domain=domain, name=name, manual=node.get("manual", name),
+            block=node.get("block") or parent.get("block", ""),
+            offset=node.number("offset"), length=node.number("length", 1), stride=node.number("stride", step),
+            access=node.get("access", "rw"), default=node.number("default") if node.get("default") else None,
+            doc=node.doc(), source=source,
+            variants=(node.get("variants") or parent.get("variants", "")).split(),
+            overlay=node.get("overlay-of"), mirror=node.get("mirror-of"), fields=self.fields(node, name))
+        if r.access not in ("rw", "r", "w", "w1c"):
+            raise Bad(node, f"register {name}: access {r.access!r}")
+        if r.offset % step or r.stride % step or r.length < 1 or r.stride < step:
+            raise Bad(node, f"register {name}: offset, stride or length is wrong")
+        if not r.doc:
+            raise Bad(node, f"register {name} has no doc")
+        defaults = [f for f in r.fields if f.default is not None]
+        if r.default is None and defaults:
+            r.default = sum(f.default << f.low for f in defaults)
+        if r.default is not None and not 0 <= r.default < 1 << 32:
+            raise Bad(node, f"register {name}: default {r.default:#x} does not fit 32 bits")
+        self.decisions(node, name)
+        self.db.domains[domain]["registers"].append(r)
+
+    # Packets.
+
+    def layout(self, node, about):
+        name = node.need("name")
+        check_name(node, name)
+        return Dword(name, node.doc(), self.fields(node, about))
+
+    def items(self, node, packet):
+        out = []
+        for n in node.children:
+            if n.tag == "dword":
+                if n.get("layout"):
+                    base = self.db.layouts.get(n.get("layout"))
+                    if base is None:
+                        raise Bad(n, f"no layout {n.get('layout')}")
+                    out.append(Dword(n.get("name", base.name), n.doc() or base.doc, base.fields,
+                                     f"super::{base.name.lower()}"))
+                elif n.get("register"):
+                    r = self.db.register("mmio", n.get("register"))
+                    if r is None:
+                        raise Bad(n, f"no register {n.get('register')}")
+                    out.append(Dword(n.get("name", r.name), n.doc() or r.doc, r.fields,
+                                     f"super::super::mmio::{r.name.lower()}"))
+                else:
+                    out.append(self.layout(n, f"{packet}.{n.need('name')}"))
+            elif n.tag == "use":
+                if n.need("sequence") not in self.db.sequences:
+                    raise Bad(n, f"no sequence {n.get('sequence')}")
+                out.extend(self.db.sequences[n.get("sequence")])
+            elif n.tag == "repeat":
+                out.append(Group("repeat", self.count(n), self.items(n, packet)))
+            elif n.tag == "when":
+                m = re.fullmatch(r"([A-Z0-9_]+)\.([A-Z0-9_]+)=(\d+(?:\|\d+)*)", n.need("test"))
+                if not m:
+                    raise Bad(n, f"test {n.get('test')!r} is not DWORD.FIELD=V|V")
+                out.append(Group("when", n.get("test"), self.items(n, packet)))
+            elif n.tag not in ("doc", "decision"):
+                raise Bad(n, f"<{n.tag}> does not belong in a packet body")
+        return out
+
+    def count(self, node):
+        count = node.need("count")
+        if not re.fullmatch(r"rest|\d+|pixels:\d+|bits:[A-Z0-9_]+|[A-Z0-9_]+\.[A-Z0-9_]+", count):
+            raise Bad(node, f"count {count!r}")
+        return count
+
+    def packets(self, node):
+        for n in node.children:
+            if n.tag == "layout":
+                name = n.need("name")
+                if name in self.db.layouts:
+                    raise Bad(n, f"layout {name} occurs twice")
+                self.db.layouts[name] = self.layout(n, name)
+                self.decisions(n, name)
+            elif n.tag == "sequence":
+                self.db.sequences[n.need("name")] = self.items(n, n.get("name"))
+                self.decisions(n, n.get("name"))
+            elif n.tag == "packet":
+                name, opcode = n.need("name"), n.number("opcode")
+                check_name(n, name)
+                source = n.get("src") or node.get("src")
+                if not source:
+                    raise Bad(n, f"packet {name} has no src")
+                for p in self.db.packets:
+                    if p.opcode == opcode or p.name == name:
+                        raise Bad(n, f"packet {name} ({opcode:#x}) occurs twice")
+                if not 0 <= opcode <= 0xff:
+                    raise Bad(n, f"packet {name}: opcode {opcode:#x}")
+                if not n.doc():
+                    raise Bad(n, f"packet {name} has no doc")
+                self.decisions(n, name)
+                self.db.packets.append(
+                    Packet(n, name, opcode, n.doc(), source, n.get("public") == "yes", self.items(n, name)))
+            elif n.tag not in ("doc", "decision"):
+                raise Bad(n, f"<{n.tag}> does not belong in <packets>")
+
+
+def check_places(db):
+    """Registers of a domain must not share a word, except where one is declared as an overlay of the other."""
+    for name, domain in db.domains.items():
+        owner = {}
+        for r in domain["registers"]:
+            for attr, other in (("overlay-of", r.overlay), ("mirror-of", r.mirror)):
+                if other and not db.register(name, other):
+                    raise Bad(r.node, f"register {r.name}: no register {other} ({attr})")
+            if r.overlay:
+                base = db.register(name, r.overlay)
+                if not set(r.offsets()) <= set(base.offsets()):
+                    raise Bad(r.node, f"register {r.name} does not lie within {base.name}")
+                continue
+            if r.mirror:
+                if r.fields:
+                    raise Bad(r.node, f"register {r.name} is a mirror and has fields of its own")
+                base = db.register(name, r.mirror)
+                r.fields, r.default = base.fields, base.default
+            for offset in r.offsets():
+                if offset in owner:
+                    raise Bad(r.node, f"register {r.name} overlaps {owner[offset]} at {offset:#06x}")
+                owner[offset] = r.name
+
+
+def check_packet_refs(db):
+    """Counts and tests must name a dword and field that came before."""
+    def walk(packet, items, known):
+        for item in items:
+            if isinstance(item, Dword):
+                known[item.name] = {f.name for f in item.fields}
+                continue
+            ref = item.arg.split("=")[0]
+            if "." in ref:
+                dword, name = ref.split(".")
+                if name not in known.get(dword, ()):
+                    raise Bad(packet.node, f"packet {packet.name}: {item.kind} {item.arg!r} names nothing before it")
+            elif ref.startswith("bits:") and ref[5:] not in known:
+                raise Bad(packet.node, f"packet {packet.name}: {item.kind} {item.arg!r} names nothing before it")
+            walk(packet, item.items, known)
+    for p in db.packets:
+        walk(p, p.body, {})
+
+
+def load(path):
+    builder = Builder()
+    builder.load(path)
+    check_places(builder.db)
+    check_packet_refs(builder.db)
+    builder.db.decisions.sort(key=lambda d: (d.number, d.about))
+    if not builder.db.domains:
+        raise Bad(Node("", {}, path, 0), "the database is empty")
+    return builder.db
