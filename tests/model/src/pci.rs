@@ -92,11 +92,11 @@ impl Config {
             c.allow32(at::ROM, !(id.rom as u32 - 1) | 1);
         }
         // Power management 1.2: D1, D2 supported; the power state can be written.
-        c.put16(at::PM, 0x01 | (at::PCIE as u16) << 8);
+        c.put16(at::PM, 0x01 | ((at::PCIE as u16) << 8));
         c.put16(at::PM + 2, 0x0602);
         c.allow16(at::PM + 4, 0x0003);
         // PCI Express, version 1 endpoint; 128-byte payload; link 2.5 GT/s, 16 lanes.
-        c.put16(at::PCIE, 0x10 | (at::MSI as u16) << 8);
+        c.put16(at::PCIE, 0x10 | ((at::MSI as u16) << 8));
         c.put16(at::PCIE + 2, 0x0001);
         c.put32(at::PCIE + 4, 0x0000_0fa0);
         c.put16(at::PCIE + 8, 0x0810);
@@ -218,7 +218,7 @@ mod tests {
         while at != 0 {
             let word = read32(&c, at);
             ids.push(word & 0xff);
-            at = word as usize >> 8 & 0xff;
+            at = (word as usize >> 8) & 0xff;
         }
         assert_eq!(ids, [0x01, 0x10, 0x05]);
     }

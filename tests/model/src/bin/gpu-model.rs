@@ -142,7 +142,9 @@ fn run(args: &Args) -> anyhow::Result<()> {
         s.machine.judge.take()
     });
     if let Some(path) = &args.report {
-        let text: String = left.iter().map(|f| format!("{f}\n")).collect();
+        let text = left
+            .iter()
+            .fold(String::new(), |text, f| text + &f.to_string() + "\n");
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     result

@@ -105,7 +105,7 @@ impl Bus {
         let location = self.mc.get(self.layout.fb_location);
         (
             u64::from(location & 0xffff) << 16,
-            u64::from(location >> 16) << 16 | 0xffff,
+            (u64::from(location >> 16) << 16) | 0xffff,
         )
     }
 

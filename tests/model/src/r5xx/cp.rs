@@ -229,7 +229,7 @@ impl R5xx {
                 .dma
                 .iter()
                 .enumerate()
-                .any(|(i, e)| engines & 1 << i != 0 && e.active()),
+                .any(|(i, e)| engines & (1 << i) != 0 && e.active()),
         }
     }
 
@@ -627,7 +627,7 @@ impl R5xx {
             self.regs.set(offset, value);
         }
         let mask = mmio::scratch_umsk::MASK.get(self.regs.get(mmio::SCRATCH_UMSK));
-        if mask & 1 << n == 0 {
+        if mask & (1 << n) == 0 {
             return;
         }
         if m.faults.take(Fault::LostWriteback) {
@@ -662,7 +662,7 @@ const RING_SHAPE: u32 = mmio::cp_rb_cntl::RB_BUFSZ.mask() | mmio::cp_rb_cntl::BU
 fn swapped(swap: u32, word: u32) -> u32 {
     use mmio::cp_rb_cntl::buf_swap;
     match swap {
-        buf_swap::SWAP_16BIT => (word & 0x00ff_00ff) << 8 | (word >> 8 & 0x00ff_00ff),
+        buf_swap::SWAP_16BIT => ((word & 0x00ff_00ff) << 8) | ((word >> 8) & 0x00ff_00ff),
         buf_swap::SWAP_32BIT => word.swap_bytes(),
         buf_swap::SWAP_HALF => word.rotate_left(16),
         _ => word,

@@ -28,7 +28,7 @@ pub struct Entry(pub u32);
 impl Entry {
     /// The bus address of the page.
     pub fn page(self) -> u64 {
-        u64::from(self.0 & 0x00ff_fff0) << 8 | u64::from(self.0 >> 24) << 32
+        (u64::from(self.0 & 0x00ff_fff0) << 8) | (u64::from(self.0 >> 24) << 32)
     }
 
     /// Whether the GPU may read.
@@ -65,7 +65,7 @@ impl Window {
         if pcie::pcie_tx_gart_cntl::GART_EN.get(pcie.get(pcie::PCIE_TX_GART_CNTL)) == 0 {
             return None;
         }
-        let wide = |lo, hi| u64::from(pcie.get(lo)) | u64::from(pcie.get(hi)) << 32;
+        let wide = |lo, hi| u64::from(pcie.get(lo)) | (u64::from(pcie.get(hi)) << 32);
         Some(Window {
             start: wide(pcie::PCIE_TX_GART_START_LO, pcie::PCIE_TX_GART_START_HI) & !(PAGE - 1),
             end: wide(pcie::PCIE_TX_GART_END_LO, pcie::PCIE_TX_GART_END_HI) | (PAGE - 1),

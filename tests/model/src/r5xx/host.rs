@@ -254,7 +254,7 @@ impl R5xx {
                 || self.dma_write(m, offset, value, source) => {}
             _ => {
                 self.regs.set(offset, value);
-                if offset >= mmio::D1CRTC_H_TOTAL && offset <= mmio::DISP_INTERRUPT_STATUS {
+                if (mmio::D1CRTC_H_TOTAL..=mmio::DISP_INTERRUPT_STATUS).contains(&offset) {
                     self.display_written();
                 }
                 self.tell_engine2d(m, offset, value);
@@ -301,7 +301,7 @@ impl R5xx {
             self.bus.caches.flush_3d();
         }
         let engines =
-            WAIT_DMA_GUI_IDLE.get(value) as u8 | (WAIT_DMA_VID_IDLE.get(value) as u8) << 1;
+            WAIT_DMA_GUI_IDLE.get(value) as u8 | ((WAIT_DMA_VID_IDLE.get(value) as u8) << 1);
         if engines != 0 {
             self.cp.wait = Some(cp::Wait::Dma(engines));
         }

@@ -53,7 +53,7 @@ impl MeRam {
     /// semaphores are set.
     pub fn write_low(&mut self, value: u32) {
         let at = self.write_address as usize % WORDS;
-        self.words[at] = u64::from(self.write_high) << 32 | u64::from(value);
+        self.words[at] = (u64::from(self.write_high) << 32) | u64::from(value);
         self.loaded[at] = true;
         self.write_high = 0;
         self.set_write_address(self.write_address + 1);

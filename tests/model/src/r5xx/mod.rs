@@ -99,8 +99,8 @@ impl Variant {
     /// The register writes (byte offset, value) that post a card with that much VRAM, as its firmware would do them.
     pub fn posting(&self, vram: u64) -> Vec<(u32, u32)> {
         let top = u64::from(FIRMWARE_FB) + vram - 1;
-        let location = (top >> 16 << 16) as u32 | FIRMWARE_FB >> 16;
-        let write = mmio::mc_ind_index::MC_IND_WR_EN.mask() | 0x7f << 16;
+        let location = (top >> 16 << 16) as u32 | (FIRMWARE_FB >> 16);
+        let write = mmio::mc_ind_index::MC_IND_WR_EN.mask() | (0x7f << 16);
         vec![
             (mmio::CONFIG_MEMSIZE, vram as u32),
             (mmio::MC_IND_INDEX, self.mc.fb_location | write),

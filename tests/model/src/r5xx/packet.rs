@@ -20,7 +20,7 @@ fn kind(header: u32) -> u32 {
 }
 
 fn count(header: u32) -> u32 {
-    (header >> 16 & 0x3fff) + 1
+    ((header >> 16) & 0x3fff) + 1
 }
 
 fn opcode(header: u32) -> u8 {
@@ -52,7 +52,7 @@ pub fn name(header: u32) -> String {
         1 => format!(
             "type 1, {} and {}",
             register((header & 0x7ff) * 4),
-            register((header >> 11 & 0x7ff) * 4)
+            register(((header >> 11) & 0x7ff) * 4)
         ),
         2 => "type 2".into(),
         _ => match r500::packet(opcode(header)) {
@@ -72,12 +72,12 @@ pub fn registers(words: &[u32]) -> impl Iterator<Item = u32> {
     let (base, step, n) = match kind(header) {
         0 => (
             (header & 0x1fff) * 4,
-            if header >> 15 & 1 == 0 { 4 } else { 0 },
+            if (header >> 15) & 1 == 0 { 4 } else { 0 },
             count(header),
         ),
         _ => (0, 0, 0),
     };
-    let pair = (kind(header) == 1).then(|| [(header & 0x7ff) * 4, (header >> 11 & 0x7ff) * 4]);
+    let pair = (kind(header) == 1).then(|| [(header & 0x7ff) * 4, ((header >> 11) & 0x7ff) * 4]);
     (0..n)
         .map(move |i| base + i * step)
         .chain(pair.into_iter().flatten())
@@ -248,7 +248,7 @@ impl R5xx {
         let present: Vec<u32> = targets
             .iter()
             .enumerate()
-            .filter(|(i, _)| mask & 1 << i != 0)
+            .filter(|(i, _)| mask & (1 << i) != 0)
             .map(|(_, r)| *r)
             .collect();
         if mask >> targets.len() != 0 {

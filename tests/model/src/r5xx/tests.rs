@@ -54,7 +54,7 @@ impl Bench {
         m.irq.set_msi(Some(irq.try_clone().unwrap()));
         for page in 0..RAM_LEN / 4096 {
             let bus = RAM + page * 4096;
-            let entry = (bus >> 8) as u32 & 0x00ff_fff0 | ((bus >> 32) as u32) << 24 | 0xc;
+            let entry = (bus >> 8) as u32 & 0x00ff_fff0 | (((bus >> 32) as u32) << 24) | 0xc;
             m.vram.write(TABLE + page * 4, &entry.to_le_bytes());
         }
         let mut chip = R5xx::new(&RV515, Options { vram: VRAM, state });
@@ -159,8 +159,8 @@ impl Bench {
     fn interrupts(&mut self) -> u64 {
         let mut n = [0; 8];
         match self.irq.read(&mut n) {
-            Ok(_) => u64::from_ne_bytes(n),
-            Err(_) => 0,
+            Ok(8) => u64::from_ne_bytes(n),
+            _ => 0,
         }
     }
 
@@ -201,13 +201,13 @@ fn scratch(n: u32) -> u32 {
 }
 
 fn type0(offset: u32, values: &[u32]) -> Vec<u32> {
-    let mut p = vec![(values.len() as u32 - 1) << 16 | offset / 4];
+    let mut p = vec![((values.len() as u32 - 1) << 16) | (offset / 4)];
     p.extend(values);
     p
 }
 
 fn type3(opcode: u8, body: &[u32]) -> Vec<u32> {
-    let mut p = vec![3 << 30 | (body.len() as u32 - 1) << 16 | u32::from(opcode) << 8];
+    let mut p = vec![(3 << 30) | ((body.len() as u32 - 1) << 16) | (u32::from(opcode) << 8)];
     p.extend(body);
     p
 }
@@ -375,7 +375,7 @@ fn indirect_buffers_must_be_started_by_the_rules() {
     b.put(IB, &type0(scratch(0), &[1]));
     b.write(mmio::CP_IB_BASE, GTT + IB);
     b.ring(&[
-        1 << 30 | (scratch(5) / 4) << 11 | mmio::CP_IB_BUFSZ / 4,
+        (1 << 30) | ((scratch(5) / 4) << 11) | (mmio::CP_IB_BUFSZ / 4),
         2,
         0,
     ]);
@@ -631,7 +631,7 @@ fn an_endless_buffer_needs_a_reset() {
 #[test]
 fn undefined_registers_and_packets_are_found() {
     let mut b = Bench::running();
-    assert_eq!(b.read(0x0014_c0 & 0xfffc | 0xfff0), 0);
+    assert_eq!(b.read(0xfff0), 0);
     b.write(0xfff0, 1);
     b.write(mmio::RBBM_STATUS, 1);
     b.ring(&type3(0x77, &[0]));
@@ -665,7 +665,7 @@ fn registers_through_mm_index() {
         (b.read(mmio::MM_DATA), b.read(scratch(4))),
         (0x1234, 0x1234)
     );
-    b.write(mmio::MM_INDEX, 1 << 31 | 0x100);
+    b.write(mmio::MM_INDEX, (1 << 31) | 0x100);
     b.write(mmio::MM_DATA, 0x5678);
     assert_eq!((b.vram(0x100), b.read(mmio::MM_DATA)), (0x5678, 0x5678));
     b.write(mmio::MM_INDEX, mmio::MM_DATA);
@@ -697,10 +697,10 @@ fn paint() -> Vec<u32> {
         op::PAINT_MULTI,
         &[
             gui,
-            FIRMWARE_FB >> 10 | 1 << 22,
+            (FIRMWARE_FB >> 10) | (1 << 22),
             0xa5a5_a5a5,
             0,
-            4 << 16 | 4,
+            (4 << 16) | 4,
         ],
     )
 }
@@ -830,7 +830,7 @@ fn conditional_and_predicated_execution() {
     }
     for (devices, expected) in [(0x02u32, 0), (0x01, 7), (0xff, 7)] {
         b.write(scratch(0), 0);
-        let mut words = type3(op::PRED_EXEC, &[devices << 24 | 2]);
+        let mut words = type3(op::PRED_EXEC, &[(devices << 24) | 2]);
         words.extend(type0(scratch(0), &[7]));
         b.ring(&words);
         assert_eq!(b.read(scratch(0)), expected);
