@@ -34,7 +34,8 @@ use kernel::{
     time::{
         Delta,
         Instant,
-        Monotonic, //
+        Monotonic,
+        Msecs, //
     },
 };
 
@@ -213,6 +214,21 @@ impl<'a, F: Family> Running<'a, F> {
         for (ring, lane) in self.rings() {
             lane.timeline().process(ring.completed());
         }
+    }
+
+    /// Waits until some job has given back what it held.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM` if there is none; `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
+    pub(crate) fn wait_for_drop(&self, timeout: Msecs) -> Result {
+        self.look();
+        for lane in self.lanes.iter() {
+            if lane.timeline().wait_for_drop(timeout)? {
+                return Ok(());
+            }
+        }
+        Err(ENOMEM)
     }
 
     /// Runs a fence and an indirect buffer through ring 0, which fills a page of system memory, and looks at it.

@@ -223,6 +223,33 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
+    /// Waits until what a job held has been dropped; `false` if there is no such job.
+    ///
+    /// # Errors
+    ///
+    /// `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
+    pub fn wait_for_drop(&self, timeout: Msecs) -> Result<bool> {
+        let mut left = msecs_to_jiffies(timeout);
+        let mut state = self.state.lock();
+        let dropped = state.dropped;
+        if dropped == state.committed {
+            return Ok(false);
+        }
+        while state.dropped == dropped {
+            if dropped == state.signalled {
+                fence::Timeline::wanted(self, dropped + 1);
+            } else {
+                self.worker.hasten();
+            }
+            left = match self.moved.wait_interruptible_timeout(&mut state, left) {
+                CondVarTimeoutResult::Woken { jiffies } => jiffies,
+                CondVarTimeoutResult::Signal { .. } => return Err(ERESTARTSYS),
+                CondVarTimeoutResult::Timeout => return Err(EBUSY),
+            };
+        }
+        Ok(true)
+    }
+
     /// Makes the next job: its number and fence.
     ///
     /// There is room, by [`Timeline::wait_for_room`]. `mark` is not below that of the job before.
@@ -429,6 +456,21 @@ mod tests {
         assert!(timeline.wait_for_room(10, |_| false) == Err(EBUSY));
         timeline.fail(ENODEV);
         timeline.reap();
+        Ok(())
+    }
+
+    #[test]
+    fn drops_can_be_waited_for() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        assert!(timeline.wait_for_drop(10) == Ok(false));
+        commit(&timeline, &load)?;
+        assert!(timeline.wait_for_drop(10) == Err(EBUSY));
+        assert!(timeline.is_wanted());
+        timeline.process(1);
+        assert!(timeline.wait_for_drop(10) == Err(EBUSY));
+        timeline.reap();
+        assert!(timeline.wait_for_drop(10) == Ok(false));
         Ok(())
     }
 

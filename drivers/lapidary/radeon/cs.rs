@@ -42,6 +42,6 @@ pub(super) fn submit<F: RadeonFamily>(
     let locked = checked.lock(exec)?;
     let (_, lane) = running.ring(RING).ok_or(EINVAL)?;
     locked.wait(dev, lane.timeline().context())?;
-    locked.place()?.submit(running, RING)?;
+    locked.place(running)?.submit(running, RING)?;
     Ok(())
 }

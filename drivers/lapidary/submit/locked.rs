@@ -19,11 +19,14 @@ use crate::{
         Bo, //
     },
     portable::cs::Placement,
+    running::Running,
     submit::placed::Placed, //
 };
 
 /// How long to wait for a fence of another driver, in milliseconds.
 const FOREIGN_MS: u32 = 30_000;
+/// How long to wait for the objects of another job, in milliseconds.
+const ROOM_MS: u32 = 30_000;
 /// How long to wait before looking whether the device is still there.
 const SLICE_MS: u32 = 100;
 
@@ -56,15 +59,23 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         Ok(())
     }
 
-    /// Gives every object an address and writes the addresses into the commands.
+    /// Gives every object an address and writes the addresses into the commands. Waits if there is no room between the
+    /// objects of jobs under way.
     ///
     /// # Errors
     ///
-    /// As [`memory::Placed::new`].
-    pub fn place(self) -> Result<Placed<'e, F>> {
+    /// `ENOMEM` if these objects do not fit together, `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s; otherwise
+    /// as [`memory::Placed::new`].
+    pub fn place(self, running: &Running<'_, F>) -> Result<Placed<'e, F>> {
         let mut placed = KVVec::with_capacity(self.locked.objects().len(), GFP_KERNEL)?;
         for object in self.locked.objects() {
-            placed.push(memory::Placed::new(object.clone())?, GFP_KERNEL)?;
+            let at = loop {
+                match memory::Placed::new(object.clone()) {
+                    Err(e) if e == ENOSPC => running.wait_for_drop(ROOM_MS)?,
+                    other => break other?,
+                }
+            };
+            placed.push(at, GFP_KERNEL)?;
         }
         for &fixup in self.fixups.iter() {
             let object = placed.get(I::object(fixup)).ok_or(EINVAL)?;
