@@ -236,3 +236,69 @@ fn formats_of_different_size_do_not_matter_to_a_copy_of_bytes() {
     );
     bench.expect(&["bbcc.."]);
 }
+
+#[test]
+fn pages_as_the_kernel_copies_them() {
+    // r100_copy_blit: pages are rows of 1024 pixels of 32 bits, everything is in the packet, nothing is relied on.
+    let mut bench = Bench::new();
+    bench.write(mmio::DEFAULT_SC_BOTTOM_RIGHT, 0);
+    for (n, byte) in bench.port.memory[0x1000..0x4000].iter_mut().enumerate() {
+        *byte = (n / 3) as u8;
+    }
+    let control =
+        gui::DST_TYPE.put(plain_copy(), 6) | gui::SRC_CLIPPING.of(1) | gui::DST_CLIPPING.of(1);
+    let page = |n: u32| (n * 4) | (64 << 22);
+    let body = [
+        control,
+        page(1),
+        page(8),
+        0x1fff_1fff,
+        0,
+        0x1fff_1fff,
+        0,
+        0,
+        3 | (1024 << 16),
+    ];
+    bench.raw(op::BITBLT_MULTI, &body);
+    assert_eq!(bench.found(), []);
+    let memory = &bench.port.memory;
+    assert_eq!(memory[0x1000..0x4000], memory[0x8000..0xb000]);
+    assert!(memory[0xb000..0xc000].iter().all(|&b| b == b'.'));
+}
+
+#[test]
+fn a_copy_as_the_x_driver_makes_it() {
+    // xf86-video-ati: state in its order, the surfaces last, then three registers per copy. The direction comes after
+    // DP_GUI_MASTER_CNTL, and so counts; a solid fill follows that never mentions the source.
+    let mut bench = Bench::new();
+    bench.put(1024, &["abcdef"]);
+    let keep_masks = |control: u32| gui::GMC_WR_MSK_DIS.put(control, 0);
+    bench.writes(&[
+        (mmio::DEFAULT_SC_BOTTOM_RIGHT, 0x1fff_1fff),
+        (mmio::DP_GUI_MASTER_CNTL, keep_masks(plain_copy())),
+        (mmio::DP_BRUSH_FRGD_CLR, u32::MAX),
+        (mmio::DP_BRUSH_BKGD_CLR, 0),
+        (mmio::DP_SRC_FRGD_CLR, u32::MAX),
+        (mmio::DP_SRC_BKGD_CLR, 0),
+        (mmio::DP_WRITE_MASK, u32::MAX),
+        (mmio::DP_CNTL, 0),
+        (mmio::DST_PITCH_OFFSET, DESTINATION),
+        (mmio::SRC_PITCH_OFFSET, DESTINATION),
+        (mmio::SRC_Y_X, yx(3, 0)),
+        (mmio::DST_Y_X, yx(5, 0)),
+        (mmio::DST_HEIGHT_WIDTH, yx(4, 1)),
+    ]);
+    bench.expect(&["ababcd"]);
+    bench.writes(&[
+        (
+            mmio::DP_GUI_MASTER_CNTL,
+            keep_masks(gui::SRC_PITCH_OFF.put(solid(), 0)),
+        ),
+        (mmio::DP_BRUSH_FRGD_CLR, u32::from(b'#')),
+        (mmio::DP_CNTL, 3),
+        (mmio::DST_PITCH_OFFSET, DESTINATION),
+        (mmio::DST_Y_X, yx(1, 0)),
+        (mmio::DST_HEIGHT_WIDTH, yx(2, 1)),
+    ]);
+    bench.expect(&["a##bcd"]);
+}
