@@ -7,8 +7,6 @@
 //! with the system's header. All structures consist of naturally aligned integers and mean the same to
 //! 32-bit and 64-bit programs; every bit pattern is a valid value, so they are read from and written to
 //! user memory as they are.
-//!
-//! The meaning of each call, its errors, and what its users rely on: `Documentation/radeon-uapi.md`.
 
 /// Defines a structure that is exchanged with user space.
 macro_rules! uapi {

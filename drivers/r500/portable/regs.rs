@@ -6,12 +6,7 @@
 //! packets of the command processor; a register `NAME` has its fields in a module `name`.
 
 // Every register of the database is there; portable code uses some.
-#![allow(
-    clippy::module_inception,
-    dead_code,
-    missing_docs,
-    unused_imports
-)]
+#![allow(clippy::module_inception, dead_code, missing_docs, unused_imports)]
 
 use lapidary::portable::bits::{
     Field,

@@ -124,7 +124,7 @@ pub const fn max_fixups(dwords: usize) -> usize {
     dwords / 3
 }
 
-/// Checks `stream` and copies it to the start of `out`, in one pass.
+/// Copies `stream` to the start of `out` and checks it; no dword is looked at twice.
 ///
 /// `objects` are those of the relocation entries, in order; their `access` is filled in. `out` must be as long
 /// as the stream, `fixups` as [`max_fixups`] says. Returns the number of fixups. Nothing in `out` may be
@@ -183,22 +183,27 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn run(&mut self) -> Result<(), Reason> {
+        let copy = self
+            .out
+            .get_mut(..self.stream.len())
+            .ok_or(Reason::OutputTooShort)?;
+        for (to, from) in copy.iter_mut().zip(self.stream) {
+            *to = *from;
+        }
         let mut start = 0;
         while let Some(&header) = self.stream.get(start) {
             self.position = start;
             let decoded = Header::decode(header);
             // A stream is no longer than memory, a packet no longer than its count field says.
             let end = start.wrapping_add(1).wrapping_add(decoded.body() as usize);
-            let packet = self.stream.get(start..end).ok_or(Reason::Truncated)?;
-            let copy = self.out.get_mut(start..end).ok_or(Reason::OutputTooShort)?;
-            for (to, from) in copy.iter_mut().zip(packet) {
-                *to = *from;
-            }
+            let body = self
+                .stream
+                .get(start.wrapping_add(1)..end)
+                .ok_or(Reason::Truncated)?;
             if pm4::reserved_bits(header) != 0 {
                 return Err(Reason::ReservedHeaderBits);
             }
             self.marker = end;
-            let body = packet.get(1..).unwrap_or_default();
             match decoded {
                 Header::Type0 {
                     register,
