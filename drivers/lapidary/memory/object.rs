@@ -147,7 +147,9 @@ pub fn create<F: Family>(
             home,
             wanted: request.domain,
         };
-        let object = crate::corner::gem::new(dev, usize::try_from(size)?, args)?;
+        let object = crate::corner::gem::new(dev, usize::try_from(size)?, args)
+            // What the shared-memory file system says when there is no memory for an inode.
+            .map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
         match place {
             None => {
                 memory.system.add(size, Relaxed);
