@@ -179,6 +179,16 @@ fn waiting_clients(context: &mut Context) -> Result<()> {
     engine_works(&context.device()?).context("after binding again")
 }
 
+fn within_two_seconds(mut condition: impl FnMut() -> bool) -> bool {
+    for _ in 0..200 {
+        if condition() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
 /// Several processes work while the device is taken away again and again.
 fn busy_clients(context: &mut Context) -> Result<()> {
     let device = context.device()?;
@@ -188,14 +198,13 @@ fn busy_clients(context: &mut Context) -> Result<()> {
     for round in 0..5 {
         let children: Vec<_> = (0..3)
             .map(|_| {
-                child::spawn(|| {
+child::spawn(|| {
                     loop {
-                        let Ok(device) = lapidary_guest::Device::open() else {
-                            continue;
-                        };
-                        // Until the device is gone, everything must succeed.
+                        let Ok(device) = lapidary_guest::Device::open() else { continue };
                         while let Ok(()) = engine_works(&device) {}
-                        if device.gem_info() != Err(Errno::NODEV) {
+                        // The first thing that fails is the device going away; soon it is gone.
+                        let gone = || device.gem_info() == Err(Errno::NODEV);
+                        if !within_two_seconds(gone) {
                             return Ok(1);
                         }
                     }
@@ -212,10 +221,9 @@ fn busy_clients(context: &mut Context) -> Result<()> {
         for child in children {
             child.signal(libc::SIGTERM);
             let end = child.wait(LIMIT)?;
-            ensure!(
-                end == End::Signal(libc::SIGTERM),
-                "round {round}: a client ended with {end:?}"
-            );
+            // A client that was looking at video memory just then got a signal.
+            let allowed = [libc::SIGTERM, libc::SIGBUS].map(End::Signal).contains(&end);
+            ensure!(allowed, "round {round}: a client ended with {end:?}");
         }
         engine_works(&context.device()?).with_context(|| format!("round {round}"))?;
     }
