@@ -212,38 +212,43 @@ mod tests {
 
     const PAGE: u64 = PAGE_SIZE as u64;
 
-    fn rest(except: &[Range<u64>]) -> Result<KVec<Range<u64>>> {
+    /// What is left of 16 pages; ranges are first byte and the one behind the last.
+    fn rest(except: &[(u64, u64)]) -> Result<KVec<(u64, u64)>> {
+        let mut ranges = KVec::new();
+        for &(start, end) in except {
+            ranges.push(start..end, GFP_KERNEL)?;
+        }
         let mut rest = KVec::new();
-        for range in Rest::new(16 * PAGE, except) {
-            rest.push(range, GFP_KERNEL)?;
+        for range in Rest::new(16 * PAGE, &ranges) {
+            rest.push((range.start, range.end), GFP_KERNEL)?;
         }
         Ok(rest)
     }
 
     #[test]
     fn nothing_is_excepted() -> Result {
-        assert!(rest(&[])?[..] == [0..16 * PAGE]);
-        assert!(rest(&[0..0, 5 * PAGE..5 * PAGE])?[..] == [0..16 * PAGE]);
+        assert!(rest(&[])?[..] == [(0, 16 * PAGE)]);
+        assert!(rest(&[(0, 0), (5 * PAGE, 5 * PAGE)])?[..] == [(0, 16 * PAGE)]);
         Ok(())
     }
 
     #[test]
     fn exceptions_are_widened_and_may_overlap() -> Result {
-        let picture = 4 * PAGE + 1..6 * PAGE - 1;
-        let more = 5 * PAGE..7 * PAGE;
-        let inside = 4 * PAGE..5 * PAGE;
-        let vga = 0..PAGE / 2;
-        let left = [PAGE..4 * PAGE, 7 * PAGE..16 * PAGE];
+        let picture = (4 * PAGE + 1, 6 * PAGE - 1);
+        let more = (5 * PAGE, 7 * PAGE);
+        let inside = (4 * PAGE, 5 * PAGE);
+        let vga = (0, PAGE / 2);
+        let left = [(PAGE, 4 * PAGE), (7 * PAGE, 16 * PAGE)];
         assert!(rest(&[picture, more, inside, vga])?[..] == left);
         Ok(())
     }
 
     #[test]
     fn exceptions_may_reach_the_end_or_beyond() -> Result {
-        assert!(rest(&[15 * PAGE..16 * PAGE])?[..] == [0..15 * PAGE]);
-        assert!(rest(&[15 * PAGE..u64::MAX])?[..] == [0..15 * PAGE]);
-        assert!(rest(&[20 * PAGE..21 * PAGE])?[..] == [0..16 * PAGE]);
-        assert!(rest(&[0..16 * PAGE])?.is_empty());
+        assert!(rest(&[(15 * PAGE, 16 * PAGE)])?[..] == [(0, 15 * PAGE)]);
+        assert!(rest(&[(15 * PAGE, u64::MAX)])?[..] == [(0, 15 * PAGE)]);
+        assert!(rest(&[(20 * PAGE, 21 * PAGE)])?[..] == [(0, 16 * PAGE)]);
+        assert!(rest(&[(0, 16 * PAGE)])?.is_empty());
         Ok(())
     }
 }
