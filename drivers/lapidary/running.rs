@@ -212,7 +212,10 @@ impl<'a, F: Family> Running<'a, F> {
     /// Signals the fences that have completed. Reads memory only.
     pub fn look(&self) {
         for (ring, lane) in self.rings() {
-            lane.timeline().process(ring.completed());
+            if lane.timeline().process(ring.completed()).0 != 0 {
+                // What the jobs held is given back soon.
+                self.worker.hasten();
+            }
         }
     }
 
@@ -231,16 +234,20 @@ impl<'a, F: Family> Running<'a, F> {
         Err(ENOMEM)
     }
 
-    /// Runs a fence and an indirect buffer through ring 0, which fills a page of system memory, and looks at it.
+    /// Runs a fence and an indirect buffer through ring 0, which fills a page of system memory and copies it to the
+    /// next one, and looks at both.
     ///
     /// # Errors
     ///
     /// `EIO` after a line in the log that says what is wrong; as [`crate::submit::job::Job::prepare`].
     pub(crate) fn self_test(&self) -> Result {
         let (_, lane) = self.ring(0).ok_or(ENODEV)?;
-        let addr = lane.pool().lock().test_page();
-        let fence = KernelStream::fill(self, addr, kernel::page::PAGE_SIZE as u64, TEST_VALUE)?
-            .run(self)?;
+        let addr = lane.pool().lock().test_pages();
+        let page = kernel::page::PAGE_SIZE as u64;
+        let mut stream = KernelStream::new()?;
+        stream.fill(self, addr, page, TEST_VALUE)?;
+        stream.copy(self, addr + page, addr, page)?;
+        let fence = stream.run(self)?;
         // The watchdog ends this earlier.
         fence.wait(false, 2 * crate::hang_ms())?;
         match fence.result() {
@@ -248,7 +255,7 @@ impl<'a, F: Family> Running<'a, F> {
                 dev_info!(self.pdev, "IB test passed\n");
                 return Ok(());
             }
-            Some(Ok(())) => dev_err!(self.pdev, "IB test failed: the page was not filled\n"),
+            Some(Ok(())) => dev_err!(self.pdev, "IB test failed: the pages were not filled\n"),
             Some(Err(error)) => dev_err!(self.pdev, "IB test failed: {:?}\n", error),
             None => dev_err!(self.pdev, "IB test failed: the fence did not signal\n"),
         }

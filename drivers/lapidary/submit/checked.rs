@@ -21,8 +21,10 @@ use crate::{
         Isolation, //
     },
     memory::Bo,
-    portable::cs::Placement,
-    submit::locked::Locked, //
+    submit::{
+        locked::Locked,
+        stream::Reloc, //
+    },
 };
 
 /// Commands that stay within their objects, wherever those are.
@@ -30,7 +32,7 @@ pub struct Checked<F: Family, I: Isolation> {
     pub(super) words: KVVec<u32>,
     pub(super) fixups: KVVec<I::Fixup>,
     pub(super) objects: KVVec<ARef<Bo<F>>>,
-    pub(super) placements: KVVec<Placement>,
+    pub(super) relocs: KVVec<Reloc>,
 }
 
 impl<F: Family, I: Isolation> Checked<F, I> {
@@ -49,7 +51,7 @@ impl<F: Family, I: Isolation> Checked<F, I> {
         Ok(Locked {
             words: &mut self.words,
             fixups: &self.fixups,
-            placements: &self.placements,
+            relocs: &self.relocs,
             locked,
         })
     }

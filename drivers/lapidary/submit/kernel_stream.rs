@@ -30,8 +30,8 @@ use crate::{
     },
 };
 
-/// What [`Gpu::fill`] needs at most.
-const FILL_DWORDS: usize = 1024;
+/// What [`Gpu::fill`] and [`Gpu::copy`] need at most.
+const MOST_DWORDS: usize = 1024;
 
 /// Commands of the kernel for ring 0.
 pub struct KernelStream {
@@ -39,17 +39,45 @@ pub struct KernelStream {
 }
 
 impl KernelStream {
+    /// No commands yet.
+    pub fn new() -> Result<Self> {
+        Ok(Self {
+            words: KVVec::with_capacity(MOST_DWORDS, GFP_KERNEL)?,
+        })
+    }
+
     /// Fills `len` bytes at `dst` with `value`; both in whole pages.
     pub fn fill<F: Family>(
+        &mut self,
         running: &Running<'_, F>,
         dst: GpuAddr,
         len: u64,
         value: u32,
-    ) -> Result<Self> {
-        let mut words = KVVec::from_elem(0, FILL_DWORDS, GFP_KERNEL)?;
-        let used = running.gpu().fill(&mut words, dst, len, value)?;
-        words.truncate(used);
-        Ok(Self { words })
+    ) -> Result {
+        self.append(|out| running.gpu().fill(out, dst, len, value))
+    }
+
+    /// Copies `len` bytes from `src` to `dst`, which do not overlap; all in whole pages.
+    pub fn copy<F: Family>(
+        &mut self,
+        running: &Running<'_, F>,
+        dst: GpuAddr,
+        src: GpuAddr,
+        len: u64,
+    ) -> Result {
+        self.append(|out| running.gpu().copy(out, dst, src, len))
+    }
+
+    /// Adds the dwords that `write` makes.
+    fn append(&mut self, write: impl FnOnce(&mut [u32]) -> Result<usize>) -> Result {
+        let start = self.words.len();
+        self.words.resize(start + MOST_DWORDS, 0, GFP_KERNEL)?;
+        let used = match self.words.get_mut(start..) {
+            Some(out) => write(out),
+            None => Err(EINVAL),
+        };
+        self.words.truncate(start + *used.as_ref().unwrap_or(&0));
+        used.map(|_| ())
     }
 
     /// Executes the commands.

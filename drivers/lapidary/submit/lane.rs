@@ -40,8 +40,8 @@ use crate::{
 const POOL_DWORDS: usize = 256 * 1024;
 /// Alignment of an indirect buffer in dwords.
 const ALIGN_DWORDS: u64 = 64;
-/// Dwords of the page behind the pool, which the self-test writes.
-const TEST_DWORDS: usize = PAGE_SIZE / 4;
+/// Dwords of the two pages behind the pool, which the self-test writes.
+const TEST_DWORDS: usize = 2 * PAGE_SIZE / 4;
 
 /// The jobs of family `F`.
 pub struct Jobs<F>(core::marker::PhantomData<fn() -> F>);
@@ -177,12 +177,12 @@ impl Pool {
         Ok(())
     }
 
-    /// The address of the page behind the pool, which is zeroed.
-    pub(crate) fn test_page(&self) -> GpuAddr {
+    /// The address of the two pages behind the pool, which are zeroed.
+    pub(crate) fn test_pages(&self) -> GpuAddr {
         self.range.start() + (POOL_DWORDS * 4) as u64
     }
 
-    /// Whether every dword of the page behind the pool is `value`.
+    /// Whether every dword of the pages behind the pool is `value`.
     pub(crate) fn test(&self, value: u32) -> bool {
         (POOL_DWORDS..POOL_DWORDS + TEST_DWORDS).all(|index| self.memory.read(index) == Ok(value))
     }

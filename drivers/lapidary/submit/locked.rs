@@ -18,9 +18,11 @@ use crate::{
         self,
         Bo, //
     },
-    portable::cs::Placement,
     running::Running,
-    submit::placed::Placed, //
+    submit::{
+        placed::Placed,
+        stream::Reloc, //
+    },
 };
 
 /// How long to wait for a fence of another driver, in milliseconds.
@@ -34,7 +36,7 @@ const SLICE_MS: u32 = 100;
 pub struct Locked<'e, F: Family, I: Isolation> {
     pub(super) words: &'e mut KVVec<u32>,
     pub(super) fixups: &'e KVVec<I::Fixup>,
-    pub(super) placements: &'e KVVec<Placement>,
+    pub(super) relocs: &'e KVVec<Reloc>,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
 }
 
@@ -45,9 +47,9 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     ///
     /// `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s, `ENODEV` at unbind.
     pub fn wait(&self, shared: &Shared<F>, own: u64) -> Result {
-        for (index, placement) in self.placements.iter().enumerate() {
+        for (index, reloc) in self.relocs.iter().enumerate() {
             let mut left = FOREIGN_MS / SLICE_MS;
-            while let Some(fence) = self.locked.foreign(index, placement.write, own) {
+            while let Some(fence) = self.locked.foreign(index, reloc.placement.write, own) {
                 while !fence.wait(true, SLICE_MS)? {
                     if shared.gone() {
                         return Err(ENODEV);
@@ -83,7 +85,7 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         }
         Ok(Placed {
             words: self.words,
-            placements: self.placements,
+            relocs: self.relocs,
             locked: self.locked,
             placed,
         })

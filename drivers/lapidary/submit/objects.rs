@@ -21,7 +21,6 @@ use crate::{
         Isolation, //
     },
     memory::Bo,
-    portable::cs::Placement,
     submit::{
         checked::Checked,
         stream::UserStream, //
@@ -33,7 +32,6 @@ pub struct Objects<F: Family> {
     pub(super) stream: UserStream,
     /// One for each relocation entry; an object may occur several times.
     pub(super) objects: KVVec<ARef<Bo<F>>>,
-    pub(super) placements: KVVec<Placement>,
     facts: KVVec<family::Object>,
 }
 
@@ -46,7 +44,6 @@ impl UserStream {
     pub fn look_up<F: Family>(self, file: &drm::File<File<F>>) -> Result<Objects<F>> {
         let count = self.relocs.len();
         let mut objects = KVVec::with_capacity(count, GFP_KERNEL)?;
-        let mut placements = KVVec::with_capacity(count, GFP_KERNEL)?;
         let mut facts = KVVec::with_capacity(count, GFP_KERNEL)?;
         for reloc in self.relocs.iter() {
             let object = Bo::<F>::lookup_handle(file, reloc.handle)?;
@@ -57,12 +54,10 @@ impl UserStream {
             };
             facts.push(fact, GFP_KERNEL)?;
             objects.push(object, GFP_KERNEL)?;
-            placements.push(reloc.placement, GFP_KERNEL)?;
         }
         Ok(Objects {
             stream: self,
             objects,
-            placements,
             facts,
         })
     }
@@ -78,9 +73,9 @@ impl<F: Family> Objects<F> {
         let Self {
             stream,
             objects,
-            mut placements,
             mut facts,
         } = self;
+        let mut relocs = stream.relocs;
         let mut words = KVVec::from_elem(0u32, stream.words.len(), GFP_KERNEL)?;
         let mut fixups = KVVec::new();
         let used = isolation.prove(
@@ -92,14 +87,14 @@ impl<F: Family> Objects<F> {
         )?;
         words.truncate(used);
         // What the commands do counts, not what the client says they do.
-        for (placement, fact) in placements.iter_mut().zip(facts.iter()) {
-            placement.write |= fact.writes;
+        for (reloc, fact) in relocs.iter_mut().zip(facts.iter()) {
+            reloc.placement.write |= fact.writes;
         }
         Ok(Checked {
             words,
             fixups,
             objects,
-            placements,
+            relocs,
         })
     }
 }

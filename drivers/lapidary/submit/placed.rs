@@ -22,10 +22,10 @@ use crate::{
         self,
         Bo, //
     },
-    portable::cs::Placement,
     running::Running,
     submit::{
         job::Job,
+        stream::Reloc,
         Load, //
     },
 };
@@ -33,7 +33,7 @@ use crate::{
 /// Commands with addresses, and the objects that lie there.
 pub struct Placed<'e, F: Family> {
     pub(super) words: &'e [u32],
-    pub(super) placements: &'e KVVec<Placement>,
+    pub(super) relocs: &'e KVVec<Reloc>,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
     pub(super) placed: KVVec<memory::Placed<F>>,
 }
@@ -47,14 +47,14 @@ impl<F: Family> Placed<'_, F> {
     pub fn submit(self, running: &Running<'_, F>, ring: usize) -> Result<ARef<Fence>> {
         let Self {
             words,
-            placements,
+            relocs,
             locked,
             placed,
         } = self;
         let job = Job::prepare(running, ring, words, Load::Placed(placed))?;
         Ok(job.commit(|fence| {
-            locked.attach(fence, |index| match placements.get(index) {
-                Some(placement) if !placement.write => Usage::Read,
+            locked.attach(fence, |index| match relocs.get(index) {
+                Some(reloc) if !reloc.placement.write => Usage::Read,
                 _ => Usage::Write,
             });
         }))

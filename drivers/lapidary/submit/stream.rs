@@ -21,7 +21,8 @@ use crate::portable::{
         Extent,
         Flags,
         Placement,
-        Rings, //
+        Rings,
+        FLAGS_DWORDS, //
     },
     radeon_uapi::{
         Cs,
@@ -74,10 +75,18 @@ impl UserStream {
             envelope.add(&chunk).map_err(|_| EINVAL)?;
         }
 
-        let flags = match envelope.flags() {
-            Some(extent) => Flags::read(&dwords(extent)?),
-            None => Flags::default(),
-        };
+        let mut flags = [0u32; FLAGS_DWORDS as usize];
+        if let Some(extent) = envelope.flags() {
+            // The envelope bounds the length by that of the array.
+            let flags = flags
+                .get_mut(..extent.dwords as usize)
+                .ok_or(EINVAL)?
+                .as_mut_bytes();
+            UserSlice::new(user_ptr(extent.pointer)?, flags.len())
+                .reader()
+                .read_slice(flags)?;
+        }
+        let flags = Flags::read(&flags);
         let Some(stream) = envelope.stream() else {
             return Ok(None);
         };
