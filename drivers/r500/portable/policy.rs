@@ -50,7 +50,7 @@ pub enum Policy {
     Control,
     /// 2D engine: direction, tracked.
     Direction,
-    /// 2D engine: direction, in the form for lines, tracked.
+    /// 2D engine: direction, in the form for lines; makes the other form unknown.
     LineDirection,
     /// 2D engine: colour compare, tracked because it can make the engine read the source.
     ColorCompare,

@@ -27,8 +27,7 @@ use super::{
 use crate::portable::regs::{
     mmio::{
         clr_cmp_cntl,
-        dp_cntl,
-        dp_cntl_xdir_ydir_ymajor as line_cntl, //
+        dp_cntl, //
     },
     pm4::gui_control as gui, //
 };
@@ -52,6 +51,8 @@ pub(super) struct Control {
     source_depth: Depth,
     /// Where a source comes from, if one is needed.
     pub(super) source: Source,
+    /// Whether every row of host data begins at a byte; otherwise rows follow each other bit by bit.
+    byte_rows: bool,
     /// Size of the brush in a packet's settings, dwords.
     pub(super) brush_dwords: u32,
 }
@@ -73,9 +74,10 @@ impl Control {
             gui::src_type::COLOR => depth,
             _ => return Err(Reason::SourceType),
         };
-        let source = match gui::SRC_LOAD.get(word) {
-            gui::src_load::MEMORY => Source::Memory,
-            gui::src_load::HOST_DATA | gui::src_load::HOST_DATA_BYTE => Source::Host,
+        let (source, byte_rows) = match gui::SRC_LOAD.get(word) {
+            gui::src_load::MEMORY => (Source::Memory, false),
+            gui::src_load::HOST_DATA => (Source::Host, false),
+            gui::src_load::HOST_DATA_BYTE => (Source::Host, true),
             _ => return Err(Reason::SourceLoad),
         };
         let brush_dwords = match gui::BRUSH_TYPE.get(word) {
@@ -96,6 +98,7 @@ impl Control {
             depth,
             source_depth,
             source,
+            byte_rows,
             brush_dwords,
         })
     }
@@ -106,6 +109,18 @@ impl Control {
         let rop = gui::WIN31_ROP.get(self.word);
         (rop ^ (rop >> 2)) & 0x33 != 0
     }
+
+    /// Dwords of host data that a rectangle takes (R5xx 5.2.2, `SRC_LOAD`).
+    fn host_dwords(self, area: Area) -> u64 {
+        // 14 bits each.
+        let (columns, lines) = (u64::from(area.columns()), u64::from(area.lines()));
+        let row = columns.wrapping_mul(self.source_depth.bits());
+        if self.byte_rows {
+            row.div_ceil(8).wrapping_mul(lines).div_ceil(4)
+        } else {
+            row.wrapping_mul(lines).div_ceil(32)
+        }
+    }
 }
 
 /// What a HOST_DATA register may do now.
@@ -113,8 +128,8 @@ impl Control {
 enum HostData {
     /// Nothing waits for data.
     Idle,
-    /// An operation has been started and waits until `HOST_DATA_LAST`.
-    Pending,
+    /// An operation has been started and waits for this many dwords, the last one by `HOST_DATA_LAST`.
+    Pending(u64),
 }
 
 /// What this stream has said about the 2D engine.
@@ -198,12 +213,10 @@ impl Engine2d {
         });
     }
 
-    /// `DP_CNTL_XDIR_YDIR_YMAJOR`.
-    pub(super) fn set_line_direction(&mut self, word: u32) {
-        self.direction = Some(Direction {
-            left_to_right: line_cntl::DST_X_DIR_LEFT_TO_RIGHT.any(word),
-            top_to_bottom: line_cntl::DST_Y_DIR_TOP_TO_BOTTOM.any(word),
-        });
+    /// `DP_CNTL_XDIR_YDIR_YMAJOR`: the direction again, in another form. Nobody says how the two registers
+    /// interact, so a rectangle needs `DP_CNTL` after it.
+    pub(super) fn forget_direction(&mut self) {
+        self.direction = None;
     }
 
     /// `CLR_CMP_CNTL`.
@@ -346,14 +359,16 @@ impl Engine2d {
         self.write(control, to, objects)
     }
 
-    /// Draws `area` with pixels from the host.
-    pub(super) fn upload(&mut self, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
+    /// Draws `area` with pixels from the host; returns how many dwords of them there must be. With fewer the
+    /// engine would wait for ever.
+    pub(super) fn upload(&mut self, area: Area, objects: &mut [Object]) -> Result<u64, Reason> {
         let control = self.control()?;
         if control.source != Source::Host || !self.reads_source(control) {
             return Err(Reason::SourceNotFromHost);
         }
         self.use_up_corners();
-        self.write(control, area, objects)
+        self.write(control, area, objects)?;
+        Ok(control.host_dwords(area))
     }
 
     /// Draws a line.
@@ -396,8 +411,7 @@ impl Engine2d {
                 self.copy(from, area, objects)
             }
             Source::Host => {
-                self.upload(area, objects)?;
-                self.host_data = HostData::Pending;
+                self.host_data = HostData::Pending(self.upload(area, objects)?);
                 Ok(())
             }
         }
@@ -411,30 +425,39 @@ impl Engine2d {
     pub(super) fn not_host_data(&self) -> Result<(), Reason> {
         match self.host_data {
             HostData::Idle => Ok(()),
-            HostData::Pending => Err(Reason::HostDataPending),
+            HostData::Pending(_) => Err(Reason::HostDataPending),
         }
     }
 
-    /// One of the `HOST_DATA` registers.
-    pub(super) fn host_data(&self) -> Result<(), Reason> {
+    /// One of the `HOST_DATA` registers: any dword but the last.
+    pub(super) fn host_data(&mut self) -> Result<(), Reason> {
         match self.host_data {
             HostData::Idle => Err(Reason::UnexpectedHostData),
-            HostData::Pending => Ok(()),
+            HostData::Pending(0 | 1) => Err(Reason::HostDataCount),
+            HostData::Pending(left) => {
+                self.host_data = HostData::Pending(left.wrapping_sub(1));
+                Ok(())
+            }
         }
     }
 
     /// `HOST_DATA_LAST`.
     pub(super) fn host_data_last(&mut self) -> Result<(), Reason> {
-        self.host_data()?;
-        self.host_data = HostData::Idle;
-        Ok(())
+        match self.host_data {
+            HostData::Idle => Err(Reason::UnexpectedHostData),
+            HostData::Pending(1) => {
+                self.host_data = HostData::Idle;
+                Ok(())
+            }
+            HostData::Pending(_) => Err(Reason::HostDataCount),
+        }
     }
 
     /// The end of the stream.
     pub(super) fn finish(&self) -> Result<(), Reason> {
         match self.host_data {
             HostData::Idle => Ok(()),
-            HostData::Pending => Err(Reason::HostDataUnfinished),
+            HostData::Pending(_) => Err(Reason::HostDataUnfinished),
         }
     }
 }

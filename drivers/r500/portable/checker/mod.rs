@@ -234,8 +234,8 @@ impl Checker<'_> {
         let mut before = Policy::Forbidden;
         for (i, &value) in values.iter().enumerate() {
             let policy = policy::of(register);
-            // Writes without effect on the state, after one of the same kind, are as legal as that was.
-            if policy != before || !matches!(policy, Policy::Free | Policy::HostData) {
+            // A write without effect on the state, after another such write, is as legal as that was.
+            if policy != Policy::Free || before != Policy::Free {
                 self.position = start.wrapping_add(i);
                 self.register(register, policy, value)?;
                 before = policy;
@@ -271,7 +271,7 @@ impl Checker<'_> {
                 engine.set_control(value)?;
             }
             Policy::Direction => engine.set_direction(value),
-            Policy::LineDirection => engine.set_line_direction(value),
+            Policy::LineDirection => engine.forget_direction(),
             Policy::ColorCompare => engine.set_compare(value),
             Policy::ScissorTopLeft => engine.set_scissor_top_left(value),
             Policy::ScissorBottomRight => engine.set_scissor_bottom_right(value),

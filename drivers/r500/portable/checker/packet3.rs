@@ -146,8 +146,9 @@ impl Checker<'_> {
             (gui::DST_PITCH_OFF, Role::Destination),
         ] {
             if announced.any(word) {
-                self.position = body.position;
+                let position = body.position;
                 let surface = body.take()?;
+                self.position = position;
                 self.pitch_offset(role, surface)?;
             }
         }
@@ -261,10 +262,13 @@ impl Checker<'_> {
                 hostdata_blt::size::HEIGHT.get(size),
                 direction,
             )?;
-            self.engine.upload(area, self.objects)?;
+            let expected = self.engine.upload(area, self.objects)?;
             let number = body.take()?;
-            if number == 0 || number > hostdata_blt::number::NUMBER.max() {
+            if number > hostdata_blt::number::NUMBER.max() {
                 return Err(Reason::PacketLength);
+            }
+            if u64::from(number) != expected {
+                return Err(Reason::HostDataCount);
             }
             body.skip(number)?;
             if body.is_empty() {
@@ -284,10 +288,11 @@ impl Checker<'_> {
             nextchar::dst_h_w::DST_H.get(size),
             direction,
         )?;
-        if body.is_empty() {
-            return Err(Reason::PacketLength);
+        let expected = self.engine.upload(area, self.objects)?;
+        if body.rest.len() as u64 != expected {
+            return Err(Reason::HostDataCount);
         }
-        self.engine.upload(area, self.objects)
+        Ok(())
     }
 
     /// Connected lines.

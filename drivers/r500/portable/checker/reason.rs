@@ -95,6 +95,7 @@ reasons! {
 
     // Host data.
     UnexpectedHostData: "host data while no operation expects any",
+    HostDataCount: "host data do not fill the rectangle that waits for them, or overflow it",
     HostDataPending: "something else while an operation waits for host data",
     HostDataUnfinished: "stream ends while an operation waits for host data",
 }

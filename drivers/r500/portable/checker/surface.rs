@@ -122,6 +122,16 @@ impl Area {
         }
     }
 
+    /// Number of columns.
+    pub(super) fn columns(self) -> u32 {
+        self.right.abs_diff(self.left).saturating_add(1)
+    }
+
+    /// Number of lines.
+    pub(super) fn lines(self) -> u32 {
+        self.bottom.abs_diff(self.top).saturating_add(1)
+    }
+
     /// What two areas have in common.
     pub(super) fn intersection(self, other: Self) -> Option<Self> {
         let common = Self {
@@ -155,7 +165,7 @@ pub(super) enum Depth {
 }
 
 impl Depth {
-    const fn bits(self) -> u64 {
+    pub(super) const fn bits(self) -> u64 {
         match self {
             Self::Mono => 1,
             Self::Eight => 8,

@@ -181,7 +181,7 @@ fn host_data() -> Stream {
         .marker(0)
         .rectangle(0, 0, 32, 2)
         .writes(mmio::HOST_DATA.at(0).unwrap(), &[1])
-        .write(mmio::HOST_DATA_LAST, 2);
+        .write(mmio::HOST_DATA_LAST, pm4::FILLER);
     stream
 }
 
@@ -229,7 +229,7 @@ fn packets(rules: &mut Vec<Rule>) {
             &[0, 0, 0, y_x(2, 2), 1, 7],
         ),
         9,
-        2,
+        0x4001,
     ));
     // Counts that do not fit the body of scan-lines.
     let scan = packet(
@@ -493,6 +493,20 @@ fn state(rules: &mut Vec<Rule>) {
         )
         .shows_at(again.here() - 1),
     );
+    // The other form of the direction makes this one unknown.
+    let mut other = Stream::new();
+    other.fill_setup(256, 0, 0).write(mmio::DP_SRC_FRGD_CLR, 0);
+    let at = other.here() - 2;
+    other.rectangle(0, 0, 4, 4);
+    rules.push(
+        Rule::new(
+            Reason::NoDirection,
+            &other,
+            at,
+            pm4::write(mmio::DP_CNTL_XDIR_YDIR_YMAJOR, 1),
+        )
+        .shows_at(other.here() - 1),
+    );
     // A line serves once, and forgets the direction.
     let mut line = Stream::new();
     line.fill_setup(256, 0, 0)
@@ -663,8 +677,9 @@ fn geometry(rules: &mut Vec<Rule>) {
             2,
             y_x(248, 56),
             y_x(8, 8),
-            1,
+            2,
             3,
+            4,
         ],
     );
     rules.push(Rule::new(Reason::DestinationBounds, &glyphs, 13, y_x(9, 8)));
@@ -674,7 +689,7 @@ fn geometry(rules: &mut Vec<Rule>) {
         host_control(),
         &[0, 0, 0, y_x(2, 2), 1, 7],
     );
-    next.packet(op::NEXTCHAR, &[y_x(248, 56), y_x(8, 8), 1]);
+    next.packet(op::NEXTCHAR, &[y_x(248, 56), y_x(8, 8), 1, 2]);
     rules.push(Rule::new(Reason::DestinationBounds, &next, 15, y_x(8, 9)));
     let mut next = paint_multi(0, y_x(2, 2));
     next.packet(op::PLY_NEXTSCAN, &[y_x(6, 250), y_x(63, 0)]);
@@ -739,13 +754,24 @@ fn host(rules: &mut Vec<Rule>) {
     let harmless = pm4::write(mmio::DP_SRC_FRGD_CLR, 1);
     rules.extend([
         Rule::new(Reason::HostDataPending, &stream, last - 2, harmless).shows_at(last - 1),
+        // The header of the last write becomes a filler; its value is one already.
+        Rule::new(Reason::HostDataUnfinished, &stream, last, pm4::FILLER).shows_at(last + 1),
+        // The last one too early and not at all, and a rectangle that takes less.
         Rule::new(
-            Reason::HostDataUnfinished,
+            Reason::HostDataCount,
+            &stream,
+            last - 2,
+            pm4::write(mmio::HOST_DATA_LAST, 1),
+        )
+        .shows_at(last - 1),
+        Rule::new(
+            Reason::HostDataCount,
             &stream,
             last,
             pm4::write(mmio::HOST_DATA.at(7).unwrap(), 1),
         )
         .shows_at(last + 1),
+        Rule::new(Reason::HostDataCount, &stream, last - 3, y_x(1, 32)).shows_at(last - 1),
     ]);
     let mut stream = host_data();
     let at = stream.here();
@@ -761,7 +787,7 @@ fn host(rules: &mut Vec<Rule>) {
             .shows_at(at + 1),
         );
     }
-    // Another operation, a packet, a new surface while data are awaited.
+    // A packet while data are awaited.
     let mut stream = host_data();
     let last = stream.here() - 2;
     stream.words(&[pm4::FILLER]);
@@ -771,6 +797,21 @@ fn host(rules: &mut Vec<Rule>) {
         last,
         pm4::operation(op::SET_SCISSORS, 2),
     ));
+    // Packets with a dword more or less than the character has, bit by bit and with rows at bytes.
+    let glyph = packet(
+        op::HOSTDATA_BLT,
+        host_control(),
+        &[0, 0, 0, y_x(9, 7), 2, 1, 2],
+    );
+    rules.push(Rule::new(Reason::HostDataCount, &glyph, 9, 1));
+    rules.push(Rule::new(Reason::HostDataCount, &glyph, 9, 3));
+    rules.push(Rule::new(Reason::HostDataCount, &glyph, 8, y_x(9, 8)).shows_at(9));
+    let control = gui::SRC_LOAD.put(host_control(), gui::src_load::HOST_DATA_BYTE);
+    let glyph = packet(op::HOSTDATA_BLT, control, &[0, 0, 0, y_x(9, 7), 3, 1, 2, 3]);
+    rules.push(Rule::new(Reason::HostDataCount, &glyph, 9, 2));
+    let mut next = glyph;
+    next.packet(op::NEXTCHAR, &[0, y_x(9, 7), 1, 2, 3]);
+    rules.push(Rule::new(Reason::HostDataCount, &next, 17, y_x(8, 7)).shows_at(17));
 }
 
 fn rules() -> Vec<Rule> {

@@ -32,7 +32,8 @@ struct Engine<'a> {
     packet: usize,
     /// Operations so far.
     operations: usize,
-    waiting_for_data: bool,
+    /// Dwords of host data that the engine still waits for.
+    waiting_for: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,22 @@ impl Engine<'_> {
                 let start = self.get(mmio::DST_LINE_START);
                 self.line(start, value);
             }
-            mmio::HOST_DATA_LAST => self.waiting_for_data = false,
+            // What it does to the other form of the same bits is open.
+            mmio::DP_CNTL_XDIR_YDIR_YMAJOR => {
+                let direction = self.get(mmio::DP_CNTL);
+                self.set(mmio::DP_CNTL, direction ^ 3);
+            }
+            mmio::HOST_DATA_LAST => {
+                assert_eq!(
+                    self.waiting_for, 1,
+                    "the last dword comes at the wrong time"
+                );
+                self.waiting_for = 0;
+            }
+            _ if mmio::HOST_DATA.index_of(register).is_some() => {
+                assert!(self.waiting_for > 1, "nobody waits for host data");
+                self.waiting_for -= 1;
+            }
             _ => {}
         }
     }
@@ -156,7 +172,15 @@ impl Engine<'_> {
                 let source = self.area(self.get(mmio::SRC_Y_X), width, height);
                 self.touch_source(source);
             } else {
-                self.waiting_for_data = true;
+                let columns = (destination.x1 - destination.x0 + 1) as u64;
+                let lines = (destination.y1 - destination.y0 + 1) as u64;
+                // Rows that begin at bytes, or all bits in a run.
+                let bits = if (self.get(mmio::DP_GUI_MASTER_CNTL) >> 24) & 7 == 4 {
+                    (columns * self.source_bits()).next_multiple_of(8) * lines
+                } else {
+                    columns * self.source_bits() * lines
+                };
+                self.waiting_for = bits.div_ceil(32);
             }
         }
         self.touch_destination(destination);
@@ -352,13 +376,23 @@ impl Engine<'_> {
                 let mut rest = &rest[2..];
                 while let [corner, size, number, ..] = *rest {
                     self.rect(corner, size & 0xffff, size >> 16);
-                    self.waiting_for_data = false;
+                    assert_eq!(
+                        self.waiting_for,
+                        u64::from(number),
+                        "another amount of data"
+                    );
+                    self.waiting_for = 0;
                     rest = &rest[3 + number as usize..];
                 }
             }
             0x19 => {
                 self.rect(rest[0], rest[1] & 0xffff, rest[1] >> 16);
-                self.waiting_for_data = false;
+                assert_eq!(
+                    self.waiting_for,
+                    rest.len() as u64 - 2,
+                    "another amount of data"
+                );
+                self.waiting_for = 0;
             }
             0x95 => {
                 for pair in rest.windows(2) {
@@ -420,7 +454,7 @@ pub fn execute(words: &[u32], report: &mut dyn FnMut(Touch)) -> usize {
         report,
         packet: 0,
         operations: 0,
-        waiting_for_data: false,
+        waiting_for: 0,
     };
     let mut at = 0;
     while at < words.len() {
@@ -444,8 +478,8 @@ pub fn execute(words: &[u32], report: &mut dyn FnMut(Touch)) -> usize {
             _ => panic!("type-1 packet in a checked stream"),
         }
     }
-    assert!(
-        !engine.waiting_for_data,
+    assert_eq!(
+        engine.waiting_for, 0,
         "the engine still waits for host data"
     );
     engine.operations

@@ -100,6 +100,32 @@ fn control(rng: &mut Rng, base: u32) -> u32 {
     }
 }
 
+/// Dwords of host data for a rectangle.
+fn host_dwords(control: u32, width: i32, height: i32) -> u32 {
+    let bits = match gui::SRC_TYPE.get(control) {
+        0 | 1 => 1,
+        _ => 8 * depth(control),
+    };
+    let row = width as u32 * bits;
+    match gui::SRC_LOAD.get(control) {
+        gui::src_load::HOST_DATA => (row * height as u32).div_ceil(32),
+        _ => (row.div_ceil(8) * height as u32).div_ceil(4),
+    }
+}
+
+/// Host data as one colour or many, packed one way or the other.
+fn host(rng: &mut Rng) -> u32 {
+    let word = control(rng, host_control());
+    let word = gui::SRC_TYPE.put(word, *rng.choice([0, 1, 3].iter()).unwrap());
+    gui::SRC_LOAD.put(word, rng.u32(3..=4))
+}
+
+/// A small rectangle: the data for a large one would be all that a stream has.
+fn small(rng: &mut Rng, canvas: Canvas) -> (i32, i32, i32, i32) {
+    let (x, y, w, h) = rect(rng, canvas);
+    (x, y, w.min(12), h.min(12))
+}
+
 /// SETTINGS for a packet. Source and destination as the control word announces them.
 fn settings(rng: &mut Rng, word: u32, source: Canvas, destination: Canvas) -> Vec<u32> {
     let mut body = vec![word];
@@ -198,22 +224,23 @@ fn registers(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
 }
 
 fn host_registers(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
-    let word = control(rng, host_control());
-    let word = gui::DST_CLIPPING.put(word, 0);
+    let word = gui::DST_CLIPPING.put(host(rng), 0);
     let to = canvas(rng, objects, depth(word));
-    let (x, y, w, h) = rect(rng, to);
+    let (x, y, w, h) = small(rng, to);
     stream
         .write(mmio::DP_CNTL, 3)
         .write(mmio::DP_GUI_MASTER_CNTL, word)
         .write(mmio::DST_PITCH_OFFSET, to.word)
         .marker(to.entry)
         .rectangle(x, y, w, h);
-    let data: Vec<u32> = (0..rng.usize(1..12)).map(|_| rng.u32(..)).collect();
-    stream.words(&[pm4::write_one(
-        mmio::HOST_DATA.at(0).unwrap(),
-        data.len() as u32,
-    )]);
-    stream.words(&data);
+    let data: Vec<u32> = (1..host_dwords(word, w, h)).map(|_| rng.u32(..)).collect();
+    if !data.is_empty() {
+        stream.words(&[pm4::write_one(
+            mmio::HOST_DATA.at(0).unwrap(),
+            data.len() as u32,
+        )]);
+        stream.words(&data);
+    }
     stream.write(mmio::HOST_DATA_LAST, rng.u32(..));
 }
 
@@ -234,12 +261,11 @@ fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
         )
         .unwrap();
     let blit = matches!(opcode, op::BITBLT | op::BITBLT_MULTI | op::TRANS_BITBLT);
-    let base = match opcode {
-        op::HOSTDATA_BLT => host_control(),
-        _ if blit => copy_control(),
-        _ => fill_control(),
+    let mut word = match opcode {
+        op::HOSTDATA_BLT => host(rng),
+        _ if blit => control(rng, copy_control()),
+        _ => control(rng, fill_control()),
     };
-    let mut word = control(rng, base);
     word = gui::SRC_CLIPPING.put(word, u32::from(rng.u32(..8) == 0));
     word = gui::BRUSH_FLAG.put(word, u32::from(rng.u32(..8) == 0));
     let to = canvas(rng, objects, depth(word));
@@ -267,8 +293,8 @@ fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
         op::HOSTDATA_BLT => {
             body.extend([rng.u32(..), rng.u32(..)]);
             for _ in 0..repeat {
-                let (x, y, w, h) = rect(rng, to);
-                let data = rng.u32(1..6);
+                let (x, y, w, h) = small(rng, to);
+                let data = host_dwords(word, w, h);
                 body.extend([y_x(y, x), y_x(h, w), data]);
                 body.extend((0..data).map(|_| rng.u32(..)));
             }
@@ -317,7 +343,10 @@ fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
     let (x, y, w, h) = rect(rng, to);
     match opcode {
         op::HOSTDATA_BLT if rng.bool() => {
-            stream.packet(op::NEXTCHAR, &[y_x(y, x), y_x(h, w), rng.u32(..)]);
+            let (w, h) = (w.min(12), h.min(12));
+            let mut body = vec![y_x(y, x), y_x(h, w)];
+            body.resize(2 + host_dwords(word, w, h) as usize, rng.u32(..));
+            stream.packet(op::NEXTCHAR, &body);
         }
         op::PAINT_MULTI if rng.bool() => {
             stream.packet(op::PLY_NEXTSCAN, &[y_x(h, y), y_x(x + w - 1, x)]);
