@@ -106,7 +106,11 @@ fn findings(report: &str, declared: &[Declared]) -> Vec<String> {
     let mut complaints = Vec::new();
     for line in report.lines().filter(|line| !line.trim().is_empty()) {
         let mut words = line.splitn(4, ' ');
-        match (words.next(), words.next(), words.next().map(str::parse::<u64>)) {
+        match (
+            words.next(),
+            words.next(),
+            words.next().map(str::parse::<u64>),
+        ) {
             (Some("finding"), Some(kind), Some(Ok(count))) => {
                 let entry = counts.entry(kind).or_insert((0, line));
                 entry.0 += count;
@@ -123,7 +127,11 @@ fn findings(report: &str, declared: &[Declared]) -> Vec<String> {
             ));
         }
     }
-    complaints.extend(counts.values().map(|(_, line)| format!("undeclared {line}")));
+    complaints.extend(
+        counts
+            .values()
+            .map(|(_, line)| format!("undeclared {line}")),
+    );
     complaints
 }
 

@@ -32,9 +32,9 @@ pub fn run(step: &HostStep, dir: &Path) -> anyhow::Result<Outcome> {
     let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
     let mut outcome = Outcome::default();
     if step.counts {
-        let closing = text.lines().filter(|line| {
-            line.starts_with("test result:") || line.contains(" passed, ")
-        });
+        let closing = text
+            .lines()
+            .filter(|line| line.starts_with("test result:") || line.contains(" passed, "));
         let counted = closing.filter(|line| outcome.count_line(line)).count();
         if counted == 0 {
             outcome.complaints.push("no test ran".into());

@@ -78,6 +78,9 @@ fn main() -> anyhow::Result<ExitCode> {
         run(&step.name, &|dir| guest::run(step, dir))?;
     }
 
-    anyhow::ensure!(!rows.is_empty(), "no step has such a name; --list shows them");
+    anyhow::ensure!(
+        !rows.is_empty(),
+        "no step has such a name; --list shows them"
+    );
     Ok(outcome::table(&rows))
 }
