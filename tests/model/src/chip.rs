@@ -36,6 +36,10 @@ pub trait Chip: Send {
     /// Back to the state after power-on (and after the firmware, if the card is a posted one).
     fn reset(&mut self, m: &mut Machine);
 
+    /// The card loses its power and gets it back: everything is gone, also what the firmware has done. VRAM is the
+    /// caller's.
+    fn lose_power(&mut self, m: &mut Machine);
+
     /// The CPU has read or written VRAM through the BAR (seen only if it is not mapped).
     fn vram_accessed(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool);
 

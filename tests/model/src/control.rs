@@ -104,8 +104,7 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
         }),
         ["counters", "reset"] => shared.with(|s| s.machine.counters.reset()),
         ["fault", "clear"] => {
-            shared.with(|s| s.machine.faults.clear());
-            shared.poke();
+            shared.kick(|s| s.machine.faults.clear());
         }
         ["fault", name, ref times @ ..] if times.len() <= 1 => {
             let fault = Fault::by_name(name).ok_or_else(|| {
@@ -113,8 +112,7 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
                 format!("no fault {name}; there are {}", all.join(", "))
             })?;
             let times = times.first().map(|n| number(n)).transpose()?;
-            shared.with(|s| s.machine.faults.arm(fault, times));
-            shared.poke();
+            shared.kick(|s| s.machine.faults.arm(fault, times));
         }
         ["object", start, len, ref name @ ..] => {
             let object = Object {

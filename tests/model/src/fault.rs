@@ -42,6 +42,8 @@ faults! {
     LostRptr = "lost-rptr",
     /// A scratch register that would be written is written 500 ms later.
     LateFence = "late-fence",
+    /// The next time the function goes to D3, registers and VRAM are lost, and the card is not posted afterwards.
+    D3Loss = "d3-loss",
     /// Every register reads all ones, writes are lost, nothing runs: the device fell off the bus.
     Dead = "dead",
 }

@@ -37,6 +37,8 @@ kinds! {
     RegisterAccessSize = "register-access-size",
     /// WAIT_UNTIL, ISYNC_CNTL or RBBM_GUICNTL written by the CPU, where nothing queues them (R5xx 9.1.14).
     UnqueuedSyncRegister = "unqueued-sync-register",
+    /// The CPU accessed registers or VRAM of a function that is not in the power state D0.
+    PowerState = "power-state",
     /// A command stream was started with no microcode in the micro-engine RAM.
     NoMicrocode = "no-microcode",
     /// A type-3 opcode that the manual does not have.
@@ -83,6 +85,8 @@ kinds! {
     CompletionBeforeHdpInvalidate = "completion-before-hdp-invalidate",
     /// A wait for an engine to be idle and clean with no flush that would ever clean it.
     WaitOnDirtyCache = "wait-on-dirty-cache",
+    /// A wait for something that cannot happen.
+    WaitForever = "wait-forever",
     /// An engine wrote what a CRTC is scanning out.
     ScanoutOverwritten = "scanout-overwritten",
     /// The memory controller was moved under an active CRTC.

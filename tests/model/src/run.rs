@@ -44,23 +44,24 @@ impl Shared {
         })
     }
 
-    /// Exclusive use of the system. The chip is woken when the guard is dropped by [`Shared::with`].
+    /// Exclusive use of the system.
     pub fn with<T>(&self, f: impl FnOnce(&mut System) -> T) -> T {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut system = self.lock();
         self.waiting.fetch_sub(1, Ordering::SeqCst);
-        let result = f(&mut system);
-        drop(system);
-        result
+        f(&mut system)
     }
 
-    /// Tells the working thread that there may be something to do.
-    pub fn poke(&self) {
-        // The flag is set with the lock held, so that it cannot fall between the thread's look and its sleep.
-        let guard = self.lock();
-        self.poked.store(true, Ordering::SeqCst);
-        drop(guard);
+    /// Exclusive use of the system, which may give the chip something to do.
+    pub fn kick<T>(&self, f: impl FnOnce(&mut System) -> T) -> T {
+        let result = self.with(|system| {
+            let result = f(system);
+            // Set with the lock held, so that it cannot fall between the working thread's look and its sleep.
+            self.poked.store(true, Ordering::SeqCst);
+            result
+        });
         self.work.notify_one();
+        result
     }
 
     fn lock(&self) -> MutexGuard<'_, System> {
@@ -91,7 +92,9 @@ impl Shared {
                 Step::More => {
                     if self.waiting.load(Ordering::SeqCst) > 0 {
                         drop(guard);
-                        thread::yield_now();
+                        while self.waiting.load(Ordering::SeqCst) > 0 {
+                            thread::yield_now();
+                        }
                         guard = self.lock();
                     }
                 }
@@ -127,8 +130,8 @@ pub struct Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.shared.quit.store(true, Ordering::SeqCst);
-        self.shared.poke();
+        self.shared
+            .kick(|_| self.shared.quit.store(true, Ordering::SeqCst));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -169,9 +169,37 @@ fn judge_size(s: &mut System, offset: u64, len: usize) {
     }
 }
 
+/// Configuration writes; one of them may switch the power off.
+fn config_write(s: &mut System, offset: usize, data: &[u8]) {
+    if s.machine.faults.armed(Fault::Dead) {
+        return;
+    }
+    let was_off = s.machine.pci.power_state() == 3;
+    s.machine.pci.write(offset, data);
+    if !was_off && s.machine.pci.power_state() == 3 && s.machine.faults.take(Fault::D3Loss) {
+        s.chip.lose_power(&mut s.machine);
+        let junk = vec![0xa5; 1 << 20];
+        for at in (0..s.machine.vram.len()).step_by(junk.len()) {
+            s.machine.vram.write(at, &junk);
+        }
+    }
+}
+
+/// Whether the function answers on its BARs; if not, that is a finding.
+fn powered(s: &mut System, what: &str) -> bool {
+    let state = s.machine.pci.power_state();
+    if state != 0 {
+        s.machine.finding(
+            Kind::PowerState,
+            format_args!("{what} in power state D{state}"),
+        );
+    }
+    state == 0
+}
+
 fn registers_read(s: &mut System, offset: u64, data: &mut [u8]) {
     s.machine.counters.add("mmio_reads", 1);
-    if s.machine.faults.armed(Fault::Dead) {
+    if s.machine.faults.armed(Fault::Dead) || !powered(s, "register read") {
         data.fill(0xff);
         return;
     }
@@ -188,7 +216,7 @@ fn registers_read(s: &mut System, offset: u64, data: &mut [u8]) {
 
 fn registers_write(s: &mut System, offset: u64, data: &[u8]) {
     s.machine.counters.add("mmio_writes", 1);
-    if s.machine.faults.armed(Fault::Dead) {
+    if s.machine.faults.armed(Fault::Dead) || !powered(s, "register write") {
         return;
     }
     judge_size(s, offset, data.len());
@@ -226,9 +254,13 @@ fn vram_access(s: &mut System, offset: u64, len: usize, write: bool) -> bool {
 impl ServerBackend for Function {
     fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
         match region {
-            CONFIG => self
-                .shared
-                .with(|s| s.machine.pci.read(offset as usize, data)),
+            CONFIG => self.shared.with(|s| {
+                if s.machine.faults.armed(Fault::Dead) {
+                    data.fill(0xff);
+                } else {
+                    s.machine.pci.read(offset as usize, data);
+                }
+            }),
             BAR_REGISTERS | BAR_IO => self.shared.with(|s| registers_read(s, offset, data)),
             BAR_VRAM => self.shared.with(|s| {
                 if !vram_access(s, offset, data.len(), false) || !s.machine.vram.read(offset, data)
@@ -245,13 +277,10 @@ impl ServerBackend for Function {
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
         match region {
             CONFIG => {
-                self.shared
-                    .with(|s| s.machine.pci.write(offset as usize, data));
-                self.shared.poke();
+                self.shared.kick(|s| config_write(s, offset as usize, data));
             }
             BAR_REGISTERS | BAR_IO => {
-                self.shared.with(|s| registers_write(s, offset, data));
-                self.shared.poke();
+                self.shared.kick(|s| registers_write(s, offset, data));
             }
             BAR_VRAM => self.shared.with(|s| {
                 if vram_access(s, offset, data.len(), true) {
@@ -289,11 +318,10 @@ impl ServerBackend for Function {
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        self.shared.with(|s| {
+        self.shared.kick(|s| {
             s.machine.pci.reset();
             s.chip.reset(&mut s.machine);
         });
-        self.shared.poke();
         Ok(())
     }
 

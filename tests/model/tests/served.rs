@@ -294,6 +294,39 @@ fn a_reset_of_the_function_restores_its_power_on_state() {
 }
 
 #[test]
+fn power_states_and_what_they_cost() {
+    let mut card = Card::new("power", true);
+    let control_status = {
+        let mut at = u64::from(card.config32(0x34) & 0xff);
+        while card.config32(at) & 0xff != 1 {
+            at = u64::from((card.config32(at) >> 8) & 0xff);
+        }
+        at + 4
+    };
+    let power = |card: &mut Card, state: u8| {
+        card.client
+            .region_write(VFIO_PCI_CONFIG_REGION_INDEX, control_status, &[state])
+            .unwrap();
+    };
+    card.write(mmio::MM_INDEX, 4);
+    power(&mut card, 3);
+    assert_eq!(card.read(mmio::MM_INDEX), u32::MAX);
+    power(&mut card, 0);
+    assert_eq!(card.read(mmio::MM_INDEX), 4, "kept");
+    let found = control::request(&card.shared, "findings").unwrap();
+    assert!(found.starts_with("finding power-state 1 "), "{found}");
+    control::request(&card.shared, "fault d3-loss 1").unwrap();
+    power(&mut card, 3);
+    power(&mut card, 0);
+    assert_eq!(card.read(mmio::MM_INDEX), 0);
+    assert_eq!(card.read(mmio::CONFIG_MEMSIZE), 0, "not posted any more");
+    assert_eq!(
+        control::request(&card.shared, "vram 0 2").unwrap(),
+        "a5a5\n"
+    );
+}
+
+#[test]
 fn the_control_port_answers() {
     let mut card = Card::new("control", true);
     let mut out = UnixStream::connect(card.dir.join("control")).unwrap();
@@ -338,6 +371,7 @@ fn the_control_port_answers() {
 
     assert_eq!(ask("fault dead").1, "ok");
     assert_eq!(card.read(mmio::RBBM_STATUS), u32::MAX);
+    assert_eq!(card.config32(0), u32::MAX);
     assert_eq!(ask("fault clear").1, "ok");
     assert_eq!(card.read(mmio::RBBM_STATUS), 0x40);
 }

@@ -129,6 +129,11 @@ impl Cp {
         };
     }
 
+    /// Nothing goes on until a soft reset.
+    pub fn hang(&mut self) {
+        self.hung = true;
+    }
+
     /// Whether a stream has something under way, apart from the ring's pointers.
     fn working(&self) -> bool {
         self.hung

@@ -70,6 +70,11 @@ impl R5xx {
         self.bus.scanout = scanout(&self.regs);
     }
 
+    /// Whether CRTC 1 counts lines.
+    pub(super) fn crtc_runs(&self) -> bool {
+        mmio::d1crtc_control::CRTC_MASTER_EN.any(self.regs.get(mmio::D1CRTC_CONTROL))
+    }
+
     /// A display register was written.
     pub(super) fn display_written(&mut self) {
         self.bus.scanout = scanout(&self.regs);

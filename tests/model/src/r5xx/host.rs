@@ -280,11 +280,20 @@ impl R5xx {
     }
 
     /// Everything the streams have sent is executed in order, so the engines are idle when the wait is reached. What is left to
-    /// judge is "clean", and what is left to wait for is DMA.
+    /// judge is "clean", and what is left to wait for is DMA. A running CRTC reaches its lines at once.
     fn wait_until(&mut self, m: &mut Machine, value: u32) {
         use mmio::wait_until::{
-            WAIT_2D_IDLECLEAN, WAIT_3D_IDLECLEAN, WAIT_DMA_GUI_IDLE, WAIT_DMA_VID_IDLE,
+            WAIT_2D_IDLECLEAN, WAIT_3D_IDLECLEAN, WAIT_CRTC_VLINE, WAIT_DMA_GUI_IDLE,
+            WAIT_DMA_VID_IDLE, WAIT_FE_CRTC_VLINE, WAIT_RE_CRTC_VLINE,
         };
+        let vline = WAIT_CRTC_VLINE.mask() | WAIT_RE_CRTC_VLINE.mask() | WAIT_FE_CRTC_VLINE.mask();
+        if value & vline != 0 && !self.crtc_runs() {
+            m.finding(
+                Kind::WaitForever,
+                format_args!("for a line of CRTC 1, which is off"),
+            );
+            self.cp.hang();
+        }
         if WAIT_2D_IDLECLEAN.any(value) && self.bus.caches.dirty_2d() {
             if !mmio::rb2d_dstcache_mode::DC_AUTOFLUSH_ENABLE
                 .any(self.regs.get(mmio::RB2D_DSTCACHE_MODE))

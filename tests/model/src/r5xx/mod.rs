@@ -219,7 +219,7 @@ impl Chip for R5xx {
         if dma { Step::More } else { cp }
     }
 
-    fn reset(&mut self, m: &mut Machine) {
+    fn lose_power(&mut self, m: &mut Machine) {
         self.regs.reset();
         self.pll.reset();
         self.bus = Bus::new(self.variant.mc, self.variant.name);
@@ -243,13 +243,17 @@ impl Chip for R5xx {
         self.bus.mc.set(layout.width.0, layout.width.1);
         // An AGP aperture whose start lies above its top is off.
         self.bus.mc.set(layout.agp_location, 0x0000_ffff);
+        m.interrupt(false);
+    }
+
+    fn reset(&mut self, m: &mut Machine) {
+        self.lose_power(m);
         if self.options.state != State::Unposted {
             self.post(m);
         }
         if self.options.state == State::Crtc {
             self.light_crtc(FIRMWARE_FB);
         }
-        m.interrupt(false);
     }
 
     fn vram_accessed(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool) {

@@ -245,7 +245,7 @@ impl R5xx {
     fn mpeg_index(&mut self, m: &mut Machine, header: u32, body: &[u32], source: Source) {
         let targets = mpeg_registers();
         let mask = body[0];
-        let present: Vec<u32> = targets
+        let present: Vec<Option<u32>> = targets
             .iter()
             .enumerate()
             .filter(|(i, _)| mask & (1 << i) != 0)
@@ -261,29 +261,41 @@ impl R5xx {
             m.finding(Kind::PacketLength, format_args!("{}", name(header)));
             return;
         }
-        for (offset, value) in present.iter().zip(&body[1..]) {
-            self.write_register(m, *offset, *value, source);
+        for (target, value) in present.iter().zip(&body[1..]) {
+            match target {
+                Some(offset) => self.write_register(m, *offset, *value, source),
+                None => m.finding(
+                    Kind::UndefinedRegisterWrite,
+                    format_args!("MPEG_INDEX: no such code address on this family"),
+                ),
+            }
         }
         self.draw(m, body[1 + present.len()]);
     }
 }
 
-/// The registers of MPEG_INDEX in the order of its mask bits (R5xx 5.2.3.12).
-fn mpeg_registers() -> Vec<u32> {
-    let array = |a: lapidary_registers::RegArray, n| (0..n).filter_map(move |i| a.at(i));
-    let mut all = vec![mmio::VAP_PVS_CODE_CNTL_0, mmio::VAP_PVS_CODE_CNTL_1];
-    all.extend(array(mmio::VAP_PROG_STREAM_CNTL, 4));
-    all.extend([
-        mmio::VAP_OUT_VTX_FMT_0,
-        mmio::VAP_OUT_VTX_FMT_1,
-        mmio::VAP_VTX_NUM_ARRAYS,
-    ]);
-    all.extend([mmio::RS_COUNT, mmio::RS_INST_COUNT, mmio::TX_ENABLE]);
-    // The four code addresses of the manual are one register on this family (index, contradiction 20); the first is it.
-    all.extend([mmio::US_CODE_ADDR; 4]);
-    all.extend([mmio::US_CONFIG, mmio::RB3D_DSTCACHE_CTLSTAT]);
-    all.extend(array(mmio::RB3D_COLOROFFSET, 1));
-    all.extend(array(mmio::RB3D_COLORPITCH, 1));
+/// The registers of MPEG_INDEX in the order of its mask bits (R5xx 5.2.3.12). The manual's four code addresses are
+/// those of earlier chips: this family has one, elsewhere, so their values go nowhere.
+fn mpeg_registers() -> Vec<Option<u32>> {
+    let mut all = vec![
+        Some(mmio::VAP_PVS_CODE_CNTL_0),
+        Some(mmio::VAP_PVS_CODE_CNTL_1),
+    ];
+    all.extend((0..4).map(|i| mmio::VAP_PROG_STREAM_CNTL.at(i)));
+    all.extend(
+        [
+            mmio::VAP_OUT_VTX_FMT_0,
+            mmio::VAP_OUT_VTX_FMT_1,
+            mmio::VAP_VTX_NUM_ARRAYS,
+            mmio::RS_COUNT,
+            mmio::RS_INST_COUNT,
+            mmio::TX_ENABLE,
+        ]
+        .map(Some),
+    );
+    all.extend([None; 4]);
+    all.extend([mmio::US_CONFIG, mmio::RB3D_DSTCACHE_CTLSTAT].map(Some));
+    all.extend([mmio::RB3D_COLOROFFSET.at(0), mmio::RB3D_COLORPITCH.at(0)]);
     all
 }
 

@@ -785,6 +785,42 @@ fn draws_are_counted_and_not_executed() {
 }
 
 #[test]
+fn mpeg_index_writes_what_its_mask_says() {
+    let mut b = Bench::running();
+    // VAP_OUT_VTX_FMT_1, TX_ENABLE and RB3D_COLORPITCH of target 0; one quad.
+    let mask = (1 << 7) | (1 << 11) | (1 << 19);
+    b.ring(&type3(op::MPEG_INDEX, &[mask, 1, 2, 0x40, 0x000d, 1, 0]));
+    assert_eq!(b.read(mmio::VAP_OUT_VTX_FMT_1), 1);
+    assert_eq!(b.read(mmio::TX_ENABLE), 2);
+    assert_eq!(b.read(mmio::RB3D_COLORPITCH.at(0).unwrap()), 0x40);
+    assert_eq!(b.m.counters.get("draws_not_executed"), 1);
+    b.ring(&type3(op::MPEG_INDEX, &[1 << 12, 0, 0x000d, 1, 0]));
+    b.ring(&type3(op::MPEG_INDEX, &[0xf_ffff, 0]));
+    assert_eq!(
+        b.findings(),
+        [(Kind::UndefinedRegisterWrite, 1), (Kind::PacketLength, 1)]
+    );
+}
+
+#[test]
+fn a_wait_for_a_dark_display_hangs() {
+    let mut b = Bench::running();
+    let wait = type0(
+        mmio::WAIT_UNTIL,
+        &[mmio::wait_until::WAIT_CRTC_VLINE.mask()],
+    );
+    b.write(mmio::D1CRTC_CONTROL, 1);
+    b.ring(&wait);
+    assert!(!b.busy());
+    b.write(mmio::D1CRTC_CONTROL, 0);
+    b.ring(&wait);
+    b.ring(&type0(scratch(0), &[1]));
+    assert!(b.busy());
+    assert_eq!(b.read(scratch(0)), 0);
+    assert_eq!(b.findings(), [(Kind::WaitForever, 1)]);
+}
+
+#[test]
 fn waiting_for_a_semaphore() {
     let mut b = Bench::running();
     b.write(mmio::CP_ME_RAM_ADDR, 0xfe);
@@ -930,7 +966,7 @@ fn garbage_is_borne() {
         seed ^= seed << 17;
         seed as u32
     };
-    for round in 0..40 {
+    for round in 0..16 {
         let mut b = Bench::running();
         for _ in 0..300 {
             // Mostly well-formed packets with bad contents; sometimes nothing but noise.
