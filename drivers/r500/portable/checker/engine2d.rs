@@ -194,6 +194,11 @@ impl Engine2d {
         if gui::GMC_CLR_CMP_FCN_DIS.any(word) {
             self.compare_reads_source = false;
         }
+        // xf86-video-ati and Linux (`r100_copy_blit`) rely on it that a control word also makes the direction
+        // ascending; the manual says nothing. Only what was ascending before is so in both cases.
+        self.direction = self
+            .direction
+            .filter(|direction| *direction == Direction::FORWARD);
         Ok(control)
     }
 

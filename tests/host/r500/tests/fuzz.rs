@@ -39,7 +39,7 @@ fn judge(case: &Case) -> Option<usize> {
     };
     let addresses = addresses(&case.objects);
     let placed = checked.placed(&addresses);
-    let operations = execute(&placed, &mut |touch: Touch| {
+    let mut judge_touch = |touch: Touch| {
         let inside = addresses
             .iter()
             .zip(&checked.objects)
@@ -57,7 +57,9 @@ fn judge(case: &Case) -> Option<usize> {
             },
             "{touch:x?} was not announced in {case:x?}"
         );
-    });
+    };
+    execute(&placed, true, &mut judge_touch);
+    let operations = execute(&placed, false, &mut judge_touch);
     // Nothing but pitch and offset words is changed.
     for (i, (before, after)) in case.words.iter().zip(&checked.words).enumerate() {
         if before != after {

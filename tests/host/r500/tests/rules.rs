@@ -98,10 +98,10 @@ struct Fill {
 /// 256 bytes a line, 64 pixels; the object has 256 lines.
 fn fill() -> Fill {
     let mut stream = Stream::new();
-    stream.write(mmio::DP_CNTL, FORWARD);
-    let direction = value(&stream);
     stream.write(mmio::DP_GUI_MASTER_CNTL, fill_control());
     let control = value(&stream);
+    stream.write(mmio::DP_CNTL, FORWARD);
+    let direction = value(&stream);
     stream.write(mmio::DST_PITCH_OFFSET, surface(256, 0));
     let surface = value(&stream);
     stream.marker(0);
@@ -519,7 +519,18 @@ fn state(rules: &mut Vec<Rule>) {
 
     let paint = paint_multi(0, y_x(4, 4));
     for direction in 0..3 {
-        rules.push(Rule::new(Reason::Direction, &paint, 1, direction).shows_at(CONTROL + 2));
+        rules.push(Rule::new(Reason::NoDirection, &paint, 1, direction).shows_at(CONTROL + 2));
+    }
+    // A control word may or may not make the direction ascending.
+    for direction in 0..3 {
+        rules.push(Rule::new(Reason::NoDirection, &again, 1, direction).shows_at(again.here() - 1));
+    }
+    let mut next = paint.clone();
+    next.write(mmio::DP_CNTL, FORWARD);
+    let at = value(&next);
+    next.packet(op::PLY_NEXTSCAN, &[y_x(6, 250), y_x(62, 0)]);
+    for direction in 0..3 {
+        rules.push(Rule::new(Reason::Direction, &next, at, direction).shows_at(at + 1));
     }
     let spoil = |value| Rule::new(Reason::SourceInFill, &paint, CONTROL, value).shows_at(7);
     rules.extend([

@@ -30,6 +30,8 @@ struct Engine<'a> {
     registers: HashMap<u32, u32>,
     report: &'a mut dyn FnMut(Touch),
     packet: usize,
+    /// Whether a control word makes the direction ascending; both readings must be safe.
+    control_sets_direction: bool,
     /// Operations so far.
     operations: usize,
     /// Dwords of host data that the engine still waits for.
@@ -66,6 +68,9 @@ impl Engine<'_> {
         self.set(register, value);
         match register {
             mmio::DP_GUI_MASTER_CNTL => {
+                if self.control_sets_direction {
+                    self.set(mmio::DP_CNTL, 3);
+                }
                 if value & 1 == 0 {
                     self.set(mmio::SRC_PITCH_OFFSET, FOREIGN);
                 }
@@ -433,7 +438,11 @@ impl Engine<'_> {
 /// Executes a placed stream; returns the number of operations.
 ///
 /// Panics on what a checked stream cannot contain.
-pub fn execute(words: &[u32], report: &mut dyn FnMut(Touch)) -> usize {
+pub fn execute(
+    words: &[u32],
+    control_sets_direction: bool,
+    report: &mut dyn FnMut(Touch),
+) -> usize {
     let mut registers = HashMap::new();
     for (register, value) in [
         (mmio::DP_GUI_MASTER_CNTL, 0x0acc_3603),
@@ -453,6 +462,7 @@ pub fn execute(words: &[u32], report: &mut dyn FnMut(Touch)) -> usize {
         registers,
         report,
         packet: 0,
+        control_sets_direction,
         operations: 0,
         waiting_for: 0,
     };

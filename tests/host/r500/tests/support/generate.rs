@@ -172,8 +172,8 @@ fn registers(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
     let from = canvas(rng, objects, depth(word));
     let direction = rng.u32(..4);
     stream
-        .write(mmio::DP_CNTL, direction)
         .write(mmio::DP_GUI_MASTER_CNTL, word)
+        .write(mmio::DP_CNTL, direction)
         .write(mmio::DST_PITCH_OFFSET, to.word)
         .marker(to.entry);
     if gui::DST_CLIPPING.any(word) {
