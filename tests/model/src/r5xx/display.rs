@@ -49,7 +49,8 @@ static CRTCS: [Crtc; 2] = [
 
 impl R5xx {
     /// The firmware's picture: CRTC 1 on, with its surface at the start of VRAM.
-    pub(super) fn light_crtc(&mut self, frame_buffer: u32) {
+    pub(super) fn light_crtc(&mut self, m: &mut Machine, frame_buffer: u32) {
+        m.vram.write(0, &picture());
         let writes = [
             (mmio::D1CRTC_H_TOTAL, 799),
             (mmio::D1CRTC_V_TOTAL, 524),
@@ -111,4 +112,28 @@ impl R5xx {
             mmio::d1crtc_status::CRTC_V_BLANK.of((line >= HEIGHT).into())
         })
     }
+}
+
+/// A picture that shows damage anywhere: no two neighbouring lines or columns are alike, and a block of something like text stands
+/// in its upper half, as a boot console would.
+fn picture() -> Vec<u8> {
+    let mut bytes = Vec::with_capacity((WIDTH * HEIGHT * 4) as usize);
+    for y in 0..HEIGHT {
+        for x in 0..WIDTH {
+            let (red, green) = (x * 255 / WIDTH, y * 255 / HEIGHT);
+            // Cells of 8 by 16 pixels; each has a glyph of its own.
+            let (column, row) = (x / 8, y / 16);
+            let glyph = (column * 31 + row * 17).wrapping_mul(0x9e37_79b1);
+            let inside =
+                (2..14).contains(&row) && (4..60).contains(&column) && x % 8 < 6 && y % 16 < 12;
+            let ink = inside && (glyph >> (((x % 8) + (y % 16) / 2 * 5) % 32)) & 1 != 0;
+            let pixel = if ink {
+                0x00ff_ffff
+            } else {
+                (red << 16) | (green << 8) | ((x ^ y) & 0x3f) | 0x40
+            };
+            bytes.extend_from_slice(&pixel.to_le_bytes());
+        }
+    }
+    bytes
 }

@@ -252,7 +252,7 @@ impl Chip for R5xx {
             self.post(m);
         }
         if self.options.state == State::Crtc {
-            self.light_crtc(FIRMWARE_FB);
+            self.light_crtc(m, FIRMWARE_FB);
         }
     }
 

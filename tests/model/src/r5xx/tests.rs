@@ -237,6 +237,13 @@ fn a_fresh_card_is_idle_and_posted() {
 fn an_active_crtc_counts_and_is_watched() {
     let mut b = Bench::with(State::Crtc);
     assert_ne!(b.read(mmio::D1CRTC_CONTROL) & 1, 0);
+    for line in 0..480 {
+        assert_ne!(
+            b.vram(line * 640 * 4),
+            b.vram((line + 1) % 480 * 640 * 4),
+            "the picture shows damage"
+        );
+    }
     let first = b.read(mmio::D1CRTC_STATUS_FRAME_COUNT);
     std::thread::sleep(Duration::from_millis(20));
     assert_ne!(b.read(mmio::D1CRTC_STATUS_FRAME_COUNT), first);
