@@ -19,9 +19,7 @@ use kernel::{
         Mmio,
         Region, //
     },
-    new_mutex,
-    prelude::*,
-    sync::Mutex, //
+    prelude::*, //
 };
 
 use lapidary::{
@@ -63,9 +61,6 @@ pub(crate) struct Gart<'a> {
     /// The entries in VRAM, as the host sees them, and how many there are.
     table: wc::Window<'a>,
     len: usize,
-    /// Held during an invalidation, of which there may be only one at a time.
-    #[pin]
-    invalidation: Mutex<()>,
 }
 
 /// Values of the registers that say where things are.
@@ -114,11 +109,9 @@ impl<'a> Gart<'a> {
             registers <- Pcie::new(registers),
             len,
             table,
-            invalidation <- new_mutex!(()),
             _: {
                 enable(&registers, &place);
-                Entries::of(table, *len).settle();
-                invalidate(&registers);
+                invalidate(&registers, &Entries::of(table, *len));
             },
         }? Error))
     }
@@ -209,7 +202,7 @@ fn enable(registers: &Pcie<'_>, place: &Place) {
     registers.write(PCIE_TX_DISCARD_RD_ADDR_LO::from(place.scapegoat));
     registers.write(PCIE_TX_DISCARD_RD_ADDR_HI::zeroed());
     registers.write(PCIE_TX_GART_ERROR::zeroed());
-    registers.write(closed.with_gart_en(true));
+    registers.write(open());
 }
 
 /// Closes the window: whatever is addressed to it is discarded.
@@ -223,13 +216,23 @@ fn disable(registers: &Pcie<'_>) {
     registers.write(PCIE_TX_GART_END_LO::zeroed());
 }
 
-/// Makes the chip forget what it has cached of the table.
-fn invalidate(registers: &Pcie<'_>) {
+/// The control register while the window is open.
+fn open() -> PCIE_TX_GART_CNTL {
+    PCIE_TX_GART_CNTL::zeroed()
+        .with_const_unmapped_access::<{ unmapped_access::DISCARD }>()
+        .with_gart_en(true)
+}
+
+/// Makes the chip forget what it has cached of `entries`, when those have arrived in VRAM.
+fn invalidate(registers: &Pcie<'_>, entries: &Entries<'_>) {
+    // The selection is an access to a register, behind which nothing is left to be combined.
+    let control = registers.select::<PCIE_TX_GART_CNTL>();
+    entries.settle();
     for _ in 0..INVALIDATIONS {
-        let control: PCIE_TX_GART_CNTL = registers.read();
-        registers.write(control.with_invalidate_tlb(true));
-        let _: PCIE_TX_GART_CNTL = registers.read();
-        registers.write(control.with_invalidate_tlb(false));
+        control.write(open().with_invalidate_tlb(true));
+        // Returns when the write has arrived.
+        let _ = control.read();
+        control.write(open());
     }
 }
 
@@ -243,10 +246,7 @@ impl Space for Gart<'_> {
     }
 
     fn flush(&self) {
-        let _invalidation = self.invalidation.lock();
-        let _: PCIE_TX_GART_CNTL = self.registers.read();
-        self.entries().settle();
-        invalidate(&self.registers);
+        invalidate(&self.registers, &self.entries());
     }
 }
 
@@ -319,15 +319,16 @@ mod tests {
     #[test]
     fn invalidation_leaves_the_window_open() -> Result {
         let mut memory = fake::Memory::new()?;
+        let mut table = fake::Memory::new()?;
         let registers = KBox::pin_init(Pcie::new(memory.window()?), GFP_KERNEL)?;
-        let open = PCIE_TX_GART_CNTL::zeroed().with_gart_en(true);
-        registers.write(open);
-        invalidate(&registers);
-        assert_eq!(
-            registers.read::<PCIE_TX_GART_CNTL>().into_raw(),
-            open.into_raw()
-        );
-        disable(&registers);
+        let entries = Entries {
+            memory: table.bytes()?,
+            len: 4,
+        };
+        registers.write(PCIE_TX_GART_CNTL::zeroed());
+        invalidate(&registers, &entries);
+        let control: PCIE_TX_GART_CNTL = registers.read();
+        assert_eq!(control.into_raw(), open().into_raw());
         Ok(())
     }
 }

@@ -37,7 +37,10 @@ use kernel::{
     new_spinlock,
     prelude::*,
     sizes::SZ_64K,
-    sync::SpinLock, //
+    sync::{
+        lock::spinlock::SpinLockGuard,
+        SpinLock, //
+    },
 };
 
 // Definitions of registers that `driver.list` names, generated from the register database.
@@ -220,6 +223,45 @@ impl<'a, P: Pair> Indirect<'a, P> {
         let index = Self::index::<R>();
         let value = change(P::read(self.window, index).into());
         P::write(self.window, index, value.into());
+    }
+}
+
+impl Pcie<'_> {
+    /// Selects register `R` for several accesses, each of which costs one access to the window.
+    ///
+    /// The other registers of the space have to wait meanwhile.
+    pub(crate) fn select<R>(&self) -> Selected<'_, R>
+    where
+        R: Indexed,
+        R::BaseFamily: ServedBy<PciePair>,
+    {
+        let pair = self.pair.lock();
+        self.window
+            .write_reg(mmio::PCIE_INDEX::from(Self::index::<R>()));
+        Selected {
+            window: self.window,
+            _pair: pair,
+            register: PhantomData,
+        }
+    }
+}
+
+/// A register of the PCI Express interface that stays selected while this lives.
+pub(crate) struct Selected<'s, R> {
+    window: Window<'s>,
+    _pair: SpinLockGuard<'s, ()>,
+    register: PhantomData<R>,
+}
+
+impl<R: Indexed> Selected<'_, R> {
+    /// Reads the register.
+    pub(crate) fn read(&self) -> R {
+        self.window.read(mmio::PCIE_DATA).into_raw().into()
+    }
+
+    /// Writes the register.
+    pub(crate) fn write(&self, value: R) {
+        self.window.write_reg(mmio::PCIE_DATA::from(value.into()));
     }
 }
 
