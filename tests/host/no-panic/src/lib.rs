@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Calls of everything in the portable code that the compiler would otherwise not turn into machine code:
+//! inline and generic functions.
+//!
+//! The test of this crate looks at the objects of the three crates as a linker would. What they refer to
+//! must not be able to panic.
+
+#![no_std]
+
+use lapidary::portable::{
+    bits::{Field, RegArray},
+    cs::{Envelope, Error, Flags, Placement, Ring, Rings},
+    radeon_uapi::{CsChunk, CsReloc},
+    ring::{Geometry, Run},
+    sink::{CountingSink, Full, Sink, SliceSink},
+};
+use r500::portable::{
+    checker::{Fixup, Object, Options, Refusal, check, max_fixups},
+    emit, firmware, pm4, policy, pte,
+};
+
+/// Bit fields and arrays.
+pub fn bits(hi: u32, lo: u32, word: u32, value: u32) -> (u32, bool, Option<u32>, Option<u32>) {
+    let field = Field::new(hi, lo);
+    let array = RegArray::new(hi, lo, word);
+    let word = field.put(field.get(word), field.of(value)) ^ field.mask() ^ field.max();
+    let index = array.index_of(value);
+    (
+        word,
+        field.any(word) || array.is_empty(),
+        array.at(value),
+        index,
+    )
+}
+
+/// Ring arithmetic.
+pub fn ring(dwords: u32, align: u32, a: u32, b: u32) -> Option<(u32, u32, Option<(Run, Run)>)> {
+    let ring = Geometry::new(dwords, align)?;
+    let sum = ring.used(a, b) ^ ring.free(a, b) ^ ring.capacity() ^ ring.log2_qwords();
+    let padded = ring.padded(a, b)?;
+    Some((
+        sum ^ ring.advance(a, b),
+        padded ^ ring.wrap(a),
+        ring.split(a, b),
+    ))
+}
+
+/// The envelope of a submission.
+pub fn envelope(
+    chunks: &[CsChunk],
+    flags: &[u32],
+    reloc: &CsReloc,
+) -> Result<(Envelope, Ring, Placement, usize), Error> {
+    let mut envelope = Envelope::new(chunks.len() as u32)?;
+    for chunk in chunks {
+        envelope.add(chunk)?;
+    }
+    let ring = Flags::read(flags).ring(&Rings::GFX)?;
+    let bytes = [
+        envelope.stream(),
+        envelope.relocs(),
+        envelope.flags(),
+        envelope.const_stream(),
+    ]
+    .iter()
+    .flatten()
+    .fold(0usize, |sum, extent| sum ^ extent.bytes());
+    Ok((envelope, ring, Placement::new(reloc)?, bytes))
+}
+
+/// The checker and what follows it.
+pub fn checker(
+    stream: &[u32],
+    objects: &mut [Object],
+    options: Options,
+    out: &mut [u32],
+    fixups: &mut [Fixup],
+    address: u64,
+) -> Result<usize, Refusal> {
+    let count = check(stream, objects, options, out, fixups)?;
+    for fixup in fixups.iter().take(count) {
+        if let Some(word) = out.get_mut(fixup.dword as usize) {
+            *word = fixup.apply(*word, address).unwrap_or_default();
+        }
+    }
+    Ok(count ^ max_fixups(stream.len()))
+}
+
+/// Headers and policy.
+pub fn headers(word: u32) -> (Option<u32>, u32, policy::Policy, bool) {
+    let header = pm4::Header::decode(word);
+    let policy = policy::of(word);
+    (
+        header.encode(),
+        header.body()
+            ^ pm4::reserved_bits(word)
+            ^ pm4::write_one(word, word)
+            ^ policy.allowed_bits(),
+        policy,
+        policy::is_3d(word),
+    )
+}
+
+/// Page-table entries.
+pub fn entries(
+    address: u64,
+    access: pte::Access,
+    word: u32,
+) -> (Option<pte::Entry>, u64, pte::Access) {
+    let entry = pte::Entry::decode(word);
+    (
+        pte::Entry::new(address, access),
+        entry.address(),
+        entry.access(),
+    )
+}
+
+/// Microcode.
+pub fn microcode(image: &[u8]) -> Result<u64, firmware::Error> {
+    let microcode = firmware::Microcode::new(image)?;
+    Ok(microcode.words().fold(0, |sum, word| {
+        sum ^ u64::from(word.high) ^ u64::from(word.low)
+    }))
+}
+
+/// Command sequences.
+pub fn sequences(
+    out: &mut [u32],
+    fence: emit::Fence,
+    fill: &emit::Fill,
+    copy: &emit::Copy,
+    words: &[u32],
+) -> Result<usize, Full> {
+    let mut sink = SliceSink::new(out);
+    emit::fence(&mut sink, fence)?;
+    emit::flush(&mut sink)?;
+    emit::wait_idle(&mut sink)?;
+    emit::scratch(&mut sink, fence.scratch, fence.sequence)?;
+    emit::indirect_buffer(&mut sink, fence.scratch, fence.sequence)?;
+    fill.emit(&mut sink)?;
+    copy.emit(&mut sink)?;
+    sink.put_all(words)?;
+    let mut count = CountingSink::default();
+    fill.emit(&mut count)?;
+    Ok(sink.written() ^ count.0 ^ fill.dwords() ^ copy.dwords())
+}
+
+/// What the test must find.
+#[cfg(feature = "provoke")]
+pub fn panics(words: &[u32], index: usize) -> u32 {
+    words[index]
+}
