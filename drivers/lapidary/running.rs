@@ -70,7 +70,7 @@ const TICK_MS: u32 = 100;
 /// How often while interrupts get lost.
 const POLL_MS: u32 = 5;
 /// How long the worker leaves a completed fence to the interrupt.
-const GRACE_MS: u32 = 50;
+const GRACE_MS: u32 = 500;
 /// What the self-test fills its page with.
 const TEST_VALUE: u32 = 0x1a91_da47;
 /// Faults that are printed, per device.
@@ -321,7 +321,8 @@ impl<'a, F: Family> Running<'a, F> {
             watch.at = None;
             return None;
         }
-        if watch.at != Some(progress.signalled) {
+        if watch.at != Some(progress.signalled) || overdue != 0 {
+            // It gets on, whether its fences have signalled by now or are left to the interrupt.
             watch.at = Some(progress.signalled);
             watch.since = Instant::now();
         } else if watch.since.elapsed() > Delta::from_millis(i64::from(crate::hang_ms())) {
