@@ -136,10 +136,8 @@ pub(crate) fn stop(window: Window<'_>) {
     };
     soft_reset(window, reset);
     if idle.is_err() {
-        // The second half of a raster reset (R5xx 9.2.1): the first has made the front end listen
-        // again.
-        window.write_reg(GA_SOFT_RESET::zeroed().with_const_count::<RASTER_RESET_CLOCKS>());
-        fsleep(RASTER_RESET_TIME);
+        // The second half of a raster reset: the first has made the front end listen again.
+        reset_3d(window);
     }
 
     let control = window.read(CP_RB_CNTL).with_rb_no_update(true);
@@ -156,6 +154,12 @@ fn soft_reset(window: Window<'_>, reset: RBBM_SOFT_RESET) {
     window.write_reg(RBBM_SOFT_RESET::zeroed());
     let _ = window.read(RBBM_SOFT_RESET);
     fsleep(RESET_TIME);
+}
+
+/// Resets the 3D pipe (R5xx 9.2.1): it loses all state, and is idle afterwards.
+pub(crate) fn reset_3d(window: Window<'_>) {
+    window.write_reg(GA_SOFT_RESET::zeroed().with_const_count::<RASTER_RESET_CLOCKS>());
+    fsleep(RASTER_RESET_TIME);
 }
 
 /// Makes the ring look empty, with both pointers at `pointer`.

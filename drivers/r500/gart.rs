@@ -76,8 +76,8 @@ struct Place {
 
 impl<'a> Gart<'a> {
     /// Translates `window` through a table at GPU address `address`, which the host sees as
-    /// `table`. It starts with no page mapped. Discarded reads are answered from `scapegoat`, an
-    /// address in VRAM.
+    /// `table`. It starts with no page mapped, and all of its memory zero. Discarded reads are
+    /// answered from `scapegoat`, an address in VRAM.
     ///
     /// # Errors
     ///
@@ -104,7 +104,9 @@ impl<'a> Gart<'a> {
             table: address.try_into()?,
             scapegoat: scapegoat.try_into()?,
         };
-        Entries::of(&table, len).fill(0, len, Entry::NONE);
+        // All of the memory, for what lies behind the table may be read by mistake as well.
+        let all = table.size() / ENTRY_SIZE;
+        Entries::of(&table, all).fill(0, all, Entry::NONE);
         Ok(try_pin_init!(Self {
             registers <- Pcie::new(registers),
             len,

@@ -113,7 +113,8 @@ pub(crate) fn bring_up<'a, 'm>(
         let size = gart::table_size(layout.gtt.end - layout.gtt.start);
         let table = memory
             .vram()
-            .allocate(size + pte::PAGE_SIZE, pte::PAGE_SIZE)?;
+            .allocate(size + pte::PAGE_SIZE, pte::PAGE_SIZE)
+            .inspect_err(|_| dev_err!(dev, "no VRAM for the page table\n"))?;
         let zeros = table.start() + size;
         let view = wc::Window::new(
             pdev,
@@ -121,7 +122,9 @@ pub(crate) fn bring_up<'a, 'm>(
             table.start() - layout.vram.start,
             usize::try_from(table.size())?,
         )?;
-        let place = memory.reserve_gtt(ring::BYTES as u64, ring::ALIGNMENT)?;
+        let place = memory
+            .reserve_gtt(ring::BYTES as u64, ring::ALIGNMENT)
+            .inspect_err(|_| dev_err!(dev, "no addresses for the ring\n"))?;
 
         Ok(try_pin_init!(Gpu {
             _combining: combining,

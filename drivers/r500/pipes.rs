@@ -65,6 +65,7 @@ pub(crate) fn set_up(chip: &dyn Chip, window: Window<'_>) -> Result<Pipes> {
     let pixel = highest + 1;
     let count = PIPE_COUNT.get(highest as usize).copied().unwrap_or(0);
     window.write_reg(SU_REG_DEST::zeroed().try_with_select(state::every(pixel))?);
+    let before = window.read(GB_TILE_CONFIG);
     window.write_reg(
         GB_TILE_CONFIG::zeroed()
             .with_enable(true)
@@ -72,6 +73,11 @@ pub(crate) fn set_up(chip: &dyn Chip, window: Window<'_>) -> Result<Pipes> {
             .with_const_tile_size::<TILE_16>(),
     );
     cp::wait_idle(window)?;
+    if before.pipe_count().get() != count || !before.enable() {
+        // Another number of pipes takes effect by a reset (R5xx 9.4.1).
+        cp::reset_3d(window);
+        cp::wait_idle(window)?;
+    }
 
     window.update(DST_PIPE_CONFIG, |config| config.with_pipe_auto_config(true));
     window.update(RB2D_DSTCACHE_MODE, |mode| {

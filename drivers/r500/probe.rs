@@ -67,7 +67,8 @@ pub(crate) fn identify<'a>(
     let chip = chipset.chip();
 
     if module_parameters::evict.value() {
-        aperture::evict(pdev, c"r500")?;
+        aperture::evict(pdev, c"r500")
+            .inspect_err(|_| dev_err!(pdev, "firmware's frame buffer cannot be taken over\n"))?;
     }
 
     // System memory is reached through the page table of the PCI Express interface, which takes
@@ -80,7 +81,8 @@ pub(crate) fn identify<'a>(
         return Err(ENODEV);
     }
     // SAFETY: The device is being probed; nobody else sets up DMA on it.
-    unsafe { pdev.dma_set_mask_and_coherent(DmaMask::new::<40>())? };
+    unsafe { pdev.dma_set_mask_and_coherent(DmaMask::new::<40>()) }
+        .inspect_err(|_| dev_err!(pdev, "the platform has no memory that 40 bits address\n"))?;
 
     let register_size = pdev.resource_len(REGISTER_BAR)?;
     if register_size < WINDOW as u64 {
