@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | [`host`] | register accesses: windows, status, soft reset, waits |
 //! | [`regs`] | register files |
-//! | [`cp`], [`packet`], [`ring`], [`me_ram`] | the command processor |
+//! | [`cp`], [`packet`], [`fetch`], [`ring`], [`me_ram`], [`scratch`], [`cp_registers`] | the command processor |
 //! | [`dma`] | its DMA engines |
 //! | [`bus`], [`gart`], [`cache`] | GPU addresses: memory controller, page table, what is still in caches |
 //! | [`irq`] | interrupts |
@@ -16,10 +16,12 @@
 mod bus;
 mod cache;
 mod cp;
+mod cp_registers;
 mod display;
 mod dma;
 pub mod engine2d;
 pub mod engine2d_api;
+mod fetch;
 mod gart;
 mod host;
 mod irq;
@@ -27,6 +29,7 @@ mod me_ram;
 mod packet;
 mod regs;
 mod ring;
+mod scratch;
 #[cfg(test)]
 mod tests;
 

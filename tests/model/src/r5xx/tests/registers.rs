@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Register accesses: state after power-on, windows, what is undefined.
+
+use super::{Bench, GTT, VRAM, scratch, type3, wait_idle_clean};
+use crate::chip::Chip;
+use crate::chip::State;
+use crate::judge::Kind;
+use lapidary_registers::r500::mc_rv515;
+use lapidary_registers::r500::mmio;
+use std::time::Duration;
+
+#[test]
+fn a_fresh_card_is_idle_and_posted() {
+    let mut b = Bench::new();
+    assert_eq!(b.read(mmio::RBBM_STATUS), 0x40);
+    assert_eq!(u64::from(b.read(mmio::CONFIG_MEMSIZE)), VRAM);
+    b.write(mmio::MC_IND_INDEX, mc_rv515::MC_FB_LOCATION | 0x7f_0000);
+    assert_eq!(b.read(mmio::MC_IND_DATA), 0xc03f_c000);
+    b.write(mmio::MC_IND_INDEX, mc_rv515::MC_STATUS | 0x7f_0000);
+    assert!(mc_rv515::mc_status::MC_IDLE.any(b.read(mmio::MC_IND_DATA)));
+    assert_eq!(b.read(mmio::D1CRTC_CONTROL), 0);
+    let mut u = Bench::with(State::Unposted);
+    assert_eq!(u.read(mmio::CONFIG_MEMSIZE), 0);
+}
+
+#[test]
+fn an_active_crtc_counts_and_is_watched() {
+    let mut b = Bench::with(State::Crtc);
+    assert_ne!(b.read(mmio::D1CRTC_CONTROL) & 1, 0);
+    for line in 0..480 {
+        assert_ne!(
+            b.vram(line * 640 * 4),
+            b.vram((line + 1) % 480 * 640 * 4),
+            "the picture shows damage"
+        );
+    }
+    let first = b.read(mmio::D1CRTC_STATUS_FRAME_COUNT);
+    std::thread::sleep(Duration::from_millis(20));
+    assert_ne!(b.read(mmio::D1CRTC_STATUS_FRAME_COUNT), first);
+    b.write(mmio::MC_IND_INDEX, mc_rv515::MC_FB_LOCATION | 0xff_0000);
+    b.write(mmio::MC_IND_DATA, 0xc03f_c000);
+    assert!(b.findings().is_empty(), "the same value moves nothing");
+    b.write(mmio::MC_IND_DATA, 0x003f_0000);
+    assert_eq!(b.findings(), [(Kind::ScanoutMoved, 1)]);
+    b.write(mmio::D1CRTC_CONTROL, 0);
+    b.write(mmio::MC_IND_DATA, 0xc03f_c000);
+    assert!(b.findings().is_empty(), "nobody looks any more");
+}
+
+#[test]
+fn undefined_registers_and_packets_are_found() {
+    let mut b = Bench::running();
+    assert_eq!(b.read(0xfff0), 0);
+    b.write(0xfff0, 1);
+    b.write(mmio::RBBM_STATUS, 1);
+    b.ring(&type3(0x77, &[0]));
+    assert_eq!(
+        b.findings(),
+        [
+            (Kind::UndefinedRegisterRead, 1),
+            (Kind::UndefinedRegisterWrite, 1),
+            (Kind::ReadOnlyRegisterWrite, 1),
+            (Kind::UndefinedPacket, 1)
+        ]
+    );
+}
+
+#[test]
+fn sync_registers_are_not_for_the_cpu() {
+    let mut b = Bench::running();
+    b.write(mmio::WAIT_UNTIL, 0);
+    b.write(mmio::ISYNC_CNTL, 0);
+    b.write(mmio::RBBM_GUICNTL, 0);
+    assert_eq!(b.findings(), [(Kind::UnqueuedSyncRegister, 3)]);
+    b.ring(&wait_idle_clean());
+}
+
+#[test]
+fn registers_through_mm_index() {
+    let mut b = Bench::new();
+    b.write(mmio::MM_INDEX, scratch(4));
+    b.write(mmio::MM_DATA, 0x1234);
+    assert_eq!(
+        (b.read(mmio::MM_DATA), b.read(scratch(4))),
+        (0x1234, 0x1234)
+    );
+    b.write(mmio::MM_INDEX, (1 << 31) | 0x100);
+    b.write(mmio::MM_DATA, 0x5678);
+    assert_eq!((b.vram(0x100), b.read(mmio::MM_DATA)), (0x5678, 0x5678));
+    b.write(mmio::MM_INDEX, mmio::MM_DATA);
+    b.read(mmio::MM_DATA);
+    assert_eq!(b.findings(), [(Kind::ReservedValue, 1)]);
+}
+
+#[test]
+fn clocks_take_byte_writes_of_their_index() {
+    let mut b = Bench::new();
+    b.chip.write(&mut b.m, mmio::CLOCK_CNTL_INDEX, 0x8d, 0xff);
+    b.write(mmio::CLOCK_CNTL_DATA, 0x111);
+    b.chip.write(&mut b.m, mmio::CLOCK_CNTL_INDEX, 0x0d, 0xff);
+    assert_eq!(b.read(mmio::CLOCK_CNTL_DATA), 0x111);
+    b.write(mmio::CLOCK_CNTL_DATA, 0);
+    assert_eq!(b.findings(), [(Kind::ReservedValue, 1)]);
+}
+
+#[test]
+fn names_can_be_peeked() {
+    let b = Bench::running();
+    assert_eq!(b.chip.peek(&b.m, "RBBM_STATUS"), Some(0x40));
+    assert_eq!(b.chip.peek(&b.m, "SCRATCH_REG[2]"), Some(0));
+    assert_eq!(b.chip.peek(&b.m, "MC_FB_LOCATION"), Some(0xc03f_c000));
+    assert_eq!(b.chip.peek(&b.m, "PCIE_TX_GART_START_LO"), Some(GTT));
+    assert_eq!(b.chip.peek(&b.m, "NO_SUCH"), None);
+}
