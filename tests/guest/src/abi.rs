@@ -47,6 +47,9 @@ pub const GET_CAP: u64 = read_write::<GetCap>(0x0c);
 /// DRM core: handle to dma-buf descriptor.
 pub const PRIME_HANDLE_TO_FD: u64 = read_write::<PrimeHandle>(0x2d);
 
+/// DRM core: dma-buf descriptor to handle.
+pub const PRIME_FD_TO_HANDLE: u64 = read_write::<PrimeHandle>(0x2e);
+
 /// Sizes of the memory pools.
 pub const RADEON_GEM_INFO: u64 = read_write::<GemInfo>(COMMAND_BASE + 0x1c);
 /// New object.
@@ -452,6 +455,7 @@ mod tests {
         assert_eq!(GEM_CLOSE, 0x4008_6409);
         assert_eq!(GET_CAP, 0xc010_640c);
         assert_eq!(PRIME_HANDLE_TO_FD, 0xc00c_642d);
+        assert_eq!(PRIME_FD_TO_HANDLE, 0xc00c_642e);
         assert_eq!(RADEON_GEM_INFO, 0xc018_645c);
         assert_eq!(RADEON_GEM_CREATE, 0xc020_645d);
         assert_eq!(RADEON_GEM_MMAP, 0xc020_645e);

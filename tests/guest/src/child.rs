@@ -112,26 +112,3 @@ impl Drop for Child {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ends_are_told_apart() {
-        let limit = Duration::from_secs(10);
-        assert_eq!(run(limit, || Ok(7)).unwrap(), End::Exit(7));
-        assert_eq!(
-            run(limit, || bail!("as it should")).unwrap(),
-            End::Exit(FAILED)
-        );
-        let child = spawn(|| {
-            loop {
-                std::thread::sleep(Duration::from_secs(1))
-            }
-        })
-        .unwrap();
-        child.signal(libc::SIGTERM);
-        assert_eq!(child.wait(limit).unwrap(), End::Signal(libc::SIGTERM));
-    }
-}

@@ -10,7 +10,7 @@ use crate::bo::Bo;
 use anyhow::{Context, Result, bail};
 use rustix::io::Errno;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -264,6 +264,29 @@ impl Device {
     pub fn close(&self, handle: u32) -> Result<(), Errno> {
         self.ioctl(abi::GEM_CLOSE, &mut abi::GemClose { handle, pad: 0 })
             .map(drop)
+    }
+
+    /// A dma-buf descriptor for the object, readable and writable, closed on exec.
+    pub fn export(&self, handle: u32) -> Result<OwnedFd, Errno> {
+        let flags = (libc::O_RDWR | libc::O_CLOEXEC) as u32;
+        let mut argument = abi::PrimeHandle {
+            handle,
+            flags,
+            fd: -1,
+        };
+        self.ioctl(abi::PRIME_HANDLE_TO_FD, &mut argument)?;
+        // SAFETY: the kernel has just made this descriptor for us.
+        Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
+    }
+
+    /// A handle for a dma-buf.
+    pub fn import(&self, buffer: BorrowedFd<'_>) -> Result<u32, Errno> {
+        let mut argument = abi::PrimeHandle {
+            fd: buffer.as_raw_fd(),
+            ..Default::default()
+        };
+        self.ioctl(abi::PRIME_FD_TO_HANDLE, &mut argument)?;
+        Ok(argument.handle)
     }
 
     /// The offset at which mmap(2) finds the object.

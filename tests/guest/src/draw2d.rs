@@ -280,7 +280,9 @@ impl<'a> Settings<'a> {
         let mut body = self.words();
         body.extend_from_slice(data);
         // Packets do not say the direction, and lines may leave another one behind.
-        stream.register(mmio::DP_CNTL, forward()).packet(opcode, &body);
+        stream
+            .register(mmio::DP_CNTL, forward())
+            .packet(opcode, &body);
         if let Some(source) = &self.source {
             stream.relocation(source.bo, Access::Read);
         }

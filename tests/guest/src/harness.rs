@@ -37,7 +37,14 @@ const CONTROL_FD: &str = "LAPIDARY_CONTROL_FD";
 /// Exit status of a test's process that found it cannot run here.
 const SKIPPED: i32 = 77;
 /// What the log says when the kernel itself is at fault.
-const KERNEL_FAULTS: [&str; 6] = ["BUG:", "WARNING:", "Oops", "UBSAN", "general protection", "Call Trace"];
+const KERNEL_FAULTS: [&str; 6] = [
+    "BUG:",
+    "WARNING:",
+    "Oops",
+    "UBSAN",
+    "general protection",
+    "Call Trace",
+];
 /// Undeclared records that a complaint names; the rest are counted.
 const SHOWN: usize = 4;
 /// How long after a test its declared findings and records may still come.
@@ -236,8 +243,14 @@ impl Harness {
             fcntl_setfd(control, FdFlags::empty())
                 .context("keeping the control port open for tests")?;
         }
-        let kmsg = Kmsg::open_at_end().ok();
-        let upstream = Device::open_within(Duration::from_secs(5)).is_ok_and(|device| on_upstream(&device));
+        let device = Device::open_within(Duration::from_secs(2));
+        // Without a device the log is none of our business.
+        let kmsg = device
+            .as_ref()
+            .ok()
+            .map(|_| Kmsg::open_at_end())
+            .transpose()?;
+        let upstream = device.is_ok_and(|device| on_upstream(&device));
         Ok(Harness {
             control,
             kmsg,

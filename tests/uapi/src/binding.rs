@@ -198,9 +198,11 @@ fn busy_clients(context: &mut Context) -> Result<()> {
     for round in 0..5 {
         let children: Vec<_> = (0..3)
             .map(|_| {
-child::spawn(|| {
+                child::spawn(|| {
                     loop {
-                        let Ok(device) = lapidary_guest::Device::open() else { continue };
+                        let Ok(device) = lapidary_guest::Device::open() else {
+                            continue;
+                        };
                         while let Ok(()) = engine_works(&device) {}
                         // The first thing that fails is the device going away; soon it is gone.
                         let gone = || device.gem_info() == Err(Errno::NODEV);
@@ -222,7 +224,9 @@ child::spawn(|| {
             child.signal(libc::SIGTERM);
             let end = child.wait(LIMIT)?;
             // A client that was looking at video memory just then got a signal.
-            let allowed = [libc::SIGTERM, libc::SIGBUS].map(End::Signal).contains(&end);
+            let allowed = [libc::SIGTERM, libc::SIGBUS]
+                .map(End::Signal)
+                .contains(&end);
             ensure!(allowed, "round {round}: a client ended with {end:?}");
         }
         engine_works(&context.device()?).with_context(|| format!("round {round}"))?;

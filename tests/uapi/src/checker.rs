@@ -30,7 +30,8 @@ pub fn tests() -> Vec<Test> {
         Test::new("checker/forbidden_registers", forbidden_registers),
         Test::new("checker/forbidden_in_a_run", forbidden_run),
         Test::new("checker/missing_relocation", missing_relocation),
-        Test::new("checker/relocation_marker_of_two_dwords", long_marker).lapidary_only("looks at the first"),
+        Test::new("checker/relocation_marker_of_two_dwords", long_marker)
+            .lapidary_only("looks at the first"),
         Test::new("checker/relocation_out_of_range", relocation_out_of_range),
         Test::new(
             "checker/relocation_index_between_entries",
@@ -103,7 +104,7 @@ fn packet_types(context: &mut Context) -> Result<()> {
 fn reserved_bits(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for bit in [13, 14] {
-        let header = pm4::packet0(mmio::DP_BRUSH_FRGD_CLR, 1) | 1 << bit;
+        let header = pm4::packet0(mmio::DP_BRUSH_FRGD_CLR, 1) | (1 << bit);
         refuse(
             context,
             &device,

@@ -5,8 +5,9 @@
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi;
 use lapidary_guest::bo::PAGE;
-use lapidary_guest::harness::{Context, Test, on_upstream, refused};
-use lapidary_guest::{Bo, Domain, Errno};
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::{Context, Test, on_upstream, refused, skip};
+use lapidary_guest::{Bo, Domain, Errno, Stream};
 use std::collections::BTreeSet;
 
 pub fn tests() -> Vec<Test> {
@@ -23,6 +24,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("create/many_handles", many_handles),
         Test::new("create/closing", closing),
         Test::new("create/memory_comes_back", comes_back).limit(60),
+        Test::new("create/gart_window_overcommitted", window_overcommitted).limit(90),
         Test::new("create/more_than_there_is", more_than_there_is).limit(90),
     ]
 }
@@ -84,12 +86,7 @@ fn beyond_memory(context: &mut Context) -> Result<()> {
     let memory = device.gem_info()?;
     let most = memory.gart_size.max(memory.vram_size);
     for domain in Domain::ALL {
-        for size in [
-            most + PAGE,
-            1 << 40,
-            1 << 63,
-            u64::MAX - PAGE,
-        ] {
+        for size in [most + PAGE, 1 << 40, 1 << 63, u64::MAX - PAGE] {
             let answer = device.create_raw(size, 0, domain.bits(), 0);
             refused(
                 &format!("{size:#x} bytes in {domain:?}"),
@@ -101,13 +98,56 @@ fn beyond_memory(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// More objects in system memory than the GART window can show at once: they take turns, and each
+/// keeps its content.
+fn window_overcommitted(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 16 << 20;
+    const ROW: u32 = 4096;
+    let device = context.device()?;
+    let count = device.gem_info()?.gart_size / SIZE + 4;
+    if count > 48 {
+        return skip("the window is larger than a test guest's memory");
+    }
+    let objects: Vec<Bo> = (0..count)
+        .map(|_| device.create(SIZE, Domain::Gtt))
+        .collect::<Result<_, _>>()?;
+    let colour = |round: u32, i: usize| (round << 16) | i as u32;
+    for round in 1..4 {
+        let mut order: Vec<usize> = (0..objects.len()).collect();
+        if round == 2 {
+            order.reverse();
+        }
+        for &i in &order {
+            let mut stream = Stream::new();
+            let to = Surface::new(&objects[i], ROW);
+            draw2d::fill_by_registers(&mut stream, to, colour(round, i), Rect::new(0, 0, 64, 8));
+            device
+                .submit(&stream)
+                .with_context(|| format!("round {round}, object {i}"))?;
+        }
+        for (i, bo) in objects.iter().enumerate() {
+            bo.wait()?;
+            let seen = bo.map()?.get(7 * ROW as usize / 4 + 63);
+            ensure!(
+                seen == colour(round, i),
+                "round {round}: object {i} holds {seen:#x}"
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Sizes that rounding up to pages turns into 0.
 fn wrapping(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for domain in Domain::ALL {
         for size in [u64::MAX - PAGE + 2, u64::MAX - 1, u64::MAX] {
             let answer = device.create_raw(size, 0, domain.bits(), 0);
-            refused(&format!("{size:#x} bytes in {domain:?}"), answer, Errno::NOMEM)?;
+            refused(
+                &format!("{size:#x} bytes in {domain:?}"),
+                answer,
+                Errno::NOMEM,
+            )?;
         }
     }
     Ok(())

@@ -392,8 +392,8 @@ fn raster_operations(context: &mut Context) -> Result<()> {
     let seen = target.read()?;
     for code in 0..256u32 {
         let expected = (0..32).fold(0, |word, bit| {
-            let row = ((P >> bit) & 1) << 2 | ((S >> bit) & 1) << 1 | ((D >> bit) & 1);
-            word | ((code >> row) & 1) << bit
+            let row = (((P >> bit) & 1) << 2) | (((S >> bit) & 1) << 1) | ((D >> bit) & 1);
+            word | (((code >> row) & 1) << bit)
         });
         ensure!(
             seen[code as usize] == expected,

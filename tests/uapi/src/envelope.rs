@@ -15,6 +15,7 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("envelope/accepted", accepted),
+        Test::new("envelope/accepted_streams_leave_a_trace", leave_a_trace).needs_control(),
         Test::new("envelope/nothing_to_do", nothing_to_do),
         Test::new("envelope/bad_pointers", bad_pointers),
         Test::new("envelope/ends_at_a_hole", ends_at_a_hole),
@@ -112,6 +113,19 @@ fn accepted(context: &mut Context) -> Result<()> {
         envelope.submit(&device).context(what)?;
     }
     support::engine_works(&device)
+}
+
+/// The other side of all tests that look for no trace: they would see one.
+fn leave_a_trace(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let result = support::untouched(context, || {
+        device.submit(&nothing()).context("a good stream")
+    });
+    let error = result
+        .err()
+        .context("the device executed a stream and no counter moved")?;
+    ensure!(error.to_string().contains("the device saw it"), "{error:#}");
+    Ok(())
 }
 
 fn nothing_to_do(context: &mut Context) -> Result<()> {

@@ -33,6 +33,11 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only(RECOVERS)
             .kernel("ring 0 hung", 1)
             .limit(60),
+        Test::new("faults/hang_before_clearing", hang_before_clearing)
+            .needs_control()
+            .lapidary_only(RECOVERS)
+            .kernel("ring 0 hung", 1)
+            .limit(60),
         Test::new("faults/lost_interrupts", lost_interrupts)
             .needs_control()
             .lapidary_only("does not say that it polls")
@@ -125,6 +130,49 @@ fn hang(context: &mut Context, fault: &str) -> Result<()> {
         other.wait()
     })??;
     drop((bo, other));
+    Ok(())
+}
+
+/// The ring hangs before it has cleared a new object: nobody ever sees what was there before.
+fn hang_before_clearing(context: &mut Context) -> Result<()> {
+    use lapidary_guest::child::{self, End};
+    let device = context.device()?;
+    let _reprobe = Reprobe::of(&device)?;
+    let size = 1 << 20;
+    let old = device.create(size, Domain::Vram)?;
+    old.write(&vec![0x5ec2_e702; size as usize / 4])?;
+    engine_works(&device)?;
+    context.control()?.fault("hang", 1)?;
+    drop(old);
+    let objects: Vec<Bo> = (0..4)
+        .map_while(|_| device.create(size, Domain::Vram).ok())
+        .collect();
+    for (i, bo) in objects.iter().enumerate() {
+        let end = child::run(BOUND, || {
+            let mapping = bo.map()?;
+            Ok(i32::from(
+                (0..mapping.len()).any(|word| mapping.get(word) != 0),
+            ))
+        })?;
+        // Zeros, a signal, or no mapping at all; never the old content.
+        ensure!(
+            end != End::Exit(1),
+            "object {i} shows what was there before"
+        );
+    }
+    let later = device.create(size, Domain::Vram);
+    if let Ok(bo) = later {
+        let mapping = bo.map()?;
+        ensure!(
+            (0..mapping.len()).all(|word| mapping.get(word) == 0),
+            "an object made later is not zero"
+        );
+        mapping.set(9, 9);
+        ensure!(
+            mapping.get(9) == 9,
+            "an object made later does not hold data"
+        );
+    }
     Ok(())
 }
 

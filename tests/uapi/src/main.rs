@@ -19,6 +19,7 @@ mod isolation;
 mod malformed;
 mod mapping;
 mod objects;
+mod sharing;
 mod stress;
 mod support;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     tests.extend(caching::tests());
     tests.extend(objects::tests());
     tests.extend(isolation::tests());
+    tests.extend(sharing::tests());
     tests.extend(envelope::tests());
     tests.extend(checker::tests());
     tests.extend(drawing::tests());

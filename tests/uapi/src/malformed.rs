@@ -125,7 +125,7 @@ fn random_arguments(context: &mut Context) -> Result<()> {
             *word = match random.below(4) {
                 0 => 0,
                 1 => random.below(16),
-                2 => random.below(16) | random.below(8) << 32,
+                2 => random.below(16) | (random.below(8) << 32),
                 _ => random.next(),
             };
         }
@@ -133,11 +133,9 @@ fn random_arguments(context: &mut Context) -> Result<()> {
             // Sizes that can be had would only fill memory.
             argument[0] = random.below(3) * 4096;
         }
-        match call(&device, abi::private(nr, 32), &mut argument) {
-            Err(Errno::IO | Errno::BADF | Errno::NOSYS) => {
-                bail!("call {i}, number {nr:#x}: an odd error")
-            }
-            _ => {}
+        let answer = call(&device, abi::private(nr, 32), &mut argument);
+        if let Err(error @ (Errno::IO | Errno::BADF | Errno::NOSYS)) = answer {
+            bail!("call {i}, number {nr:#x}: an odd error, {error:?}");
         }
         if i % 500 == 0 {
             tidy(&device);

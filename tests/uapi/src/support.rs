@@ -87,7 +87,9 @@ pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) ->
         let before = context.control_if_any().map(quiet).transpose()?;
         work()?;
         let after = context.control_if_any().map(quiet).transpose()?;
-        let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
+        let (Some(before), Some(after)) = (before, after) else {
+            return Ok(());
+        };
         let trace = after.since(&before);
         if trace.is_empty() {
             return Ok(());
