@@ -71,6 +71,13 @@ pub(crate) fn identify<'a>(
             .inspect_err(|_| dev_err!(pdev, "firmware's frame buffer cannot be taken over\n"))?;
     }
 
+    if pdev.config_space().try_read16(0)? == u16::MAX {
+        dev_err!(
+            pdev,
+            "device does not answer: configuration space reads all ones\n"
+        );
+        return Err(ENODEV);
+    }
     // System memory is reached through the page table of the PCI Express interface, which takes
     // 40-bit addresses.
     if !has_capability(pdev, PCI_EXPRESS) {
