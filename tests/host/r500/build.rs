@@ -13,7 +13,7 @@ fn main() {
     let out = env::var("OUT_DIR").expect("cargo sets it");
     let generator = root.join("scripts/registers.py");
     let registers = root.join("drivers/r500/registers");
-    println!("cargo:rerun-if-changed={}", generator.display());
+    println!("cargo:rerun-if-changed={}", root.join("scripts").display());
     println!("cargo:rerun-if-changed={}", registers.display());
 
     let status = Command::new("python3")

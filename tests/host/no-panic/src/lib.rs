@@ -35,15 +35,11 @@ pub fn bits(hi: u32, lo: u32, word: u32, value: u32) -> (u32, bool, Option<u32>,
 }
 
 /// Ring arithmetic.
-pub fn ring(dwords: u32, align: u32, a: u32, b: u32) -> Option<(u32, u32, Option<(Run, Run)>)> {
+pub fn ring(dwords: u32, align: u32, a: u32, b: u32) -> Option<(Run, Run)> {
     let ring = Geometry::new(dwords, align)?;
     let sum = ring.used(a, b) ^ ring.free(a, b) ^ ring.capacity() ^ ring.log2_qwords();
     let padded = ring.padded(a, b)?;
-    Some((
-        sum ^ ring.advance(a, b),
-        padded ^ ring.wrap(a),
-        ring.split(a, b),
-    ))
+    ring.split(sum ^ ring.advance(a, b), padded ^ ring.wrap(a))
 }
 
 /// The envelope of a submission.
@@ -146,8 +142,14 @@ pub fn sequences(
     Ok(sink.written() ^ count.0 ^ fill.dwords() ^ copy.dwords())
 }
 
-/// What the test must find.
+/// What the test must find: an index out of bounds.
 #[cfg(feature = "provoke")]
-pub fn panics(words: &[u32], index: usize) -> u32 {
+pub fn indexes(words: &[u32], index: usize) -> u32 {
     words[index]
+}
+
+/// What the test must find: an overflow.
+#[cfg(feature = "provoke")]
+pub fn adds(a: u32, b: u32) -> u32 {
+    a + b
 }

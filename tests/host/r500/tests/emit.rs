@@ -120,14 +120,17 @@ fn ranges_that_cannot_be_filled_or_copied() {
     assert!(Copy::new(0, 8192, 8192).is_ok());
 }
 
+/// Ranges of bytes, start and end.
+type Ranges = Vec<(u64, u64)>;
+
 /// Runs a sequence on the engine that another client has left in the worst state; returns what is written
 /// and read, in order, and merged.
-fn touched(words: &[u32]) -> (Vec<(u64, u64)>, Vec<(u64, u64)>) {
+fn touched(words: &[u32]) -> (Ranges, Ranges) {
     let mut result = None;
     for control_sets_direction in [false, true] {
-        let (mut written, mut read) = (Vec::new(), Vec::new());
+        let (mut written, mut read) = (Ranges::new(), Ranges::new());
         execute(words, control_sets_direction, &mut |touch: Touch| {
-            let list: &mut Vec<(u64, u64)> = if touch.write { &mut written } else { &mut read };
+            let list = if touch.write { &mut written } else { &mut read };
             match list.last_mut() {
                 Some(last) if last.1 == touch.start => last.1 = touch.end,
                 _ => list.push((touch.start, touch.end)),

@@ -74,7 +74,7 @@ proptest! {
         prop_assert_eq!(words.len(), WORDS);
         for (word, raw) in words.iter().zip(bytes.chunks_exact(8)) {
             let raw = u64::from_be_bytes(raw.try_into().unwrap());
-            prop_assert_eq!(u64::from(word.high) << 32 | u64::from(word.low), raw);
+            prop_assert_eq!((u64::from(word.high) << 32) | u64::from(word.low), raw);
         }
     }
 }
