@@ -56,6 +56,8 @@ impl Usage {
 pub struct Exec<O> {
     #[pin]
     exec: Opaque<bindings::drm_exec>,
+    /// The transaction has begun.
+    begun: bool,
     objects: PhantomData<fn(O)>,
     #[pin]
     _pin: PhantomPinned,
@@ -71,18 +73,23 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Exec<O> {
             exec <- Opaque::ffi_init(|slot| unsafe {
                 extra::lapidary_exec_init(slot, count)
             }),
+            begun: false,
             objects: PhantomData,
             _pin: PhantomPinned,
         })
     }
 
-    /// Locks all of `objects` and reserves a fence slot in each.
+    /// Locks all of `objects` and reserves a fence slot in each. Once.
     ///
     /// # Errors
     ///
-    /// `ERESTARTSYS` if a signal arrives, `ENOMEM`. Nothing stays locked.
+    /// `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EALREADY` the second time.
     pub fn lock<'a>(self: Pin<&'a mut Self>, objects: &'a [ARef<O>]) -> Result<Locked<'a, O>> {
-        let exec = self.exec.get();
+        let this = self.project();
+        if core::mem::replace(this.begun, true) {
+            return Err(EALREADY);
+        }
+        let exec = this.exec.get();
         // SAFETY: `exec` was initialised by `new`, and is exclusively ours.
         while unsafe { bindings::drm_exec_cleanup(exec) } {
             let mut result = 0;
@@ -274,7 +281,8 @@ mod tests {
         let objects = objects(&machine, 2)?;
         for _ in 0..3 {
             pin_init::stack_pin_init!(let exec = Exec::new(2));
-            assert!(exec.lock(&objects)?.objects().len() == 2);
+            assert!(exec.as_mut().lock(&objects)?.objects().len() == 2);
+            assert!(exec.lock(&objects).err() == Some(EALREADY));
         }
         drop(objects);
         assert!(machine.released.load(kernel::sync::atomic::Relaxed) == 2);

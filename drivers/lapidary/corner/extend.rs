@@ -58,6 +58,7 @@ impl Tables {
         let (mut driver, mut fops) = unsafe { (*(*raw).driver, *(*(*raw).driver).fops) };
 
         fops.show_fdinfo = Some(bindings::drm_show_fdinfo);
+        driver.show_fdinfo = Some(bindings::drm_show_memory_stats);
         self.fops.populate(Static(fops));
         driver.fops = &self.fops.as_ref().ok_or(EAGAIN)?.0;
         self.driver.populate(Static(driver));

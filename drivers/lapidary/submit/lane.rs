@@ -97,6 +97,21 @@ pub(crate) struct Pool {
     head: u64,
 }
 
+/// Where in the memory a buffer of `dwords` begins that comes behind `head`, and where the next one does.
+///
+/// A buffer lies in one piece: what is too short for it at the end of the memory is left out.
+fn behind(head: u64, dwords: u64) -> (usize, u64) {
+    let pool = POOL_DWORDS as u64;
+    let len = dwords.next_multiple_of(ALIGN_DWORDS);
+    let at = head % pool;
+    let start = if at + len > pool {
+        head + (pool - at)
+    } else {
+        head
+    };
+    ((start % pool) as usize, start + len)
+}
+
 /// A piece of the pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
@@ -142,19 +157,11 @@ impl Pool {
 
     /// The piece that a buffer of `dwords` would take.
     pub(crate) fn next(&self, dwords: usize) -> Piece {
-        let pool = POOL_DWORDS as u64;
-        let len = (dwords as u64).next_multiple_of(ALIGN_DWORDS);
-        let at = self.head % pool;
-        let start = if at + len > pool {
-            self.head + (pool - at)
-        } else {
-            self.head
-        };
-        let index = (start % pool) as usize;
+        let (index, mark) = behind(self.head, dwords as u64);
         Piece {
             index,
             addr: self.range.start() + (index * 4) as u64,
-            mark: start + len,
+            mark,
         }
     }
 
@@ -185,5 +192,41 @@ impl Pool {
     /// Whether every dword of the pages behind the pool is `value`.
     pub(crate) fn test(&self, value: u32) -> bool {
         (POOL_DWORDS..POOL_DWORDS + TEST_DWORDS).all(|index| self.memory.read(index) == Ok(value))
+    }
+}
+
+#[kunit_tests(lapidary_lane)]
+mod tests {
+    use super::*;
+
+    const POOL: u64 = POOL_DWORDS as u64;
+
+    #[test]
+    fn buffers_follow_each_other_aligned() {
+        assert!(behind(0, 1) == (0, ALIGN_DWORDS));
+        assert!(behind(ALIGN_DWORDS, ALIGN_DWORDS) == (ALIGN_DWORDS as usize, 2 * ALIGN_DWORDS));
+        assert!(behind(0, ALIGN_DWORDS + 1) == (0, 2 * ALIGN_DWORDS));
+    }
+
+    #[test]
+    fn a_buffer_lies_in_one_piece() {
+        // It ends with the memory.
+        assert!(behind(POOL - 128, 128) == (POOL_DWORDS - 128, POOL));
+        // It would not: the end is left out.
+        assert!(behind(POOL - 128, 129) == (0, POOL + 192));
+        assert!(behind(5 * POOL - 64, 65_536) == (0, 5 * POOL + 65_536));
+    }
+
+    #[test]
+    fn what_is_under_way_is_not_overwritten() {
+        let (index, mark) = behind(POOL, 64);
+        let piece = Piece {
+            index,
+            addr: 0,
+            mark,
+        };
+        assert!(!Pool::is_free(&piece, 0));
+        assert!(!Pool::is_free(&piece, 63));
+        assert!(Pool::is_free(&piece, 64));
     }
 }
