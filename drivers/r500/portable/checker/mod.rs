@@ -17,6 +17,12 @@
 //! (`drivers/gpu/drm/radeon/r300.c`, `r100.c`): markers follow the whole packet, one for each address, in
 //! the order of the addresses in the packet; a marker's dword is four times the number of the entry.
 //!
+//! What a stream must say itself before a 2D operation, because the registers hold what somebody else has left:
+//! a control word (`DP_GUI_MASTER_CNTL` or the first dword of SETTINGS) that takes pitch and offset from the
+//! stream and not from the default; these, after or in it; the direction (`DP_CNTL`; ascending for packets)
+//! after it, unless it was ascending before; corners, anew for each operation; and that colour compare does
+//! not read the source, unless the operation has one.
+//!
 //! 3D packets and registers are refused: they are not checked yet.
 
 mod engine2d;

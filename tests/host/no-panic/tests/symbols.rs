@@ -39,6 +39,8 @@ fn build(name: &str, features: &[&str]) -> Result<PathBuf> {
         .args([
             "build",
             "--quiet",
+            "--locked",
+            "--offline",
             "--release",
             "--package",
             "lapidary-no-panic",

@@ -2,7 +2,7 @@
 
 //! Whatever the checker lets through touches no byte outside the objects it was given.
 //!
-//! Bounded and seeded: `LAPIDARY_FUZZ` streams (default 200000) from seed `SEED` (default: from the clock, and
+//! Bounded and seeded: `LAPIDARY_FUZZ` streams (default 50000) from seed `SEED` (default: from the clock, and
 //! printed), so that a failure can be repeated.
 
 mod support;
@@ -29,9 +29,7 @@ fn judge(case: &Case) -> Option<usize> {
         Ok(checked) => checked,
         Err(refusal) => {
             assert!(
-                (refusal.position as usize) < case.words.len().max(1)
-                    || case.words.is_empty()
-                    || refusal.reason == r500::portable::checker::Reason::HostDataUnfinished,
+                (refusal.position as usize) < case.words.len(),
                 "{refusal:?} lies outside the stream"
             );
             return None;
@@ -80,7 +78,7 @@ fn what_is_let_through_stays_inside() {
             .expect("the clock is past 1970")
             .as_nanos() as u64
     });
-    let rounds = setting("LAPIDARY_FUZZ", || 200_000);
+    let rounds = setting("LAPIDARY_FUZZ", || 50_000);
     println!("SEED={seed} LAPIDARY_FUZZ={rounds}");
     let mut rng = Rng::with_seed(seed);
     let (mut whole, mut whole_admitted, mut spoilt, mut spoilt_admitted, mut operations) =
