@@ -8,8 +8,8 @@
 #
 #   root-<hash>     Debian root: compilers, QEMU, guest user space (package list below)
 #   kernel-<hash>   configured and built kernel tree (fragment, source version, compiler version)
-#   cargo           crates.io downloads, shared by all builds
-#   target          cargo build output
+#   cargo           crates.io downloads
+
 
 set -euo pipefail
 
