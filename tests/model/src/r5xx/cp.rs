@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use lapidary_registers::RegArray;
 use lapidary_registers::r500::mmio;
 
-use super::R5xx;
 use super::me_ram::MeRam;
 use super::packet;
 use super::ring::Ring;
+use super::{R5xx, Source};
 use crate::chip::Step;
 use crate::fault::{Fault, LATE};
 use crate::judge::{Doing, Kind};
@@ -27,6 +27,8 @@ use crate::memory::Unit;
 const POLL: Duration = Duration::from_millis(1);
 /// How long an endless buffer rests between its rounds, so that the host's processor stays free.
 const ROUND: Duration = Duration::from_millis(1);
+/// Dwords of an index buffer that one step moves.
+const LOAD: u32 = 256;
 /// Entries of the command stream queue, which the streams share.
 pub(super) const QUEUE: usize = 128;
 
@@ -81,6 +83,19 @@ pub(super) struct Buffer {
     pub(super) size: u32,
     pub(super) next: u32,
     pub(super) endless: bool,
+    /// Its dwords are not packets but data for a register.
+    pub(super) load: Option<Load>,
+}
+
+/// Where the data of an INDX_BUFFER packet goes.
+#[derive(Clone, Copy)]
+pub(super) struct Load {
+    /// Byte offset of the (next) register.
+    pub(super) register: u32,
+    /// Distance to the one after it, 0 or 4.
+    pub(super) step: u32,
+    /// Dwords still to be dropped.
+    pub(super) skip: u32,
 }
 
 /// What the CP waits for.
@@ -261,6 +276,10 @@ impl R5xx {
             self.take(m, stream, n);
             return true;
         }
+        if let Some(load) = self.cp.buffers[i].and_then(|b| b.load) {
+            self.load(m, stream, load, available);
+            return true;
+        }
         if self.cp.assembly[i].is_empty() && m.faults.take(Fault::Hang) {
             m.trace.line(format_args!("fault: hang"));
             self.cp.hung = true;
@@ -288,6 +307,24 @@ impl R5xx {
         }
         self.execute(m, stream, &words);
         true
+    }
+
+    /// Brings a piece of an index buffer to its register.
+    fn load(&mut self, m: &mut Machine, stream: Stream, mut load: Load, available: u32) {
+        let words = self.take(m, stream, available.min(LOAD));
+        m.counters.add("indices_loaded", words.len() as u64);
+        for word in words {
+            if load.skip > 0 {
+                load.skip -= 1;
+                continue;
+            }
+            let source = Source::Packet { stream, last: true };
+            self.write_register(m, load.register & 0x7ffc, word, source);
+            load.register += load.step;
+        }
+        if let Some(b) = &mut self.cp.buffers[stream as usize] {
+            b.load = Some(load);
+        }
     }
 
     /// An indirect buffer is exhausted, or a stream has run dry. True if something changed by that.

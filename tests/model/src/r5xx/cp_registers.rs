@@ -211,6 +211,7 @@ impl R5xx {
             size,
             next: 0,
             endless,
+            load: None,
         });
     }
 }

@@ -8,7 +8,7 @@
 use lapidary_registers::r500::pm4::op;
 use lapidary_registers::r500::{self, mmio};
 
-use super::cp::{Stream, Wait};
+use super::cp::{Buffer, Load, Mode, Stream, Wait};
 use super::me_ram::SEMAPHORE;
 use super::{R5xx, Source};
 use crate::judge::Kind;
@@ -163,15 +163,7 @@ impl R5xx {
             op::_3D_DRAW_VBUF_2 | op::_3D_DRAW_IMMD_2 | op::_3D_DRAW_INDX_2 | op::_3D_DRAW_128 => {
                 self.draw(m, body[0])
             }
-            op::INDX_BUFFER => {
-                // The indices of the draw that the packet before has begun.
-                if self.exact(m, header, body, 3) && stream == Stream::Ib2 {
-                    m.finding(
-                        Kind::IbNesting,
-                        format_args!("INDX_BUFFER needs IB2 and comes from there"),
-                    );
-                }
-            }
+            op::INDX_BUFFER => self.index_buffer(m, stream, header, body),
             op::_3D_CLEAR_HIZ => {
                 self.exact(m, header, body, 3);
                 m.counters.add("clears_not_executed", 1);
@@ -220,6 +212,42 @@ impl R5xx {
         if self.bus.read32(m, Unit::Cp, body[0] & !3) == 0 {
             self.cp.skip[stream as usize] = body[2] & 0x7f_ffff;
         }
+    }
+
+    /// The indices of the draw that the packet before has begun come from memory, by way of the second indirect
+    /// buffer (R5xx 5.2.3.11).
+    fn index_buffer(&mut self, m: &mut Machine, stream: Stream, header: u32, body: &[u32]) {
+        use lapidary_registers::r500::pm4::indx_buffer::{buffer_base, buffer_size, control};
+        if !self.exact(m, header, body, 3) {
+            return;
+        }
+        if stream == Stream::Ib2 || self.mode(Stream::Ib2) == Mode::Off {
+            m.finding(
+                Kind::IbNesting,
+                format_args!("INDX_BUFFER needs IB2, which is off or in use"),
+            );
+            return;
+        }
+        let size = buffer_size::BUFFER_SIZE.get(body[2]);
+        if size == 0 {
+            return;
+        }
+        let load = Load {
+            register: control::DESTINATION.get(body[0]) * 4,
+            step: if control::ONE_REG_WR.any(body[0]) {
+                0
+            } else {
+                4
+            },
+            skip: control::SKIP_COUNT.get(body[0]),
+        };
+        self.cp.buffers[Stream::Ib2 as usize] = Some(Buffer {
+            base: body[1] & buffer_base::BUFFER_BASE.mask(),
+            size,
+            next: 0,
+            endless: false,
+            load: Some(load),
+        });
     }
 
     /// Number of arrays, and then for each pair of arrays one dword of attributes and two addresses.

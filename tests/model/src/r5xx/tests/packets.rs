@@ -24,6 +24,34 @@ fn draws_are_counted_and_not_executed() {
 }
 
 #[test]
+fn an_index_buffer_is_loaded_into_its_register() {
+    let mut b = Bench::running();
+    let indices: Vec<u32> = (0..600).collect();
+    b.put(IB, &indices);
+    let one = 1 << 31;
+    b.ring(&type3(op::_3D_DRAW_INDX_2, &[0x0258_0014]));
+    b.ring(&type3(
+        op::INDX_BUFFER,
+        &[one | (scratch(0) / 4), GTT + IB, 600],
+    ));
+    assert_eq!(b.read(scratch(0)), 599);
+    assert_eq!(b.m.counters.get("indices_loaded"), 600);
+    // To consecutive registers, without the first two dwords.
+    b.ring(&type3(
+        op::INDX_BUFFER,
+        &[(2 << 16) | (scratch(1) / 4), GTT + IB, 5],
+    ));
+    assert_eq!([1, 2, 3].map(|i| b.read(scratch(i))), [2, 3, 4]);
+    b.ring(&type0(scratch(0), &[1]));
+    assert_eq!(b.read(scratch(0)), 1, "the ring goes on");
+    b.ring(&type3(
+        op::INDX_BUFFER,
+        &[one | (scratch(0) / 4), 0x5000_0000, 1],
+    ));
+    assert_eq!(b.findings(), [(Kind::AddressUnmapped, 1)]);
+}
+
+#[test]
 fn mpeg_index_writes_what_its_mask_says() {
     let mut b = Bench::running();
     // VAP_OUT_VTX_FMT_1, TX_ENABLE and RB3D_COLORPITCH of target 0; one quad.
