@@ -40,7 +40,7 @@ use crate::{
 };
 
 /// What a value of the status register asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Pending {
     /// A fence has completed.
     fence: bool,
@@ -49,12 +49,10 @@ struct Pending {
 }
 
 impl Pending {
-    /// Decodes `status`. Nothing is pending on a device that does not answer.
     fn decode(status: GEN_INT_STATUS) -> Self {
-        let alive = status.into_raw() != u32::MAX;
         Self {
-            fence: alive && status.sw_int(),
-            display: alive && status.display_int_stat(),
+            fence: status.sw_int(),
+            display: status.display_int_stat(),
         }
     }
 }
@@ -117,20 +115,29 @@ impl<'a> Irq<'a> {
 
     /// Hard interrupt: finds out whether the chip has raised it, and acknowledges.
     pub(crate) fn top_half(&self) -> TopHalf {
-        let pending = Pending::decode(self.window.read(GEN_INT_STATUS));
+        let status = self.window.read(GEN_INT_STATUS);
+        if status.into_raw() == u32::MAX {
+            return TopHalf::NotMine;
+        }
+        let pending = Pending::decode(status);
         if pending.display {
             display::silence(self.window);
         }
         if pending.fence {
             self.acknowledge_fence();
         }
-        if (pending.fence || pending.display) && self.messages.load(Relaxed) {
+        // A message is from this chip, and has to be followed by a re-arm, even if what it was about
+        // has been acknowledged since: `arm` does so, maybe at this moment on another CPU.
+        let messages = self.messages.load(Relaxed);
+        if messages {
             self.rearm();
         }
-        match pending {
-            Pending { fence: true, .. } => TopHalf::Wake,
-            Pending { display: true, .. } => TopHalf::Handled,
-            _ => TopHalf::NotMine,
+        if pending.fence {
+            TopHalf::Wake
+        } else if pending.display || messages {
+            TopHalf::Handled
+        } else {
+            TopHalf::NotMine
         }
     }
 }
@@ -157,13 +164,31 @@ mod tests {
     use crate::regs::fake;
 
     #[test]
-    fn vanished_device_has_nothing_pending() {
-        let nothing = Pending {
-            fence: false,
-            display: false,
-        };
-        assert_eq!(Pending::decode(GEN_INT_STATUS::from(u32::MAX)), nothing);
-        assert_eq!(Pending::decode(GEN_INT_STATUS::zeroed()), nothing);
+    fn vanished_device_has_raised_nothing() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Msi);
+        window.write_reg(GEN_INT_STATUS::from(u32::MAX));
+        assert!(irq.top_half() == TopHalf::NotMine);
+        assert_eq!(window.read(GEN_INT_STATUS).into_raw(), u32::MAX);
+        Ok(())
+    }
+
+    #[test]
+    fn messages_are_rearmed_even_if_nothing_is_pending_any_more() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Intx);
+        assert!(irq.top_half() == TopHalf::NotMine);
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
+
+        irq.set_kind(pci::IrqType::Msi);
+        window.write_reg(MSI_REARM_EN::zeroed());
+        assert!(irq.top_half() == TopHalf::Handled);
+        assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+        Ok(())
     }
 
     #[test]
