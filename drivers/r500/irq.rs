@@ -108,9 +108,15 @@ impl<'a> Irq<'a> {
             .write_reg(MSI_REARM_EN::zeroed().with_msi_rearm_en(true));
     }
 
+    /// Forgets the fence interrupt that is pending, and returns when the chip has done so.
+    ///
+    /// Writes are on their way for a while, and this one would also take away the interrupt of a
+    /// fence that completes meanwhile, after the caller has looked which ones have. The answer of
+    /// the read comes behind the write, and behind what the chip wrote to memory before.
     fn acknowledge_fence(&self) {
         self.window
             .write_reg(GEN_INT_STATUS::zeroed().with_sw_int(true));
+        let _ = self.window.read(GEN_INT_STATUS);
     }
 
     /// Hard interrupt: finds out whether the chip has raised it, and acknowledges.
