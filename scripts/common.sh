@@ -8,7 +8,7 @@
 #
 #   root-<hash>     Debian root: compilers, QEMU, guest user space (package list below)
 #   kernel-<hash>   configured and built kernel tree (fragment, source version, compiler version)
-#   cargo           crates.io downloads
+#   cargo           Rust crates as downloaded
 
 
 set -euo pipefail
