@@ -94,6 +94,10 @@ fn picture_survives(context: &mut Context) -> Result<()> {
         return skip("no display is active");
     };
     let before = vram(context.control()?, offset, bytes)?;
+    ensure!(
+        before.iter().any(|piece| piece != &before[0]),
+        "the picture is all of one colour: damage could not be seen"
+    );
     let device = context.device()?;
     // Large objects first, then ever smaller ones into what is left.
     let mut objects: Vec<Bo> = Vec::new();

@@ -3,10 +3,13 @@
 //! Command streams that must not reach the engine: whatever could make it touch memory that is not
 //! the client's, change how it works, or hang. Each is refused with `EINVAL` and leaves no trace.
 
+mod rectangles;
+mod relocations;
+
 use crate::support::{self, PITCH, WIDTH, untouched};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::CsReloc;
-use lapidary_guest::draw2d::{self, Brush, Raster, Rect, Scan, SourceType, Surface, rop};
+use lapidary_guest::draw2d::{self, Brush, Rect, Surface, rop};
 use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::kmsg::Kmsg;
 use lapidary_guest::stream::Access;
@@ -29,26 +32,52 @@ pub fn tests() -> Vec<Test> {
         Test::new("checker/truncated_packets", truncated),
         Test::new("checker/forbidden_registers", forbidden_registers),
         Test::new("checker/forbidden_in_a_run", forbidden_run),
-        Test::new("checker/missing_relocation", missing_relocation),
-        Test::new("checker/relocation_marker_of_two_dwords", long_marker)
-            .lapidary_only("looks at the first"),
-        Test::new("checker/relocation_out_of_range", relocation_out_of_range),
+        Test::new(
+            "checker/missing_relocation",
+            relocations::missing_relocation,
+        ),
+        Test::new(
+            "checker/relocation_marker_of_two_dwords",
+            relocations::long_marker,
+        )
+        .lapidary_only("looks at the first"),
+        Test::new(
+            "checker/relocation_out_of_range",
+            relocations::relocation_out_of_range,
+        ),
         Test::new(
             "checker/relocation_index_between_entries",
-            relocation_between,
+            relocations::relocation_between,
         )
         .lapidary_only("rounds it down"),
-        Test::new("checker/rectangle_beyond_the_object", rectangle_registers)
+        Test::new(
+            "checker/rectangle_beyond_the_object",
+            rectangles::rectangle_registers,
+        )
+        .lapidary_only(UNBOUNDED_2D),
+        Test::new("checker/copy_beyond_the_source", rectangles::copy_registers)
             .lapidary_only(UNBOUNDED_2D),
-        Test::new("checker/copy_beyond_the_source", copy_registers).lapidary_only(UNBOUNDED_2D),
-        Test::new("checker/surface_of_someone_else", inherited_surface).lapidary_only(UNBOUNDED_2D),
-        Test::new("checker/offset_beyond_the_object", offset_beyond).lapidary_only(UNBOUNDED_2D),
-        Test::new("checker/rectangle_packets", rectangle_packets).lapidary_only(NO_2D_PACKETS),
-        Test::new("checker/copy_packets", copy_packets).lapidary_only(NO_2D_PACKETS),
-        Test::new("checker/line_packets", line_packets).lapidary_only(NO_2D_PACKETS),
-        Test::new("checker/host_data_packets", host_data_packets).lapidary_only(NO_2D_PACKETS),
-        Test::new("checker/host_data_that_never_comes", host_data_missing)
-            .lapidary_only("does not count host data"),
+        Test::new(
+            "checker/surface_of_someone_else",
+            rectangles::inherited_surface,
+        )
+        .lapidary_only(UNBOUNDED_2D),
+        Test::new(
+            "checker/offset_beyond_the_object",
+            rectangles::offset_beyond,
+        )
+        .lapidary_only(UNBOUNDED_2D),
+        Test::new("checker/rectangle_packets", rectangles::rectangle_packets)
+            .lapidary_only(NO_2D_PACKETS),
+        Test::new("checker/copy_packets", rectangles::copy_packets).lapidary_only(NO_2D_PACKETS),
+        Test::new("checker/line_packets", rectangles::line_packets).lapidary_only(NO_2D_PACKETS),
+        Test::new("checker/host_data_packets", rectangles::host_data_packets)
+            .lapidary_only(NO_2D_PACKETS),
+        Test::new(
+            "checker/host_data_that_never_comes",
+            rectangles::host_data_missing,
+        )
+        .lapidary_only("does not count host data"),
         Test::new("checker/packets_without_surface", without_surface).lapidary_only(NO_2D_PACKETS),
         Test::new("checker/waits_that_never_end", endless_waits)
             .lapidary_only("lets any wait through"),
@@ -292,380 +321,6 @@ fn forbidden_run(context: &mut Context) -> Result<()> {
 
 fn surface_of(bo: &Bo) -> Surface<'_> {
     Surface::new(bo, PITCH)
-}
-
-fn missing_relocation(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    for register in [mmio::DST_PITCH_OFFSET, mmio::SRC_PITCH_OFFSET] {
-        let value = surface_of(&bo).pitch_offset();
-        let mut stream = Stream::new();
-        stream.entry(&bo, Access::Write);
-        stream.register(register, value);
-        refuse(context, &device, "at the end", &stream)?;
-        stream.register(mmio::DP_BRUSH_FRGD_CLR, 0);
-        refuse(context, &device, "another packet follows", &stream)?;
-        let mut stream = Stream::new();
-        stream.entry(&bo, Access::Write);
-        stream
-            .register(register, value)
-            .word(pm4::PACKET2)
-            .marker(0);
-        refuse(context, &device, "a filler in between", &stream)?;
-    }
-    Ok(())
-}
-
-fn long_marker(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    let mut stream = Stream::new();
-    stream.entry(&bo, Access::Write);
-    stream
-        .register(mmio::DST_PITCH_OFFSET, surface_of(&bo).pitch_offset())
-        .packet(op::NOP, &[0, 0]);
-    refuse(context, &device, "a marker of two dwords", &stream)
-}
-
-fn relocation_out_of_range(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    for index in [4, 8, 1000, 0x7fff_fffc, 0x8000_0000, 0xffff_fffc, u32::MAX] {
-        let mut stream = Stream::new();
-        stream.entry(&bo, Access::Write);
-        stream
-            .register(mmio::DST_PITCH_OFFSET, surface_of(&bo).pitch_offset())
-            .marker(index);
-        refuse(
-            context,
-            &device,
-            &format!("index {index:#x} of one entry"),
-            &stream,
-        )?;
-    }
-    let mut stream = Stream::new();
-    stream
-        .register(mmio::DST_PITCH_OFFSET, surface_of(&bo).pitch_offset())
-        .marker(0);
-    refuse(context, &device, "index 0 of no entry", &stream)
-}
-
-fn relocation_between(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    for index in [1, 2, 3] {
-        let mut stream = Stream::new();
-        stream.entry(&bo, Access::Write);
-        stream
-            .register(mmio::DST_PITCH_OFFSET, surface_of(&bo).pitch_offset())
-            .marker(index);
-        refuse(context, &device, &format!("index {index}"), &stream)?;
-    }
-    Ok(())
-}
-
-/// Rectangles that stick out of a surface of `WIDTH` × `ROWS` pixels whose rows fill the object.
-const OUTSIDE: [Rect; 11] = [
-    Rect::new(0, 0, WIDTH, ROWS + 1),
-    Rect::new(0, ROWS, 1, 1),
-    Rect::new(0, ROWS - 1, WIDTH + 1, 1),
-    Rect::new(1, ROWS - 1, WIDTH, 1),
-    Rect::new(0, 0, 1, 0x1fff),
-    Rect::new(0, 0, 0x1fff, ROWS),
-    Rect::new(0, 0x1fff, 1, 1),
-    Rect::new(0x1fff, 0x1fff, 0x1fff, 0x1fff),
-    Rect::new(0, -1, 1, 1),
-    Rect::new(-1, 0, 1, 1),
-    Rect::new(-8192, -8192, 4, 4),
-];
-
-/// What a clip that is wide open on the positive side does not hide.
-fn sticks_out_after_clipping(rect: Rect) -> bool {
-    rect.y >= 0 && rect.x >= 0
-}
-
-fn rectangle_registers(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    for rect in OUTSIDE
-        .into_iter()
-        .filter(|&rect| sticks_out_after_clipping(rect))
-    {
-        let mut stream = Stream::new();
-        draw2d::fill_by_registers(&mut stream, surface_of(&bo), 0, rect);
-        refuse(context, &device, &format!("{rect:?}"), &stream)?;
-    }
-    // The same with a pitch that makes the rows longer than the object says.
-    let wide = Surface::new(&bo, 16320);
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(&mut stream, wide, 0, Rect::new(0, 0, 16, 2));
-    refuse(context, &device, "a pitch beyond the object", &stream)
-}
-
-fn copy_registers(context: &mut Context) -> Result<()> {
-    let (device, from) = client(context)?;
-    let to = support::surface(&device, 64, Domain::Gtt)?;
-    let cases = [
-        ((0, ROWS), Rect::new(0, 0, 1, 1)),
-        ((0, 0), Rect::new(0, 0, WIDTH, ROWS + 1)),
-        ((1, ROWS - 1), Rect::new(0, 0, WIDTH, 1)),
-        ((0, -1), Rect::new(0, 0, 4, 4)),
-        ((-1, 0), Rect::new(0, 0, 4, 4)),
-        ((0x1fff, 0x1fff), Rect::new(0, 0, 4, 4)),
-    ];
-    for (at, rect) in cases {
-        let mut stream = Stream::new();
-        draw2d::copy_by_registers(&mut stream, surface_of(&from), surface_of(&to), at, rect);
-        refuse(context, &device, &format!("from {at:?}: {rect:?}"), &stream)?;
-    }
-    Ok(())
-}
-
-/// The engine still knows the surface of the stream before; a stream must not draw there.
-fn inherited_surface(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(
-        &mut stream,
-        surface_of(&bo),
-        7,
-        Rect::new(0, 0, WIDTH, ROWS),
-    );
-    device.submit(&stream)?;
-    bo.wait()?;
-    let other = device.another()?;
-    let mut stream = Stream::new();
-    stream
-        .register(mmio::DP_BRUSH_FRGD_CLR, 9)
-        .register(mmio::DST_Y_X, 0)
-        .register(mmio::DST_HEIGHT_WIDTH, 0x0001_0001);
-    refuse(context, &other, "a rectangle without a surface", &stream)?;
-    ensure!(bo.read()?[0] == 7, "it was drawn");
-    Ok(())
-}
-
-fn offset_beyond(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    for kib in [bo.size() as u32 / 1024, 1 << 10, (1 << 22) - 1] {
-        let to = Surface {
-            offset: kib * 1024,
-            ..surface_of(&bo)
-        };
-        let mut stream = Stream::new();
-        draw2d::fill_by_registers(&mut stream, to, 0, Rect::new(0, 0, 1, 1));
-        refuse(
-            context,
-            &device,
-            &format!("{kib} KiB inside {} bytes", bo.size()),
-            &stream,
-        )?;
-    }
-    Ok(())
-}
-
-fn rectangle_packets(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    let inside = Rect::new(0, 0, WIDTH, ROWS);
-    for rect in OUTSIDE
-        .into_iter()
-        .filter(|&rect| sticks_out_after_clipping(rect))
-    {
-        for rects in [&[rect][..], &[inside, rect], &[rect, inside]] {
-            let mut stream = Stream::new();
-            draw2d::paint_multi(
-                &mut stream,
-                surface_of(&bo),
-                Brush::Solid(0),
-                rop::PATCOPY,
-                rects,
-            );
-            refuse(context, &device, &format!("PAINT_MULTI {rect:?}"), &stream)?;
-        }
-        let mut stream = Stream::new();
-        draw2d::paint(
-            &mut stream,
-            surface_of(&bo),
-            Brush::Solid(0),
-            rop::PATCOPY,
-            &[rect],
-        );
-        refuse(context, &device, &format!("PAINT {rect:?}"), &stream)?;
-        let spans = vec![(rect.x, rect.x + rect.w)];
-        let scan = Scan {
-            top: rect.y,
-            height: rect.h,
-            spans,
-        };
-        let mut stream = Stream::new();
-        draw2d::polyscanlines(
-            &mut stream,
-            surface_of(&bo),
-            Brush::Solid(0),
-            rop::PATCOPY,
-            &[scan],
-        );
-        refuse(
-            context,
-            &device,
-            &format!("POLYSCANLINES {rect:?}"),
-            &stream,
-        )?;
-    }
-    Ok(())
-}
-
-fn copy_packets(context: &mut Context) -> Result<()> {
-    let (device, small) = client(context)?;
-    let large = support::surface(&device, 64, Domain::Gtt)?;
-    let cases = [
-        (&small, &large, (0, ROWS), Rect::new(0, 0, 1, 1)),
-        (&small, &large, (0, 1), Rect::new(0, 0, WIDTH, ROWS)),
-        (&small, &large, (1, ROWS - 1), Rect::new(0, 0, WIDTH, 1)),
-        (&small, &large, (0, -1), Rect::new(0, 0, 4, 4)),
-        (&large, &small, (0, 0), Rect::new(0, ROWS, 1, 1)),
-        (&large, &small, (0, 0), Rect::new(0, 1, WIDTH, ROWS)),
-        (&large, &small, (0, 0), Rect::new(0, 0, 0x1fff, 0x1fff)),
-    ];
-    for (from, to, at, rect) in cases {
-        let (from, to) = (surface_of(from), surface_of(to));
-        let mut stream = Stream::new();
-        draw2d::bitblt(&mut stream, from, to, Brush::None, rop::SRCCOPY, at, rect);
-        refuse(
-            context,
-            &device,
-            &format!("BITBLT from {at:?}: {rect:?}"),
-            &stream,
-        )?;
-        let mut stream = Stream::new();
-        let copies = [((0, 0), Rect::new(0, 0, 4, 4)), (at, rect)];
-        draw2d::bitblt_multi(&mut stream, from, to, Brush::None, rop::SRCCOPY, &copies);
-        refuse(
-            context,
-            &device,
-            &format!("BITBLT_MULTI from {at:?}: {rect:?}"),
-            &stream,
-        )?;
-        let mut stream = Stream::new();
-        draw2d::trans_bitblt(&mut stream, from, to, 0, at, rect);
-        refuse(
-            context,
-            &device,
-            &format!("TRANS_BITBLT from {at:?}: {rect:?}"),
-            &stream,
-        )?;
-    }
-    Ok(())
-}
-
-fn line_packets(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    for points in [
-        [(0, 0), (0, ROWS + 1)],
-        [(0, ROWS + 4), (0, 0)],
-        [(0, 0), (WIDTH + 1, ROWS + 1)],
-        [(0, 0), (0x1fff, 0x1fff)],
-    ] {
-        let mut stream = Stream::new();
-        draw2d::polyline(&mut stream, surface_of(&bo), 0, rop::PATCOPY, &points);
-        refuse(context, &device, &format!("{points:?}"), &stream)?;
-    }
-    Ok(())
-}
-
-fn host_data_packets(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    let cases = [
-        (
-            "outside",
-            Raster {
-                rect: Rect::new(0, ROWS, 4, 4),
-                words: vec![0; 16],
-            },
-        ),
-        (
-            "too high",
-            Raster {
-                rect: Rect::new(0, 0, 4, ROWS + 1),
-                words: vec![0; 4 * (ROWS as usize + 1)],
-            },
-        ),
-        (
-            "too few dwords",
-            Raster {
-                rect: Rect::new(0, 0, 4, 4),
-                words: vec![0; 15],
-            },
-        ),
-    ];
-    for (what, raster) in cases {
-        let mut stream = Stream::new();
-        let kind = SourceType::Colour;
-        draw2d::hostdata_blt(
-            &mut stream,
-            surface_of(&bo),
-            kind,
-            0,
-            0,
-            rop::SRCCOPY,
-            &[raster],
-        );
-        refuse(context, &device, what, &stream)?;
-    }
-    // A count of raster dwords that reaches beyond the packet.
-    let raster = Raster {
-        rect: Rect::new(0, 0, 4, 4),
-        words: vec![0; 16],
-    };
-    let mut stream = Stream::new();
-    draw2d::hostdata_blt(
-        &mut stream,
-        surface_of(&bo),
-        SourceType::Colour,
-        0,
-        0,
-        rop::SRCCOPY,
-        &[raster],
-    );
-    let body = stream.words().len() - 2 - 16;
-    for count in [15, 17, 0x3fff, 0xffff_fff0] {
-        let mut bad = words(
-            &[
-                &stream.words()[..body - 1],
-                &[count],
-                &stream.words()[body..],
-            ]
-            .concat(),
-        );
-        bad.entry(&bo, Access::Write);
-        refuse(
-            context,
-            &device,
-            &format!("{count} dwords announced, 16 there"),
-            &bad,
-        )?;
-    }
-    Ok(())
-}
-
-/// A blit by registers that waits for host data which the stream does not bring.
-fn host_data_missing(context: &mut Context) -> Result<()> {
-    use lapidary_registers::r500::enums::src_load;
-    use lapidary_registers::r500::pm4::gui_control;
-    let (device, bo) = client(context)?;
-    let mut fill = Stream::new();
-    draw2d::fill_by_registers(&mut fill, surface_of(&bo), 0, Rect::new(0, 0, 8, 8));
-    // The same stream, but the source is host data.
-    let control = pm4::packet0(mmio::DP_GUI_MASTER_CNTL, 1);
-    let at = fill
-        .words()
-        .iter()
-        .position(|&word| word == control)
-        .context("no GUI control in a fill")?
-        + 1;
-    let mut changed = fill.words().to_vec();
-    changed[at] = gui_control::SRC_LOAD.put(changed[at], src_load::HOST_DATA);
-    changed[at] = gui_control::WIN31_ROP.put(changed[at], u32::from(rop::SRCCOPY));
-    let mut stream = words(&changed);
-    stream.entry(&bo, Access::Write);
-    refuse(context, &device, "no data at all", &stream)?;
-    let some = mmio::HOST_DATA.base();
-    stream.register(some, 0);
-    refuse(context, &device, "one dword of 64", &stream)
 }
 
 /// Packets that would use a surface which this stream never named.
