@@ -219,17 +219,27 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Waits until some job has given back what it held.
+    /// How many jobs have given back what they held, on all rings.
+    pub(crate) fn dropped(&self) -> u64 {
+        let lanes = self.lanes.iter();
+        lanes.fold(0, |sum, lane| sum.wrapping_add(lane.timeline().dropped()))
+    }
+
+    /// Waits until some job has given back what it held, since [`Running::dropped`] was `since`.
     ///
     /// # Errors
     ///
     /// `ENOMEM` if there is none; `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
-    pub(crate) fn wait_for_drop(&self, timeout: Msecs) -> Result {
+    pub(crate) fn wait_for_drop(&self, since: u64, timeout: Msecs) -> Result {
         self.look();
         for lane in self.lanes.iter() {
             if lane.timeline().wait_for_drop(timeout)? {
                 return Ok(());
             }
+        }
+        // Nothing is under way now; the last may have been dropped a moment ago.
+        if self.dropped() != since {
+            return Ok(());
         }
         Err(ENOMEM)
     }

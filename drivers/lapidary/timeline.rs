@@ -223,6 +223,11 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
+    /// How many jobs have been dropped.
+    pub fn dropped(&self) -> u64 {
+        self.state.lock().dropped
+    }
+
     /// Waits until what a job held has been dropped; `false` if there is no such job.
     ///
     /// # Errors
@@ -469,7 +474,9 @@ mod tests {
         assert!(timeline.is_wanted());
         timeline.process(1);
         assert!(timeline.wait_for_drop(10) == Err(EBUSY));
+        assert_eq!(timeline.dropped(), 0);
         timeline.reap();
+        assert_eq!(timeline.dropped(), 1);
         assert!(timeline.wait_for_drop(10) == Ok(false));
         Ok(())
     }

@@ -72,8 +72,9 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         let mut placed = KVVec::with_capacity(self.locked.objects().len(), GFP_KERNEL)?;
         for object in self.locked.objects() {
             let at = loop {
+                let dropped = running.dropped();
                 match memory::Placed::new(object.clone()) {
-                    Err(e) if e == ENOSPC => running.wait_for_drop(ROOM_MS)?,
+                    Err(e) if e == ENOSPC => running.wait_for_drop(dropped, ROOM_MS)?,
                     other => break other?,
                 }
             };
