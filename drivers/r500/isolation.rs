@@ -47,7 +47,10 @@ impl family::Isolation for Isolation {
         let most = checker::max_fixups(stream.len());
         fixups.resize(most, Fixup::default(), GFP_KERNEL)?;
 
-        let options = Options { keep_tiling };
+        let options = Options {
+            keep_tiling,
+            ..Options::default()
+        };
         let used = checker::check(stream, &mut known, options, out, fixups).map_err(|refusal| {
             pr_debug!(
                 "refused at dword {}: {:?}\n",

@@ -89,12 +89,50 @@ pub struct Access {
     pub writes: bool,
 }
 
+/// A chip of the family, as far as it decides what a stream may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Chip {
+    /// RV515 and its relatives.
+    #[default]
+    Rv515,
+    /// R520.
+    R520,
+    /// RV530, which alone has two Z pipes behind one pixel pipe.
+    Rv530,
+    /// RV560.
+    Rv560,
+    /// RV570.
+    Rv570,
+    /// R580.
+    R580,
+}
+
 /// How to check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The tiling bits in the stream are meant. Without this they are replaced by those of the objects
     /// (`RADEON_CS_KEEP_TILING_FLAGS`).
     pub keep_tiling: bool,
+    /// The client owns the memories of hierarchical Z and depth compression (`RADEON_INFO_WANT_HYPERZ`).
+    pub hyperz: bool,
+    /// The client owns the memory of colour compression (`RADEON_INFO_WANT_CMASK`).
+    pub cmask: bool,
+    /// The chip.
+    pub chip: Chip,
+    /// Pixel pipes that work, 1 to 4; anything else counts as 1.
+    pub pixel_pipes: u8,
+    /// Z pipes of an RV530 that work, 1 or 2; anything else counts as 1.
+    pub z_pipes: u8,
+}
+
+/// How the address of an object goes into a dword.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FixupKind {
+    /// In units of 1 KiB into the offset field of a pitch and offset word.
+    #[default]
+    PitchOffset,
+    /// Added to the dword, whose low bits are not part of the address.
+    Address,
 }
 
 /// A dword of a checked stream that depends on where an object lies.
@@ -104,24 +142,39 @@ pub struct Fixup {
     pub dword: u32,
     /// Number of the object.
     pub object: u32,
+    /// What to do with the address.
+    pub kind: FixupKind,
 }
+
+/// What the address of an object is a multiple of at least. Objects are page aligned.
+const OBJECT_ALIGNMENT: u64 = 4096;
 
 impl Fixup {
     /// The final value of the dword, which is `word` in the checked stream, for an object that lies at GPU
     /// address `address`.
     ///
-    /// `None` if the address is not a multiple of 1 KiB or too high for the word; objects are page aligned
-    /// and end within 4 GiB, so that means a bug elsewhere.
+    /// `None` if the address is not a multiple of what the dword counts in or too high for it; objects are
+    /// page aligned and end within 4 GiB, so that means a bug elsewhere.
     pub fn apply(&self, word: u32, address: u64) -> Option<u32> {
-        if address % OFFSET_UNIT != 0 {
-            return None;
+        match self.kind {
+            FixupKind::PitchOffset => {
+                if address % OFFSET_UNIT != 0 {
+                    return None;
+                }
+                let offset =
+                    u64::from(pitch_offset::OFFSET.get(word)).checked_add(address / OFFSET_UNIT)?;
+                if offset > u64::from(pitch_offset::OFFSET.max()) {
+                    return None;
+                }
+                Some(pitch_offset::OFFSET.put(word, offset as u32))
+            }
+            FixupKind::Address => {
+                if address % OBJECT_ALIGNMENT != 0 {
+                    return None;
+                }
+                word.checked_add(u32::try_from(address).ok()?)
+            }
         }
-        let offset =
-            u64::from(pitch_offset::OFFSET.get(word)).checked_add(address / OFFSET_UNIT)?;
-        if offset > u64::from(pitch_offset::OFFSET.max()) {
-            return None;
-        }
-        Some(pitch_offset::OFFSET.put(word, offset as u32))
     }
 }
 
@@ -352,6 +405,7 @@ impl Checker<'_> {
             .ok_or(Reason::TooManyFixups)? = Fixup {
             dword: self.position as u32,
             object: number,
+            kind: FixupKind::PitchOffset,
         };
         self.num_fixups = self.num_fixups.wrapping_add(1);
         Ok(())

@@ -31,7 +31,10 @@ fn measure(name: &str, words: &[u32], mut objects: Vec<Object>) {
             let result = check(
                 black_box(words),
                 &mut objects,
-                Options { keep_tiling: true },
+                Options {
+                    keep_tiling: true,
+                    ..Options::default()
+                },
                 &mut out,
                 &mut fixups,
             );

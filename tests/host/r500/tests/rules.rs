@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use r500::portable::{
-    checker::{check, max_fixups, Fixup, Object, Options, Reason, Refusal},
+    checker::{check, max_fixups, Chip, Fixup, FixupKind, Object, Options, Reason, Refusal},
     pm4,
     regs::{mmio, pm4::op},
 };
@@ -30,7 +30,18 @@ struct Rule {
 }
 
 const PAGE: u64 = 4096;
-const KEEP: Options = Options { keep_tiling: true };
+const PATCH: Options = Options {
+    keep_tiling: false,
+    hyperz: false,
+    cmask: false,
+    chip: Chip::Rv515,
+    pixel_pipes: 1,
+    z_pipes: 1,
+};
+const KEEP: Options = Options {
+    keep_tiling: true,
+    ..PATCH
+};
 
 impl Rule {
     fn new(reason: Reason, stream: &Stream, at: usize, value: u32) -> Self {
@@ -51,7 +62,7 @@ impl Rule {
     }
 
     fn take_tiling_from(mut self, tiling: [u32; 2]) -> Self {
-        self.options = Options { keep_tiling: false };
+        self.options = PATCH;
         for (object, tiling) in self.objects.iter_mut().zip(tiling) {
             object.tiling = tiling;
         }
@@ -913,7 +924,8 @@ fn a_fixup_adds_the_address() {
         checked.fixups,
         [Fixup {
             dword: 5,
-            object: 0
+            object: 0,
+            kind: FixupKind::PitchOffset
         }]
     );
     let fixup = checked.fixups[0];
@@ -940,7 +952,7 @@ fn tiling_comes_from_whom_the_flag_says() {
     tiled[0].tiling = 3;
     let both = pitch_offset::TILE_MACRO.mask() | pitch_offset::TILE_MICRO.mask();
     let word = |words: &[u32], objects: &[Object], keep_tiling| {
-        run(words, objects, Options { keep_tiling }).unwrap().words[5] & both
+        run(words, objects, Options { keep_tiling, ..KEEP }).unwrap().words[5] & both
     };
     assert_eq!(word(&stream.words, &tiled, true), 0);
     assert_eq!(word(&stream.words, &tiled, false), both);

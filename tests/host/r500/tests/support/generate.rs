@@ -383,6 +383,7 @@ pub fn case(rng: &mut Rng) -> Case {
         objects,
         options: Options {
             keep_tiling: rng.u32(..4) != 0,
+            ..Options::default()
         },
     }
 }
