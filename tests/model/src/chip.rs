@@ -125,6 +125,11 @@ impl Entry {
         Box::new(r5xx::R5xx::new(self.variant, options))
     }
 
+    /// The same, as what it is: for a bench without a server.
+    pub fn chip(&self, options: Options) -> r5xx::R5xx {
+        r5xx::R5xx::new(self.variant, options)
+    }
+
     /// The synthetic ROM of a card with it, whose ASIC_Init posts that much VRAM.
     pub fn rom(&self, vram: u64) -> Vec<u8> {
         Image::new(self.device)

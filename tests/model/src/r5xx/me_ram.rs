@@ -11,6 +11,7 @@ pub const WORDS: usize = 256;
 pub const SEMAPHORE: u32 = 0xfc;
 
 /// The RAM with its two ports.
+#[derive(Clone)]
 pub struct MeRam {
     words: [u64; WORDS],
     loaded: [bool; WORDS],

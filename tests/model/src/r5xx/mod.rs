@@ -11,10 +11,12 @@
 //! | [`bus`], [`gart`], [`cache`] | GPU addresses: memory controller, page table, what is still in caches |
 //! | [`irq`] | interrupts |
 //! | [`display`] | what a CRTC reads |
+//! | [`checkpoint`] | the whole state, to come back to |
 //! | [`engine2d_api`] | the boundary to the 2D engine |
 
 mod bus;
 mod cache;
+mod checkpoint;
 mod cp;
 mod cp_registers;
 mod display;
@@ -38,6 +40,8 @@ use std::time::Instant;
 
 use lapidary_registers::r500::{self, mmio};
 use lapidary_registers::{Domain, Field};
+
+pub use self::checkpoint::Checkpoint;
 
 use self::bus::{Bus, MC_R520, MC_RV515, McLayout};
 use self::cp::{Cp, Stream};

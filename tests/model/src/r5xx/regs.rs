@@ -14,6 +14,7 @@ pub struct Space {
     domain: Domain,
     unit: u32,
     values: Vec<u32>,
+    defaults: Vec<u32>,
     known: Vec<Option<&'static Register>>,
 }
 
@@ -36,21 +37,32 @@ impl Space {
                 }
             }
         }
-        let mut space = Space {
+        let default = |known: &Option<&Register>| known.and_then(|r| r.default).unwrap_or(0);
+        let defaults: Vec<u32> = known.iter().map(default).collect();
+        Space {
             name,
             domain,
             unit,
-            values: vec![0; words],
+            values: defaults.clone(),
+            defaults,
             known,
-        };
-        space.reset();
-        space
+        }
     }
 
     /// All values back to the database's defaults, 0 where there is none.
     pub fn reset(&mut self) {
-        for (value, known) in self.values.iter_mut().zip(&self.known) {
-            *value = known.and_then(|r| r.default).unwrap_or(0);
+        self.values.copy_from_slice(&self.defaults);
+    }
+
+    /// All values, for [`Space::load`].
+    pub fn values(&self) -> &[u32] {
+        &self.values
+    }
+
+    /// Takes values that [`Space::values`] of the same space gave.
+    pub fn load(&mut self, values: &[u32]) {
+        if values.len() == self.values.len() {
+            self.values.copy_from_slice(values);
         }
     }
 
