@@ -32,6 +32,15 @@ fn every_outcome_is_told_apart() {
         line(&text, "good/needs_the_model"),
         "skipped: needs the device model"
     );
+    assert_eq!(
+        line(&text, "good/differs"),
+        "differs: it was decided so (the known way)"
+    );
+    assert_eq!(line(&text, "good/left_out"), "left out: upstream has it");
+    assert_eq!(
+        line(&text, "bad/differs_no_more"),
+        "FAILED: passes, although it was known to differ: it was so"
+    );
     assert_eq!(line(&text, "bad/fails"), "FAILED: as it | should");
     assert!(line(&text, "bad/panics").starts_with("FAILED"));
     assert!(line(&text, "bad/dies").starts_with("FAILED: killed by signal 6"));
@@ -49,7 +58,10 @@ fn every_outcome_is_told_apart() {
         assert!(Instant::now() < deadline, "the child lives on");
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(text.lines().last(), Some("2 passed, 5 failed, 2 skipped"));
+    assert_eq!(
+        text.lines().last(),
+        Some("2 passed, 6 failed, 2 skipped, 1 differ, 1 left out")
+    );
 }
 
 #[test]
@@ -58,7 +70,9 @@ fn words_choose_tests() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text.lines().last(), Some("1 passed, 0 failed, 1 skipped"));
     let (_, text) = sample(&["--list"]);
-    assert_eq!(text.lines().count(), 9);
+    assert_eq!(text.lines().count(), 12);
+    let (_, text) = sample(&["--unmarked", "differs", "left_out"]);
+    assert_eq!(text.lines().last(), Some("2 passed, 1 failed, 0 skipped"));
     let (output, _) = sample(&["--nonsense"]);
     assert_eq!(output.status.code(), Some(2));
 }

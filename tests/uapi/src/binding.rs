@@ -12,29 +12,29 @@ use lapidary_guest::{Domain, Errno, Stream, abi};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(20);
-const UNSAFE: &str = "is not made to be unbound in use";
+const PROMISE: &str = "our driver can be taken away in use";
 
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("binding/idle", idle)
-            .lapidary_only(UNSAFE)
+            .lapidary_only(PROMISE)
             .limit(60),
         Test::new("binding/open_files", open_files)
-            .lapidary_only(UNSAFE)
+            .lapidary_only(PROMISE)
             .limit(60),
         Test::new("binding/mappings", mappings)
-            .lapidary_only(UNSAFE)
+            .lapidary_only(PROMISE)
             .limit(60),
         Test::new("binding/work_under_way", work_under_way)
             .needs_control()
-            .lapidary_only(UNSAFE)
+            .lapidary_only(PROMISE)
             .limit(60),
         Test::new("binding/waiting_clients", waiting_clients)
             .needs_control()
-            .lapidary_only(UNSAFE)
+            .lapidary_only(PROMISE)
             .limit(60),
         Test::new("binding/busy_clients", busy_clients)
-            .lapidary_only(UNSAFE)
+            .lapidary_only(PROMISE)
             .limit(120),
     ]
 }

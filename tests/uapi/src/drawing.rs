@@ -11,7 +11,7 @@ use lapidary_guest::{Bo, Device, Domain, Stream};
 use std::rc::Rc;
 
 const ROWS: u32 = 32;
-const PACKETS: &str = "refuses all 2D packets";
+const PACKETS: &str = "admits no 2D packets";
 
 pub fn tests() -> Vec<Test> {
     vec![
@@ -22,13 +22,15 @@ pub fn tests() -> Vec<Test> {
         Test::new("drawing/many_small_streams", many_small_streams).limit(60),
         Test::new("drawing/streams_of_two_clients", two_clients),
         Test::new("drawing/cpu_writes_are_seen", cpu_writes),
-        Test::new("drawing/paint", paint).lapidary_only(PACKETS),
-        Test::new("drawing/bitblt_between_domains", bitblt_domains).lapidary_only(PACKETS),
-        Test::new("drawing/raster_operations", raster_operations).lapidary_only(PACKETS),
-        Test::new("drawing/host_data", host_data).lapidary_only(PACKETS),
-        Test::new("drawing/colour_key", colour_key).lapidary_only(PACKETS),
-        Test::new("drawing/lines", lines).lapidary_only(PACKETS),
-        Test::new("drawing/scanlines", scanlines).lapidary_only(PACKETS),
+        Test::new("drawing/paint", paint).upstream_answers("Invalid argument", PACKETS),
+        Test::new("drawing/bitblt_between_domains", bitblt_domains)
+            .upstream_answers("Invalid argument", PACKETS),
+        Test::new("drawing/raster_operations", raster_operations)
+            .upstream_answers("Invalid argument", PACKETS),
+        Test::new("drawing/host_data", host_data).upstream_answers("Invalid argument", PACKETS),
+        Test::new("drawing/colour_key", colour_key).upstream_answers("Invalid argument", PACKETS),
+        Test::new("drawing/lines", lines).upstream_answers("Invalid argument", PACKETS),
+        Test::new("drawing/scanlines", scanlines).upstream_answers("Invalid argument", PACKETS),
     ]
 }
 

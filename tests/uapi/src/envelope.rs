@@ -12,6 +12,8 @@ use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Device, Domain, Errno, pm4};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
+const NAMED_DOMAIN: &str = "our driver wants every relocation to name a domain";
+
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("envelope/accepted", accepted),
@@ -22,21 +24,20 @@ pub fn tests() -> Vec<Test> {
         Test::new("envelope/empty_chunks", empty_chunks),
         Test::new("envelope/rings", rings),
         Test::new("envelope/video_rings", video_rings)
-            .lapidary_only("was not tried without these rings"),
+            .lapidary_only("our driver says that it has no such rings"),
         Test::new("envelope/virtual_addresses", virtual_addresses),
         Test::new("envelope/last_chunk_of_a_kind_counts", duplicates),
         Test::new("envelope/lengths_that_wrap", wrapping_lengths)
-            .lapidary_only("computes the length in 32 bits"),
-        Test::new("envelope/too_much", too_much).lapidary_only("has no limits of its own"),
+            .lapidary_only("our driver limits the length of a chunk"),
+        Test::new("envelope/too_much", too_much)
+            .lapidary_only("our driver limits the size of a submission"),
         Test::new("envelope/long_stream", long_stream),
         Test::new("envelope/partial_relocation", partial_relocation)
-            .lapidary_only("reads one entry past the end"),
+            .lapidary_only("our driver wants whole relocation entries"),
         Test::new("envelope/relocation_handles", relocation_handles),
         Test::new("envelope/relocation_cpu_domain", cpu_domain),
-        Test::new("envelope/relocation_without_domain", no_domain)
-            .lapidary_only("gives it GPU address 0"),
-        Test::new("envelope/relocation_unknown_domain", unknown_domain)
-            .lapidary_only("gives it GPU address 0"),
+        Test::new("envelope/relocation_without_domain", no_domain).lapidary_only(NAMED_DOMAIN),
+        Test::new("envelope/relocation_unknown_domain", unknown_domain).lapidary_only(NAMED_DOMAIN),
         Test::new("envelope/same_object_twice", same_object_twice),
         Test::new("envelope/many_relocations", many_relocations),
     ]

@@ -15,7 +15,8 @@ use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-const RECOVERS: &str = "recovers by a reset after ten seconds";
+const RESETS: &str =
+    "upstream's driver resets the GPU and goes on; ours stops and waits for a new probe";
 /// The bound of a hang (module parameter `hang_ms`, 5 s if not set) and time to notice it.
 const BOUND: Duration = Duration::from_secs(8);
 /// INFO request of our own: fences that a waiter got by looking instead of by an interrupt.
@@ -25,27 +26,26 @@ pub fn tests() -> Vec<Test> {
     vec![
         Test::new("faults/hang", |c| hang(c, "hang"))
             .needs_control()
-            .lapidary_only(RECOVERS)
+            .lapidary_only(RESETS)
             .kernel("ring 0 hung", 1)
             .limit(60),
         Test::new("faults/endless_buffer", |c| hang(c, "endless-buffer"))
             .needs_control()
-            .lapidary_only(RECOVERS)
+            .lapidary_only(RESETS)
             .kernel("ring 0 hung", 1)
             .limit(60),
         Test::new("faults/hang_before_clearing", hang_before_clearing)
             .needs_control()
-            .lapidary_only(RECOVERS)
+            .lapidary_only(RESETS)
             .kernel("ring 0 hung", 1)
             .limit(60),
         Test::new("faults/lost_interrupts", lost_interrupts)
             .needs_control()
-            .lapidary_only("does not say that it polls")
+            .lapidary_only("asks for a number of our own")
             .kernel("interrupts are lost", 1)
             .limit(60),
         Test::new("faults/lost_writeback", lost_writeback)
             .needs_control()
-            .lapidary_only(RECOVERS)
             .limit(60),
         Test::new("faults/late_fence", late_fence)
             .needs_control()
@@ -55,7 +55,7 @@ pub fn tests() -> Vec<Test> {
             .limit(60),
         Test::new("faults/off_the_bus", off_the_bus)
             .needs_control()
-            .lapidary_only(RECOVERS)
+            .lapidary_only(RESETS)
             .kernel("ring 0 hung", 1)
             .limit(60),
     ]
@@ -222,7 +222,6 @@ fn lost_interrupts(context: &mut Context) -> Result<()> {
 /// A write-back that is lost is made good by the next one.
 fn lost_writeback(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let _reprobe = Reprobe::of(&device)?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
     bo.wait()?;
     context.control()?.fault("lost-writeback", 1)?;

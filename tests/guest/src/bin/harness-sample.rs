@@ -34,6 +34,10 @@ fn main() -> ExitCode {
         Test::new("good/ends_of_children", ends_of_children),
         Test::new("good/skips", |_| skip("not today")),
         Test::new("good/needs_the_model", |_| Ok(())).needs_control(),
+        Test::new("good/differs", |_| bail!("the known way"))
+            .lapidary_answers("known", "it was decided so"),
+        Test::new("good/left_out", |_| Ok(())).upstream_only("upstream has it"),
+        Test::new("bad/differs_no_more", |_| Ok(())).lapidary_answers("known", "it was so"),
         Test::new("bad/fails", |_| bail!("as it\nshould")),
         Test::new("bad/panics", |_| panic!("on purpose")),
         Test::new("bad/dies", |_| std::process::abort()),

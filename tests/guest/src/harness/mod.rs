@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The harness of the guest's test programs.
+//!
+//! Every test runs in a process of its own with a time limit, so that a hang or a signal fails one
+//! test and not the run. Around each test the harness takes what the device model's judge found and
+//! what the kernel logged as a warning or worse; the test must have declared exactly that.
+//!
+//! Output is a line a test, `test NAME ... VERDICT`, and last the counts. Verdicts are
+//!
+//! - `ok`, with `, findings: KIND × COUNT` if it provoked some as declared;
+//! - `FAILED: reason`;
+//! - `differs: reason (answer)`: it fails on this driver as it is known to;
+//! - `left out: reason`: it is not for this driver;
+//! - `skipped: reason`: it cannot run here.
+//!
+//! Upstream's driver logs every call it refuses; on it only records that show a fault of the kernel
+//! itself count.
+//!
+//! Log records that a test declared are appended, as their text, to [`DECLARED_KMSG`]: whoever
+//! looks at the whole log later knows them from it.
+
+mod compare;
+mod run;
+mod test;
+
+pub use self::test::{Driver, Mark, Test};
+
+use self::run::{CONTROL_FD, Harness, SKIPPED};
+use crate::control::Control;
+use crate::device::Device;
+use crate::sysfs::PciDevice;
+use anyhow::{Context as _, Result, bail};
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::fd::FromRawFd;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// File that collects the texts of declared log records.
+pub const DECLARED_KMSG: &str = "/run/declared-kmsg";
+
+/// What a test works with.
+pub struct Context {
+    control: Option<Control>,
+}
+
+/// True if the device is bound to upstream's driver instead of ours.
+pub fn on_upstream(device: &Device) -> bool {
+    PciDevice::of(device).is_ok_and(|pci| pci.driver().as_deref() == Some("radeon"))
+}
+
+impl Context {
+    /// A client of the device.
+    pub fn device(&self) -> Result<Rc<Device>> {
+        Device::open_within(Duration::from_secs(5))
+    }
+
+    /// The device model's control port.
+    pub fn control(&mut self) -> Result<&mut Control> {
+        self.control
+            .as_mut()
+            .context("this test should have declared that it needs the control port")
+    }
+
+    /// The control port where there is one.
+    pub fn control_if_any(&mut self) -> Option<&mut Control> {
+        self.control.as_mut()
+    }
+}
+
+/// The error of a test that cannot run here.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Skip(pub String);
+
+/// Leaves a test as skipped.
+pub fn skip<T>(reason: impl Into<String>) -> Result<T> {
+    Err(Skip(reason.into()).into())
+}
+
+/// Checks that a call was refused with exactly this error.
+pub fn refused<T: std::fmt::Debug>(
+    what: &str,
+    result: Result<T, Errno>,
+    with: Errno,
+) -> Result<()> {
+    match result {
+        Err(error) if error == with => Ok(()),
+        Err(error) => bail!("{what}: expected {with:?}, got {error:?}"),
+        Ok(value) => bail!("{what}: expected {with:?}, but it was accepted ({value:?})"),
+    }
+}
+
+/// A test program's `main`.
+pub fn main(tests: Vec<Test>) -> ExitCode {
+    let mut seen = std::collections::BTreeSet::new();
+    for test in &tests {
+        assert!(seen.insert(test.name), "two tests are called {}", test.name);
+    }
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, name] = &arguments[..] {
+        if flag == "--child" {
+            return child(tests, name);
+        }
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        for test in &tests {
+            println!("{}", test.name);
+        }
+        return ExitCode::SUCCESS;
+    }
+    let all = arguments.len();
+    arguments.retain(|argument| argument != "--unmarked");
+    let unmarked = arguments.len() < all;
+    if let Some(flag) = arguments.iter().find(|argument| argument.starts_with('-')) {
+        eprintln!(
+            "unknown option {flag}; usage: [--list] [--unmarked] [WORD...]\n\
+             Runs all tests, or those whose name contains a word. --unmarked: as if no driver were known to \
+             differ; to look at what a mark says, as it may harm the kernel."
+        );
+        return ExitCode::from(2);
+    }
+    let chosen = tests.into_iter().filter(|test| {
+        arguments.is_empty() || arguments.iter().any(|word| test.name.contains(word))
+    });
+    match Harness::new(unmarked).and_then(|mut harness| harness.run(chosen.collect())) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("the tests cannot run: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The other side: runs one test in this process.
+fn child(tests: Vec<Test>, name: &str) -> ExitCode {
+    let Some(test) = tests.into_iter().find(|test| test.name == name) else {
+        println!("no such test");
+        return ExitCode::FAILURE;
+    };
+    let control = std::env::var(CONTROL_FD)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .map(|number| {
+            // SAFETY: the parent left this descriptor open for us and nobody else here uses it.
+            Control::over(unsafe { File::from_raw_fd(number) })
+        });
+    let mut context = Context { control };
+    match (test.body)(&mut context) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Skip>() => {
+            println!("{error}");
+            ExitCode::from(SKIPPED as u8)
+        }
+        Err(error) => {
+            println!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_compared() {
+        assert!(refused::<()>("x", Err(Errno::INVAL), Errno::INVAL).is_ok());
+        assert!(refused::<()>("x", Err(Errno::NOENT), Errno::INVAL).is_err());
+        assert!(refused("x", Ok(3), Errno::INVAL).is_err());
+    }
+}

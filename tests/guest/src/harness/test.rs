@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A test, and what it declares: what it provokes, what it needs, and how the two drivers differ.
+//!
+//! Tests are written for both drivers, ours and upstream's. Where they differ, the test says so, with the
+//! reason, in one of two ways:
+//!
+//! - *It answers differently* ([`Test::upstream_answers`], [`Test::lapidary_answers`]): the test runs, and must
+//!   fail with exactly the answer that is known. When it passes, the difference is gone and so must the mark.
+//! - *It is left out* ([`Test::lapidary_only`], [`Test::upstream_only`]): for tests of something that the other
+//!   driver does not have, or that it cannot be asked without harm.
+
+use super::Context;
+use anyhow::Result;
+use std::time::Duration;
+
+/// The two drivers that speak the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// Ours.
+    Lapidary,
+    /// Upstream's `radeon`.
+    Upstream,
+}
+
+/// How a test stands to one of the drivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// It does not run there.
+    LeftOut {
+        /// Why.
+        because: &'static str,
+    },
+    /// It fails there.
+    Differs {
+        /// What its failure says, in part.
+        answer: &'static str,
+        /// Why the driver may answer so.
+        because: &'static str,
+    },
+}
+
+/// A test and what it declares.
+pub struct Test {
+    pub(super) name: &'static str,
+    pub(super) body: fn(&mut Context) -> Result<()>,
+    pub(super) findings: Vec<(&'static str, u64)>,
+    pub(super) kernel: Vec<(&'static str, u64)>,
+    pub(super) control: bool,
+    pub(super) limit: Duration,
+    marks: Vec<(Driver, Mark)>,
+}
+
+impl Test {
+    /// A test that provokes nothing and may take 20 seconds.
+    pub fn new(name: &'static str, body: fn(&mut Context) -> Result<()>) -> Test {
+        Test {
+            name,
+            body,
+            findings: Vec::new(),
+            kernel: Vec::new(),
+            control: false,
+            limit: Duration::from_secs(20),
+            marks: Vec::new(),
+        }
+    }
+
+    /// The test makes the judge find `kind` exactly `count` times.
+    pub fn finding(mut self, kind: &'static str, count: u64) -> Test {
+        self.findings.push((kind, count));
+        self.needs_control()
+    }
+
+    /// The test makes the kernel log exactly `count` records of level warning or worse that contain
+    /// `text`.
+    pub fn kernel(mut self, text: &'static str, count: u64) -> Test {
+        self.kernel.push((text, count));
+        self
+    }
+
+    /// The test talks to the device model and is skipped on real hardware.
+    pub fn needs_control(mut self) -> Test {
+        self.control = true;
+        self
+    }
+
+    /// Another time limit.
+    pub fn limit(mut self, seconds: u64) -> Test {
+        self.limit = Duration::from_secs(seconds);
+        self
+    }
+
+    /// Something that only our driver promises; the test is left out on upstream's.
+    pub fn lapidary_only(self, because: &'static str) -> Test {
+        self.mark(Driver::Upstream, Mark::LeftOut { because })
+    }
+
+    /// Something that only upstream's driver has; the test is left out on ours.
+    pub fn upstream_only(self, because: &'static str) -> Test {
+        self.mark(Driver::Lapidary, Mark::LeftOut { because })
+    }
+
+    /// Upstream's driver fails the test with a reason that contains `answer`.
+    pub fn upstream_answers(self, answer: &'static str, because: &'static str) -> Test {
+        self.mark(Driver::Upstream, Mark::Differs { answer, because })
+    }
+
+    /// Our driver fails the test with a reason that contains `answer`.
+    pub fn lapidary_answers(self, answer: &'static str, because: &'static str) -> Test {
+        self.mark(Driver::Lapidary, Mark::Differs { answer, because })
+    }
+
+    fn mark(mut self, driver: Driver, mark: Mark) -> Test {
+        assert!(
+            self.marked(driver).is_none(),
+            "{}: two marks for {driver:?}",
+            self.name
+        );
+        self.marks.push((driver, mark));
+        self
+    }
+
+    /// The mark for a driver.
+    pub(super) fn marked(&self, driver: Driver) -> Option<Mark> {
+        let found = self.marks.iter().find(|(marked, _)| *marked == driver);
+        found.map(|&(_, mark)| mark)
+    }
+}
