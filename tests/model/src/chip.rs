@@ -4,7 +4,6 @@
 
 use std::time::Instant;
 
-use crate::atom::Image;
 use crate::machine::Machine;
 use crate::pci::Identity;
 use crate::r5xx;
@@ -75,41 +74,33 @@ pub struct Options {
 pub struct Entry {
     /// Name for the command line.
     pub name: &'static str,
-    /// PCI device number.
-    pub device: u16,
     variant: &'static r5xx::Variant,
 }
 
-/// Every chip, with the device number of one card that has it.
+/// Every chip.
 pub static CHIPS: &[Entry] = &[
     Entry {
         name: "rv515",
-        device: 0x7142,
         variant: &r5xx::RV515,
     },
     Entry {
         name: "r520",
-        device: 0x7100,
         variant: &r5xx::R520,
     },
     Entry {
         name: "rv530",
-        device: 0x71c0,
         variant: &r5xx::RV530,
     },
     Entry {
         name: "rv560",
-        device: 0x7291,
         variant: &r5xx::RV560,
     },
     Entry {
         name: "rv570",
-        device: 0x7280,
         variant: &r5xx::RV570,
     },
     Entry {
         name: "r580",
-        device: 0x7240,
         variant: &r5xx::R580,
     },
 ];
@@ -130,18 +121,16 @@ impl Entry {
         r5xx::R5xx::new(self.variant, options)
     }
 
-    /// The synthetic ROM of a card with it, whose ASIC_Init posts that much VRAM.
+    /// The synthetic ROM of a card with it, whose ASIC_Init sets up that much VRAM.
     pub fn rom(&self, vram: u64) -> Vec<u8> {
-        Image::new(self.device)
-            .posting(&self.variant.posting(vram))
-            .build()
+        r5xx::firmware::rom(self.variant, vram)
     }
 
     /// Its PCI function, with a ROM of that many bytes.
     pub fn identity(&self, vram: u64, rom: u64) -> Identity {
         Identity {
             vendor: 0x1002,
-            device: self.device,
+            device: self.variant.device,
             revision: 0,
             vram_bar: vram.next_power_of_two(),
             register_bar: 0x1_0000,

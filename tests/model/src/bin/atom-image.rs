@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::Parser;
 use lapidary_model::chip::{CHIPS, Entry};
 
-/// Makes a minimal ATOM expansion ROM from documented structure facts.
+/// Makes the ATOM expansion ROM of a modelled card.
 #[derive(Parser)]
 #[command(name = "atom-image")]
 struct Args {

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Parser;
+use lapidary_model::atom::dump;
 use lapidary_model::chip::{CHIPS, Entry, Options, State};
 use lapidary_model::control;
 use lapidary_model::machine::Machine;
@@ -45,7 +46,7 @@ struct Args {
     /// What the firmware has done.
     #[arg(long, value_enum, default_value = "posted")]
     state: State,
-    /// The expansion ROM: synthetic, none, or a file.
+    /// The expansion ROM: synthetic, none, or a file with the dump of a real card's.
     #[arg(long, default_value = "synthetic")]
     rom: String,
 }
@@ -89,15 +90,16 @@ fn main() -> ExitCode {
 }
 
 fn rom(which: &str, entry: &Entry, vram: u64) -> anyhow::Result<Vec<u8>> {
-    let image = match which {
+    let mut image = match which {
         "none" => return Ok(Vec::new()),
         "synthetic" => entry.rom(vram),
-        file => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+        file => {
+            let bytes = fs::read(file).with_context(|| format!("cannot read {file}"))?;
+            dump::check(&bytes)
+                .with_context(|| format!("{file} is no ROM for these chips"))?
+                .to_vec()
+        }
     };
-    if image.is_empty() || image.len() > 1 << 24 {
-        bail!("{which}: a ROM has 1 byte to 16 MiB");
-    }
-    let mut image = image;
     image.resize(image.len().next_power_of_two().max(2048), 0xff);
     Ok(image)
 }

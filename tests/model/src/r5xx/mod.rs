@@ -9,6 +9,7 @@
 //! | [`cp`], [`packet`], [`fetch`], [`ring`], [`me_ram`], [`scratch`], [`cp_registers`] | the command processor |
 //! | [`dma`] | its DMA engines |
 //! | [`bus`], [`gart`], [`cache`] | GPU addresses: memory controller, page table, what is still in caches |
+//! | [`firmware`] | how the card is posted |
 //! | [`irq`] | interrupts |
 //! | [`display`] | what a CRTC reads |
 //! | [`checkpoint`] | the whole state, to come back to |
@@ -24,6 +25,7 @@ mod dma;
 pub mod engine2d;
 pub mod engine2d_api;
 mod fetch;
+pub mod firmware;
 mod gart;
 mod host;
 mod irq;
@@ -47,6 +49,7 @@ use self::bus::{Bus, MC_R520, MC_RV515, McLayout};
 use self::cp::{Cp, Stream};
 use self::engine2d_api::{Engine2d, Port};
 use self::regs::Space;
+use crate::atom::clocks::Clocks;
 use crate::chip::{Chip, Options, State, Step};
 use crate::fault::Fault;
 use crate::judge::Kind;
@@ -63,6 +66,10 @@ pub struct Variant {
     mc: &'static McLayout,
     /// Number of pixel pipes, 1 to 4.
     pipes: u32,
+    /// PCI device number of one card that has it.
+    pub device: u16,
+    /// What that card runs at, by its maker's public specification.
+    clocks: Clocks,
 }
 
 /// RV515: one pipe, and a memory controller of its own kind.
@@ -70,53 +77,67 @@ pub static RV515: Variant = Variant {
     name: "rv515",
     mc: &MC_RV515,
     pipes: 1,
+    device: 0x7142,
+    clocks: Clocks {
+        engine: 45_000,
+        memory: 25_000,
+    },
 };
 /// R520: four pipes.
 pub static R520: Variant = Variant {
     name: "r520",
     mc: &MC_R520,
     pipes: 4,
+    device: 0x7100,
+    clocks: Clocks {
+        engine: 62_500,
+        memory: 75_000,
+    },
 };
 /// RV530: one pipe with two depth pipes.
 pub static RV530: Variant = Variant {
     name: "rv530",
     mc: &MC_R520,
     pipes: 1,
+    device: 0x71c0,
+    clocks: Clocks {
+        engine: 59_000,
+        memory: 69_000,
+    },
 };
 /// RV560: two pipes.
 pub static RV560: Variant = Variant {
     name: "rv560",
     mc: &MC_R520,
     pipes: 2,
+    device: 0x7291,
+    clocks: Clocks {
+        engine: 57_500,
+        memory: 67_500,
+    },
 };
 /// RV570: three pipes.
 pub static RV570: Variant = Variant {
     name: "rv570",
     mc: &MC_R520,
     pipes: 3,
+    device: 0x7280,
+    clocks: Clocks {
+        engine: 57_500,
+        memory: 69_000,
+    },
 };
 /// R580: four pipes.
 pub static R580: Variant = Variant {
     name: "r580",
     mc: &MC_R520,
     pipes: 4,
+    device: 0x7240,
+    clocks: Clocks {
+        engine: 65_000,
+        memory: 100_000,
+    },
 };
-
-impl Variant {
-    /// The register writes (byte offset, value) that post a card with that much VRAM, as its firmware would do them.
-    pub fn posting(&self, vram: u64) -> Vec<(u32, u32)> {
-        let top = u64::from(FIRMWARE_FB) + vram - 1;
-        let location = (top >> 16 << 16) as u32 | (FIRMWARE_FB >> 16);
-        let write = mmio::mc_ind_index::MC_IND_WR_EN.mask() | (0x7f << 16);
-        vec![
-            (mmio::CONFIG_MEMSIZE, vram as u32),
-            (mmio::MC_IND_INDEX, self.mc.fb_location | write),
-            (mmio::MC_IND_DATA, location),
-            (mmio::MC_IND_INDEX, 0),
-            (mmio::HDP_FB_LOCATION, FIRMWARE_FB >> 16),
-        ]
-    }
-}
 
 /// Who accesses a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +175,8 @@ pub struct R5xx {
     cp: Cp,
     dma: [dma::Engine; 2],
     engine2d: Box<dyn Engine2d>,
+    /// The ROM's image.
+    firmware: Vec<u8>,
     start: Instant,
 }
 
@@ -169,14 +192,8 @@ impl R5xx {
             cp: Cp::default(),
             dma: Default::default(),
             engine2d: Box::new(engine2d::Engine::default()),
+            firmware: firmware::rom(variant, options.vram),
             start: Instant::now(),
-        }
-    }
-
-    /// The firmware posts the card.
-    fn post(&mut self, m: &mut Machine) {
-        for (offset, value) in self.variant.posting(self.options.vram) {
-            self.write_register(m, offset, value, Source::Host);
         }
     }
 
@@ -247,9 +264,6 @@ impl Chip for R5xx {
         }
         let layout = self.bus.layout;
         self.bus.mc.set(layout.status, layout.idle);
-        self.bus.mc.set(layout.width.0, layout.width.1);
-        // An AGP aperture whose start lies above its top is off.
-        self.bus.mc.set(layout.agp_location, 0x0000_ffff);
         m.interrupt(false);
     }
 

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What the firmware of these cards does, as ATOM tables.
+//!
+//! This is the only description of posting: the ROM that a driver sees is made from it, and a posted card of the model is one on
+//! which the model has run its `ASIC_Init`. How the real tables are written is not public; what they must achieve is, by what
+//! drivers rely on afterwards:
+//!
+//! | table | effect |
+//! | --- | --- |
+//! | ASIC_Init | the following, in this order, and a flag in BIOS_SCRATCH\[7\] |
+//! | ASIC_RegistersInit | the bus side: no GART, no latched error; block clocks run; PLL reference divider |
+//! | SetEngineClock, SetMemoryClock | feedback dividers for the wanted clocks |
+//! | MemoryControllerInit | width and place of VRAM, no AGP aperture, the host's path to it, its size |
+//! | GetEngineClock, GetMemoryClock | back from the dividers to clocks |
+//! | DynamicClockGating | whether idle blocks' clocks stop |
+//!
+//! Clock = 2 · reference · feedback divider / reference divider: the formula by which Linux reads these dividers
+//! (`radeon_clocks.c`). The modelled PLLs only store; nothing in the model depends on a frequency.
+
+use lapidary_registers::r500::{mmio, pcie, pll};
+
+use super::{FIRMWARE_FB, R5xx, Source, Variant};
+use crate::atom::clocks::{self, Clocks, REFERENCE};
+use crate::atom::code::{Code, Place, When, behind_port};
+use crate::atom::image::{Image, command};
+use crate::atom::port::{self, Port, Step};
+use crate::atom::run::{self, Card};
+use crate::machine::Machine;
+
+/// Reference divider of engine and memory PLL: steps of 4.5 MHz.
+const REFERENCE_DIVIDER: u32 = 12;
+
+/// Polls of the memory controller's status, ten microseconds apart.
+const POLLS: u32 = 10_000;
+
+/// "ASIC_Init is complete" in BIOS_SCRATCH[7] (`atombios.h` in Linux).
+const INIT_COMPLETE: u32 = 1 << 9;
+
+/// The ROM of a card with that chip and bytes of VRAM.
+pub fn rom(variant: &Variant, vram: u64) -> Vec<u8> {
+    let name = format!("Lapidary.model.{}", variant.name);
+    let image = Image::new(variant.device).name(&name).ports(&[
+        window(
+            port::number::MC,
+            mmio::MC_IND_INDEX,
+            mmio::MC_IND_DATA,
+            16,
+            // Which parts of the controller are meant: all.
+            Some((7, 16)),
+            Some((8, 16)),
+        ),
+        window(
+            port::number::PCIE,
+            mmio::PCIE_INDEX,
+            mmio::PCIE_DATA,
+            11,
+            None,
+            None,
+        ),
+    ]);
+    clocks::describe(image, variant.clocks)
+        .command(command::ASIC_INIT, asic_init())
+        .command(command::REGISTERS_INIT, registers_init(variant))
+        .command(
+            command::MEMORY_CONTROLLER_INIT,
+            memory_controller_init(variant, vram),
+        )
+        .command(
+            command::SET_ENGINE_CLOCK,
+            set_clock(pll::m_spll_ref_fb_div::SPLL_FB_DIV),
+        )
+        .command(
+            command::SET_MEMORY_CLOCK,
+            set_clock(pll::m_spll_ref_fb_div::MPLL_FB_DIV),
+        )
+        .command(
+            command::GET_ENGINE_CLOCK,
+            get_clock(pll::m_spll_ref_fb_div::SPLL_FB_DIV),
+        )
+        .command(
+            command::GET_MEMORY_CLOCK,
+            get_clock(pll::m_spll_ref_fb_div::MPLL_FB_DIV),
+        )
+        .command(command::DYNAMIC_CLOCK_GATING, dynamic_clock_gating())
+        .build()
+}
+
+/// A port through an index and a data register; `read` and `write` are bits (count, first) that the index needs besides.
+fn window(
+    number: u8,
+    index: u32,
+    data: u32,
+    bits: u8,
+    read: Option<(u8, u8)>,
+    write: Option<(u8, u8)>,
+) -> Port {
+    let select = |with: Option<(u8, u8)>| {
+        let mut steps = vec![Step::Clear(32, 0)];
+        steps.extend(with.map(|(count, first)| Step::Set(count, first)));
+        steps.extend([Step::Index(bits, 0), Step::Write(index)]);
+        steps
+    };
+    let mut reads = select(read);
+    reads.push(Step::Read(data));
+    let mut writes = select(write);
+    writes.extend([
+        Step::Data(32, 0),
+        Step::Write(data),
+        // Leave the window closed.
+        Step::Clear(32, 0),
+        Step::Write(index),
+    ]);
+    Port {
+        number,
+        read: reads,
+        write: writes,
+    }
+}
+
+/// Parameters: engine clock, memory clock.
+fn asic_init() -> Vec<u8> {
+    let mut t = Code::new(2);
+    let called = Place::Parameter(2);
+    t.call(command::REGISTERS_INIT)
+        .set(called, Place::Parameter(0))
+        .call(command::SET_ENGINE_CLOCK)
+        .set(called, Place::Parameter(1))
+        .call(command::SET_MEMORY_CLOCK)
+        .call(command::MEMORY_CONTROLLER_INIT)
+        .or(bios_scratch(7), INIT_COMPLETE);
+    t.build()
+}
+
+fn registers_init(variant: &Variant) -> Vec<u8> {
+    let pipes = (1 << variant.pipes) - 1;
+    let mut t = Code::new(0);
+    t.port(port::number::PCIE)
+        .set(behind_port(pcie::PCIE_TX_GART_CNTL), 0)
+        .set(behind_port(pcie::PCIE_TX_GART_ERROR), 0)
+        .port(0)
+        .set(clock(pll::DYN_SCLK_PWMEM_PIPE), {
+            use pll::dyn_sclk_pwmem_pipe::{PIPE_ENABLE, PIPE_MEMORY};
+            PIPE_ENABLE.of(pipes) | PIPE_MEMORY.of(pipes)
+        })
+        .set(
+            clock(pll::M_SPLL_REF_FB_DIV),
+            pll::m_spll_ref_fb_div::M_SPLL_REF_DIV.of(REFERENCE_DIVIDER),
+        );
+    t.build()
+}
+
+fn memory_controller_init(variant: &Variant, vram: u64) -> Vec<u8> {
+    let layout = variant.mc;
+    let top = u64::from(FIRMWARE_FB) + vram - 1;
+    let location = (top >> 16 << 16) as u32 | (FIRMWARE_FB >> 16);
+    let mut t = Code::new(0);
+    let (again, idle) = (t.label(), t.label());
+    let left = Place::Work(0);
+    t.port(port::number::MC)
+        .set(left, POLLS)
+        .place(again)
+        .test(behind_port(layout.status), layout.idle)
+        .jump(When::NotEqual, idle)
+        .delay_us(10)
+        .subtract(left, 1)
+        .compare(left, 0)
+        .jump(When::NotEqual, again)
+        .place(idle)
+        .set(behind_port(layout.width.0), layout.width.1)
+        .set(behind_port(layout.fb_location), location)
+        // An AGP aperture whose start lies above its top is off.
+        .set(behind_port(layout.agp_location), 0x0000_ffff)
+        .port(0)
+        .set(Place::Register(mmio::HDP_FB_LOCATION), FIRMWARE_FB >> 16)
+        .set(Place::Register(mmio::CONFIG_MEMSIZE), vram as u32);
+    t.build()
+}
+
+/// Parameter: the clock in bits 23:0.
+fn set_clock(divider: lapidary_registers::Field) -> Vec<u8> {
+    let mut t = Code::new(1);
+    let fits = t.label();
+    let value = Place::Work(0);
+    t.set(value, Place::Parameter(0))
+        .and(value, 0x00ff_ffff)
+        // To the nearest divider.
+        .multiply(value, REFERENCE_DIVIDER)
+        .set(value, Place::Quotient)
+        .add(value, REFERENCE)
+        .divide(value, 2 * REFERENCE)
+        .set(value, Place::Quotient)
+        .compare(value, divider.max())
+        .jump(When::BelowOrEqual, fits)
+        .set(value, divider.max())
+        .place(fits)
+        .shift(value, divider.lo() as i8)
+        .mask(clock(pll::M_SPLL_REF_FB_DIV), !divider.mask(), value)
+        // The PLL locks.
+        .delay_us(200);
+    t.build()
+}
+
+/// Gives the clock in its parameter.
+fn get_clock(divider: lapidary_registers::Field) -> Vec<u8> {
+    let mut t = Code::new(1);
+    let (value, reference) = (Place::Work(0), Place::Work(1));
+    t.set(value, clock(pll::M_SPLL_REF_FB_DIV))
+        .set(reference, value)
+        .and(reference, pll::m_spll_ref_fb_div::M_SPLL_REF_DIV.mask())
+        .shift(value, -(divider.lo() as i8))
+        .and(value, divider.max())
+        .multiply(value, 2 * REFERENCE)
+        .set(value, Place::Quotient)
+        .divide(value, reference)
+        .set(Place::Parameter(0), Place::Quotient);
+    t.build()
+}
+
+/// Parameter: 1 in its low byte to let idle blocks' clocks stop, 0 to keep them running.
+fn dynamic_clock_gating() -> Vec<u8> {
+    let blocks = [
+        (pll::CP_DYN_CNTL, pll::cp_dyn_cntl::CP_FORCEON),
+        (pll::HDP_DYN_CNTL, pll::hdp_dyn_cntl::HDP_FORCEON),
+        (pll::E2_DYN_CNTL, pll::e2_dyn_cntl::E2_FORCEON),
+        (pll::IDCT_DYN_CNTL, pll::idct_dyn_cntl::IDCT_FORCEON),
+        (
+            pll::MC_HOST_DYN_CNTL,
+            pll::mc_host_dyn_cntl::MC_HOST_FORCEON,
+        ),
+    ];
+    let mut t = Code::new(1);
+    let (on, end) = (t.label(), t.label());
+    t.test(Place::Parameter(0), 0xff).jump(When::Equal, on);
+    for (register, force) in blocks {
+        t.and(clock(register), !force.mask());
+    }
+    t.jump(When::Always, end).place(on);
+    for (register, force) in blocks {
+        t.or(clock(register), force.mask());
+    }
+    t.place(end);
+    t.build()
+}
+
+fn clock(index: u32) -> Place {
+    Place::Pll(index as u8)
+}
+
+fn bios_scratch(n: u32) -> Place {
+    Place::Register(
+        mmio::BIOS_SCRATCH
+            .at(n)
+            .unwrap_or(mmio::BIOS_SCRATCH.base()),
+    )
+}
+
+impl R5xx {
+    /// The firmware posts the card: runs `ASIC_Init` out of the ROM with the default clocks.
+    pub(super) fn post(&mut self, m: &mut Machine) {
+        let image = std::mem::take(&mut self.firmware);
+        let Clocks { engine, memory } = self.variant.clocks;
+        let mut board = Board { chip: self, m };
+        let result = run::run(&image, command::ASIC_INIT, &[engine, memory], &mut board);
+        self.firmware = image;
+        if let Err(e) = result {
+            log::error!("the firmware does not post: {e}");
+        }
+    }
+}
+
+/// The card as the firmware reaches it.
+struct Board<'a> {
+    chip: &'a mut R5xx,
+    m: &'a mut Machine,
+}
+
+impl Board<'_> {
+    fn select_pll(&mut self, index: u8, write: bool) {
+        use mmio::clock_cntl_index::{PLL_ADDR, PLL_WR_EN};
+        let value = PLL_ADDR.of(index.into()) | PLL_WR_EN.of(write.into());
+        self.write(mmio::CLOCK_CNTL_INDEX, value);
+    }
+}
+
+impl Card for Board<'_> {
+    fn read(&mut self, offset: u32) -> u32 {
+        self.chip.read_register(self.m, offset)
+    }
+
+    fn write(&mut self, offset: u32, value: u32) {
+        self.chip
+            .write_register(self.m, offset, value, Source::Host);
+    }
+
+    fn read_pll(&mut self, index: u8) -> u32 {
+        self.select_pll(index, false);
+        self.read(mmio::CLOCK_CNTL_DATA)
+    }
+
+    fn write_pll(&mut self, index: u8, value: u32) {
+        self.select_pll(index, true);
+        self.write(mmio::CLOCK_CNTL_DATA, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::atom::dump;
+    use crate::chip::{CHIPS, Chip, Options, State};
+    use crate::memory::Vram;
+    use crate::pci::Config;
+
+    const VRAM: u64 = 16 << 20;
+
+    fn card(chip: &str, state: State) -> (Machine, R5xx) {
+        let mut m = Machine::new(Vram::new(VRAM).unwrap(), Config::default());
+        let entry = crate::chip::Entry::by_name(chip).unwrap();
+        let mut chip = entry.chip(Options { vram: VRAM, state });
+        chip.reset(&mut m);
+        (m, chip)
+    }
+
+    fn execute(chip: &mut R5xx, m: &mut Machine, table: u8, parameters: &[u32]) -> Vec<u32> {
+        let image = chip.firmware.clone();
+        run::run(&image, table, parameters, &mut Board { chip, m }).unwrap()
+    }
+
+    #[test]
+    fn every_chip_is_posted_without_a_finding() {
+        for entry in CHIPS {
+            let (mut m, chip) = card(entry.name, State::Posted);
+            let peek = |name: &str| chip.peek(&m, name).unwrap();
+            assert_eq!(peek("CONFIG_MEMSIZE"), VRAM as u32, "{}", entry.name);
+            assert_eq!(peek("HDP_FB_LOCATION"), 0xc000);
+            assert_eq!(peek("BIOS_SCRATCH[7]"), 0x200);
+            let mc = |index: u32| chip.bus.mc.get(index);
+            assert_eq!(mc(chip.bus.layout.fb_location), 0xc0ff_c000);
+            assert_eq!(mc(chip.bus.layout.agp_location), 0x0000_ffff);
+            assert_eq!(mc(chip.bus.layout.width.0), chip.bus.layout.width.1);
+            let dividers = peek("M_SPLL_REF_FB_DIV");
+            assert_eq!(dividers & 0xff, 12);
+            assert!(dividers >> 16 > 0 && (dividers >> 8) & 0xff > 0);
+            assert_eq!(m.judge.take(), vec![]);
+        }
+    }
+
+    #[test]
+    fn an_unposted_card_is_posted_by_its_rom() {
+        let (mut m, mut chip) = card("r580", State::Unposted);
+        assert_eq!(chip.peek(&m, "CONFIG_MEMSIZE"), Some(0));
+        assert_eq!(chip.peek(&m, "M_SPLL_REF_FB_DIV"), Some(0));
+        let clocks = chip.variant.clocks;
+        execute(
+            &mut chip,
+            &mut m,
+            command::ASIC_INIT,
+            &[clocks.engine, clocks.memory],
+        );
+        let (_, posted) = card("r580", State::Posted);
+        for (space, other) in [
+            (&chip.regs, &posted.regs),
+            (&chip.pll, &posted.pll),
+            (&chip.bus.mc, &posted.bus.mc),
+            (&chip.bus.pcie, &posted.bus.pcie),
+        ] {
+            assert_eq!(space.values(), other.values());
+        }
+    }
+
+    #[test]
+    fn clocks_are_set_and_read_back() {
+        let (mut m, mut chip) = card("rv515", State::Posted);
+        let get = |chip: &mut R5xx, m: &mut Machine, table| execute(chip, m, table, &[0])[0];
+        assert_eq!(get(&mut chip, &mut m, command::GET_ENGINE_CLOCK), 45_000);
+        // 250 MHz is 55.6 steps of 4.5 MHz.
+        assert_eq!(get(&mut chip, &mut m, command::GET_MEMORY_CLOCK), 25_200);
+        // What lies above bit 23 is not part of the clock.
+        execute(
+            &mut chip,
+            &mut m,
+            command::SET_ENGINE_CLOCK,
+            &[0x0100_0000 + 22_500],
+        );
+        assert_eq!(get(&mut chip, &mut m, command::GET_ENGINE_CLOCK), 22_500);
+        assert_eq!(get(&mut chip, &mut m, command::GET_MEMORY_CLOCK), 25_200);
+        execute(&mut chip, &mut m, command::SET_MEMORY_CLOCK, &[0x00ff_ffff]);
+        assert_eq!(get(&mut chip, &mut m, command::GET_MEMORY_CLOCK), 255 * 450);
+        assert_eq!(get(&mut chip, &mut m, command::GET_ENGINE_CLOCK), 22_500);
+    }
+
+    #[test]
+    fn clocks_of_idle_blocks_stop_or_run() {
+        let (mut m, mut chip) = card("r520", State::Posted);
+        let forced = |chip: &R5xx, m: &Machine| {
+            ["CP_DYN_CNTL", "E2_DYN_CNTL", "IDCT_DYN_CNTL"].map(|r| chip.peek(m, r).unwrap() & 1)
+        };
+        execute(&mut chip, &mut m, command::DYNAMIC_CLOCK_GATING, &[0]);
+        assert_eq!(forced(&chip, &m), [1; 3]);
+        execute(&mut chip, &mut m, command::DYNAMIC_CLOCK_GATING, &[1]);
+        assert_eq!(forced(&chip, &m), [0; 3]);
+    }
+
+    #[test]
+    fn a_rom_is_what_a_dump_must_be() {
+        for entry in CHIPS {
+            let rom = entry.rom(VRAM);
+            assert_eq!(dump::check(&rom), Ok(rom.as_slice()));
+        }
+    }
+}
