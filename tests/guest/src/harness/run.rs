@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// Environment variable with the descriptor of the control port, for a test's process.
 pub const CONTROL_FD: &str = "LAPIDARY_CONTROL_FD";
+/// Environment variable with a test's name, for its process and what is preloaded there.
+const TEST: &str = "LAPIDARY_TEST";
 /// Exit status of a test's process that found it cannot run here.
 pub const SKIPPED: i32 = 77;
 /// How long after a test its declared findings and records may still come.
@@ -166,6 +168,7 @@ impl Harness {
         let mut command = Command::new("/proc/self/exe");
         command
             .args(["--child", test.name])
+            .env(TEST, test.name)
             .stdin(Stdio::null())
             .stdout(writer)
             .process_group(0);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The programs. Each takes a [`Scene`](crate::scene::Scene), uses one part of OpenGL in the variety that
+//! makes a driver emit different registers and packets, waits for the GPU, and returns an error if a call
+//! failed. None looks at what was drawn: the model executes no draws.
+
+pub mod basic;
+pub mod geometry;
+pub mod several;
+pub mod target;
+pub mod texture;
+pub mod wait;

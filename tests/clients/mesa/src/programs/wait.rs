@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Waiting for the GPU: glFinish, fences, occlusion queries.
+
+use crate::scene::{PLAIN, Scene, VERTEX};
+use anyhow::{Result, ensure};
+use glow as c;
+
+/// glFlush, glFinish and EGL fences, with work in between and without.
+pub fn fences(scene: &Scene) -> Result<()> {
+    let gl = &scene.gl;
+    scene.usual_target(false)?;
+    scene.program(VERTEX, PLAIN)?;
+    scene.whole()?;
+    gl.finish();
+    gl.finish();
+    for _ in 0..8 {
+        gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
+        gl.flush();
+    }
+    gl.finish();
+    for _ in 0..4 {
+        gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
+        scene.egl.fence()?;
+    }
+    scene.egl.fence()?;
+    scene.done("fences")
+}
+
+/// Occlusion queries one after another and several under way. How many samples passed is not looked at:
+/// the model does not draw.
+pub fn queries(scene: &Scene) -> Result<()> {
+    let gl = &scene.gl;
+    scene.usual_target(true)?;
+    scene.program(VERTEX, PLAIN)?;
+    scene.whole()?;
+    let target = if scene.has("GL_EXT_occlusion_query_boolean") {
+        c::ANY_SAMPLES_PASSED
+    } else {
+        scene.need("GL_ARB_occlusion_query")?;
+        c::SAMPLES_PASSED
+    };
+    gl.enable(c::DEPTH_TEST);
+    let queries = [(); 5].map(|()| scene.more.create_query());
+    for &query in &queries {
+        scene.more.begin_query(target, query);
+        gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
+        gl.draw_arrays(c::TRIANGLE_STRIP, 0, 3);
+        scene.more.end_query(target);
+    }
+    scene.check("queries")?;
+    for &query in &queries {
+        scene.more.query_object(query, c::QUERY_RESULT);
+        let ready = scene.more.query_object(query, c::QUERY_RESULT_AVAILABLE);
+        ensure!(ready == 1, "a query that was waited for is not ready");
+    }
+    // A query over a submission's end.
+    scene.more.begin_query(target, queries[0]);
+    gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
+    gl.flush();
+    gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
+    scene.more.end_query(target);
+    scene.more.query_object(queries[0], c::QUERY_RESULT);
+    for query in queries {
+        scene.more.delete_query(query);
+    }
+    scene.done("queries")
+}
