@@ -39,13 +39,18 @@ pub struct Control {
 impl Control {
     /// Opens the port, if the machine has one.
     pub fn find() -> Result<Option<Control>> {
+        Control::find_named(PORT_NAME)
+    }
+
+    /// Opens the port with this name, if the machine has it; where there are two GPUs, each has its own.
+    pub fn find_named(wanted: &str) -> Result<Option<Control>> {
         let Ok(ports) = std::fs::read_dir("/sys/class/virtio-ports") else {
             return Ok(None);
         };
         for entry in ports {
             let entry = entry?;
             let name = std::fs::read_to_string(entry.path().join("name")).unwrap_or_default();
-            if name.trim() != PORT_NAME {
+            if name.trim() != wanted {
                 continue;
             }
             let path = std::path::Path::new("/dev").join(entry.file_name());

@@ -1,46 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `submit-bench`: what a submission costs.
+//! `submit-bench`: what submissions, waits and objects cost the CPU, for each driver of this machine.
 //!
-//! For a small submission (8 dwords, one relocation) and a mixed one (500 dwords, two), and for the
-//! query whether an object is busy:
-//! - time stamp counter ticks from ioctl entry to return; in a guest under `-icount shift=0` one
-//!   tick is one instruction, elsewhere it is time;
-//! - register reads and writes that the device model saw, with nobody waiting;
-//! - kernel memory allocations, from the `kmem` trace events.
+//! Counts, not times: guest instructions ([`meter`]; exact in a guest under `-icount shift=0` with one CPU),
+//! register accesses and interrupts as the device model saw them, kernel memory allocations
+//! ([`allocations`]). Where upstream's driver is bound to one device and ours to another of the same kind,
+//! both are measured by turns, and the table shows ratios and whether the targets are reached; the program
+//! fails if one is not.
 //!
-//! Prints a table, then one line a row for programs: `bench NAME KEY=VALUE…`.
+//! In a round a row's action is done several times, then everything it causes gets time to happen, and what
+//! was counted is divided by the number of times. The round that comes first is not counted.
 
 mod allocations;
-mod workload;
+mod meter;
+mod prepared;
+mod recorded;
+mod rows;
+mod side;
+mod streams;
+mod table;
 
 use allocations::Allocations;
 use anyhow::{Context, Result, ensure};
-use lapidary_guest::control::Control;
-use lapidary_guest::submit::Envelope;
-use lapidary_guest::{Bo, Device};
-use std::arch::x86_64::_rdtsc;
+use clap::Parser;
+use meter::{Meter, ticks};
+use rows::{Kind, Op, Row};
+use side::Side;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use table::{Line, Target, Values};
 
-/// Runs before anything is measured: caches, lazily made state.
-const WARM_UP: usize = 16;
-/// Measured runs. Few enough that the ring never fills and nobody has to wait for it.
-const RUNS: usize = 64;
+/// How long after the last action of a round things may happen that it has caused. Upstream looks for hangs
+/// half a second after a submission, ours gives back after a tenth.
+const PAUSE: Duration = Duration::from_millis(600);
 
-/// One row of the result.
-struct Row {
-    name: &'static str,
-    minimum: u64,
-    median: u64,
-    reads: Option<f64>,
-    writes: Option<f64>,
-    allocations: Option<f64>,
+#[derive(Parser)]
+#[command(about = "What submissions, waits and objects cost the CPU, driver by driver")]
+struct Arguments {
+    /// Counted rounds
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Folder of recorded submissions
+    #[arg(long, env = lapidary_streams::VARIABLE)]
+    streams: Option<PathBuf>,
+    /// Write the table for programs there
+    #[arg(long)]
+    tsv: Option<PathBuf>,
+    /// Only rows whose name contains one of these words
+    only: Vec<String>,
 }
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
+    match run(&Arguments::parse()) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(missed) => {
+            eprintln!("submit-bench: {missed} targets missed");
+            ExitCode::FAILURE
+        }
         Err(error) => {
             eprintln!("submit-bench: {error:#}");
             ExitCode::FAILURE
@@ -48,115 +65,206 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<()> {
-    let device = Device::open_within(Duration::from_secs(10))?;
-    let mut control = Control::find()?;
-    let work = workload::Workload::new(&device)?;
-    let mut rows = Vec::new();
-    for (name, stream) in [("submit-8", work.small()), ("submit-500", work.mixed())] {
-        let envelope = Envelope::of(&stream);
-        rows.push(measure(name, &mut control, &work.target, || {
-            envelope.submit(&device).context("submitting")
-        })?);
+/// Says how many targets were missed.
+fn run(arguments: &Arguments) -> Result<usize> {
+    ensure!(arguments.rounds > 0, "no rounds");
+    let recordings = match &arguments.streams {
+        Some(folder) => lapidary_streams::read_dir(folder)?,
+        None => Vec::new(),
+    };
+    let mut sides = Side::all()?;
+    let mut meter = Meter::new()?;
+    let trace = Allocations::new()?;
+    let mut lines = Vec::new();
+    for row in rows::all(recordings) {
+        let wanted = |word: &String| row.name.contains(word.as_str());
+        if arguments.only.is_empty() || arguments.only.iter().any(wanted) {
+            let measured = measure(
+                &row,
+                &mut sides,
+                &mut meter,
+                trace.as_ref(),
+                arguments.rounds,
+            );
+            lines.extend(measured.with_context(|| row.name.clone())?);
+        }
     }
-    rows.push(measure("busy", &mut control, &work.target, || {
-        work.target.is_busy().map(drop).context("busy query")
-    })?);
-    report(&rows);
-    ensure!(
-        device.reset_counter()? == 0,
-        "the engine was reset meanwhile"
-    );
-    Ok(())
+    print!("{}", table::text(&lines));
+    if let Some(path) = &arguments.tsv {
+        std::fs::write(path, table::tsv(&lines)).with_context(|| path.display().to_string())?;
+    }
+    for side in &sides {
+        let resets = side.device.reset_counter()?;
+        ensure!(resets == 0, "{}: the engine was reset", side.driver);
+    }
+    Ok(lines
+        .iter()
+        .filter(|line| line.verdict() == Some(false))
+        .count())
+}
+
+/// What was counted on one side, per action, one value a round.
+#[derive(Default)]
+struct Counts {
+    instructions: Vec<f64>,
+    /// Of these, from entry to return of the action; the median of the round.
+    entry_to_return: Vec<f64>,
+    accesses: Vec<f64>,
+    reads: Vec<f64>,
+    writes: Vec<f64>,
+    interrupts: Vec<f64>,
+    allocations: Vec<f64>,
 }
 
 fn measure(
-    name: &'static str,
-    control: &mut Option<Control>,
-    target: &Bo,
-    mut work: impl FnMut() -> Result<()>,
-) -> Result<Row> {
-    for _ in 0..WARM_UP {
-        work()?;
-    }
-    settle(target)?;
-    let before = control.as_mut().map(Control::counters).transpose()?;
-    let mut ticks = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
-        // SAFETY: reading the time stamp counter has no preconditions.
-        let begin = unsafe { _rdtsc() };
-        work()?;
-        // SAFETY: as above.
-        ticks.push(unsafe { _rdtsc() }.wrapping_sub(begin));
-    }
-    // Completion costs count too, so they get time to happen; nobody waits for them by ioctl.
-    std::thread::sleep(Duration::from_millis(200));
-    let after = control.as_mut().map(Control::counters).transpose()?;
-    let per_run = |counter: &str| -> Result<Option<f64>> {
-        match (&before, &after) {
-            (Some(before), Some(after)) => {
-                let difference = after.get(counter)?.wrapping_sub(before.get(counter)?);
-                Ok(Some(difference as f64 / RUNS as f64))
-            }
-            _ => Ok(None),
+    row: &Row,
+    sides: &mut [Side],
+    meter: &mut Meter,
+    trace: Option<&Allocations>,
+    rounds: usize,
+) -> Result<Vec<Line>> {
+    let mut ops: Vec<Op> = sides
+        .iter()
+        .map(|side| row.make(side))
+        .collect::<Result<_>>()?;
+    let mut counts: Vec<Counts> = sides.iter().map(|_| Counts::default()).collect();
+    for round in 0..=rounds {
+        for ((side, op), counts) in sides.iter_mut().zip(&mut ops).zip(&mut counts) {
+            let mut unused = Counts::default();
+            let counts = if round == 0 { &mut unused } else { counts };
+            once(row, side, op, meter, counts).with_context(|| side.driver.clone())?;
         }
-    };
-    let (reads, writes) = (per_run("mmio_reads")?, per_run("mmio_writes")?);
-    settle(target)?;
-    let allocations = match Allocations::new()? {
-        None => None,
-        Some(mut trace) => {
-            trace.start()?;
-            for _ in 0..RUNS {
-                work()?;
+    }
+    if let Some(trace) = trace {
+        // What happens in this time anyway.
+        let nothing = trace.during(&mut || pause(PAUSE))?;
+        for _ in 0..rounds.min(3) {
+            for ((side, op), counts) in sides.iter_mut().zip(&mut ops).zip(&mut counts) {
+                let all = trace
+                    .during(&mut || {
+                        (0..row.times).try_for_each(&mut *op)?;
+                        pause(PAUSE)
+                    })
+                    .with_context(|| side.driver.clone())?;
+                let of_row = all.saturating_sub(nothing) as f64;
+                counts.allocations.push(of_row / row.times as f64);
             }
-            Some(trace.stop()? as f64 / RUNS as f64)
         }
-    };
-    settle(target)?;
-    ticks.sort_unstable();
-    Ok(Row {
-        name,
-        minimum: ticks[0],
-        median: ticks[RUNS / 2],
-        reads,
-        writes,
-        allocations,
-    })
+    }
+    Ok(lines(row, sides, counts))
 }
 
-fn settle(target: &Bo) -> Result<()> {
-    target.wait().context("waiting for the engine")?;
-    std::thread::sleep(Duration::from_millis(100));
+fn pause(length: Duration) -> Result<()> {
+    std::thread::sleep(length);
     Ok(())
 }
 
-fn report(rows: &[Row]) {
-    let show = |value: Option<f64>| value.map_or("n/a".into(), |value| format!("{value:.2}"));
-    println!(
-        "per call           ticks (min)  ticks (median)   MMIO reads  MMIO writes  allocations"
-    );
-    for row in rows {
-        println!(
-            "{:<16} {:>13} {:>15} {:>12} {:>12} {:>12}",
-            row.name,
-            row.minimum,
-            row.median,
-            show(row.reads),
-            show(row.writes),
-            show(row.allocations)
+/// One round on one side.
+fn once(
+    row: &Row,
+    side: &mut Side,
+    op: &mut Op,
+    meter: &mut Meter,
+    counts: &mut Counts,
+) -> Result<()> {
+    let mut calls = Vec::with_capacity(row.times);
+    let before = side.accesses()?;
+    let instructions = meter.measure(PAUSE, &mut || {
+        for i in 0..row.times {
+            let begin = ticks();
+            op(i)?;
+            calls.push(ticks().wrapping_sub(begin));
+        }
+        Ok(())
+    })?;
+    let after = side.accesses()?;
+    let per_time = |count: u64| count as f64 / row.times as f64;
+    counts.instructions.push(per_time(instructions));
+    calls.sort_unstable();
+    counts.entry_to_return.push(calls[calls.len() / 2] as f64);
+    if let (Some(before), Some(after)) = (before, after) {
+        ensure!(
+            side.accesses()? == Some(after),
+            "the engine was still at work when the round ended"
+        );
+        let all = after.since(before);
+        counts.reads.push(per_time(all.reads));
+        counts.writes.push(per_time(all.writes));
+        counts.accesses.push(per_time(all.reads + all.writes));
+        counts.interrupts.push(per_time(all.interrupts));
+        ensure!(
+            row.kind != Kind::Wait || all.interrupts >= row.times as u64,
+            "{} interrupts for {} waits: some found the engine idle",
+            all.interrupts,
+            row.times
         );
     }
-    println!("(ticks are instructions in a guest under -icount shift=0)");
-    for row in rows {
-        println!(
-            "bench {} ticks_min={} ticks_median={} mmio_reads={} mmio_writes={} allocations={}",
-            row.name,
-            row.minimum,
-            row.median,
-            show(row.reads),
-            show(row.writes),
-            show(row.allocations)
-        );
+    Ok(())
+}
+
+/// The lines of one row.
+fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
+    let mut upstream = Counts::default();
+    let mut ours = Counts::default();
+    for (side, counts) in sides.iter().zip(counts) {
+        if side.driver == "radeon" {
+            upstream = counts;
+        } else {
+            ours = counts;
+        }
     }
+    let kind = row.kind;
+    let submits = matches!(kind, Kind::Submission | Kind::Refusal);
+    let only = |applies: bool, target: Target| if applies { target } else { Target::None };
+    let accesses = match kind {
+        Kind::Submission => Target::Most(1.0),
+        Kind::Refusal => Target::Most(0.0),
+        Kind::Wait => Target::Most(6.0),
+        Kind::Other => Target::None,
+    };
+    let line = |quantity, upstream: Vec<f64>, ours: Vec<f64>, target| Line {
+        row: row.name.clone(),
+        quantity,
+        upstream: Values::new(upstream),
+        ours: Values::new(ours),
+        target,
+    };
+    let all = [
+        line(
+            "instructions",
+            upstream.instructions,
+            ours.instructions,
+            only(submits, Target::Ratio(0.8)),
+        ),
+        line(
+            "- entry to return",
+            upstream.entry_to_return,
+            ours.entry_to_return,
+            Target::None,
+        ),
+        line(
+            "register accesses",
+            upstream.accesses,
+            ours.accesses,
+            accesses,
+        ),
+        line("- reads", upstream.reads, ours.reads, Target::None),
+        line("- writes", upstream.writes, ours.writes, Target::None),
+        line(
+            "interrupts",
+            upstream.interrupts,
+            ours.interrupts,
+            only(submits, Target::Most(0.0)),
+        ),
+        line(
+            "allocations",
+            upstream.allocations,
+            ours.allocations,
+            Target::None,
+        ),
+    ];
+    // Across a sleep, what lies between entry and return says nothing.
+    all.into_iter()
+        .filter(|line| !line.quantity.starts_with("- entry") || kind != Kind::Wait)
+        .collect()
 }

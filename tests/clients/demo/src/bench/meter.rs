@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Counting the instructions of everything that an action causes, sleeping included.
+//!
+//! In a guest under `-icount shift=0` with one CPU the time stamp counter advances by one with each
+//! instruction. That counts a call from entry to return exactly, but not what the call causes later: an
+//! interrupt, a worker that cleans up. Across a sleep the counter is useless, since an idle CPU lets time
+//! jump.
+//!
+//! So the CPU is never idle here: a process of the lowest class spins whenever nobody else wants to run, and
+//! counts its rounds, each of a known number of instructions. What the time stamp counter advanced, less the
+//! instructions of the spinner, is what everybody else executed: the action, interrupts, workers, context
+//! switches, and the timer's ticks. Ticks happen without any action too; the meter is told to measure
+//! nothing at all for the same time, and that is taken off.
+
+use anyhow::{Context, Result, ensure};
+use rustix::mm::{MapFlags, ProtFlags};
+use std::arch::asm;
+use std::arch::x86_64::_rdtsc;
+use std::time::Duration;
+
+/// Instructions of one round of the spinner, see [`spin`]. The more, the faster the guest's time passes: most
+/// do nothing, which costs an emulator nothing.
+const ROUND: u64 = 16;
+
+/// The time stamp counter.
+#[inline]
+pub fn ticks() -> u64 {
+    // SAFETY: reading the time stamp counter has no preconditions.
+    unsafe { _rdtsc() }
+}
+
+/// The spinning process; ends when dropped.
+pub struct Meter {
+    child: libc::pid_t,
+    rounds: *mut u64,
+    /// What nothing costs for a pause of this length.
+    nothing: Option<(Duration, u64)>,
+}
+
+/// Counts rounds for ever.
+///
+/// # Safety
+///
+/// `rounds` points to memory that nobody else writes.
+unsafe fn spin(rounds: *mut u64) -> ! {
+    // SAFETY: The caller's promise.
+    unsafe {
+        asm!(
+            "2:",
+            ".rept 14",
+            "nop",
+            ".endr",
+            "add qword ptr [{rounds}], 1",
+            "jmp 2b",
+            rounds = in(reg) rounds,
+            options(noreturn, nostack),
+        )
+    }
+}
+
+impl Meter {
+    /// Starts the spinner. Call while the process has one thread.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory, or no process can be made.
+    pub fn new() -> Result<Meter> {
+        // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+        let page = unsafe {
+            rustix::mm::mmap_anonymous(
+                std::ptr::null_mut(),
+                4096,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+            )
+        };
+        let rounds = page.context("a page for the spinner")?.cast::<u64>();
+        // SAFETY: the process has one thread; the child only makes system calls and spins.
+        let child = unsafe { libc::fork() };
+        ensure!(child >= 0, "fork: {}", std::io::Error::last_os_error());
+        if child == 0 {
+            // SAFETY: plain system calls with valid arguments; then the loop, whose page is shared with the
+            // parent, who only reads it.
+            unsafe {
+                let parameter: libc::sched_param = std::mem::zeroed();
+                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0
+                    || libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameter) != 0
+                {
+                    libc::_exit(1);
+                }
+                spin(rounds)
+            }
+        }
+        let meter = Meter {
+            child,
+            rounds,
+            nothing: None,
+        };
+        let before = meter.rounds();
+        std::thread::sleep(Duration::from_millis(20));
+        ensure!(meter.rounds() > before, "the spinner does not spin");
+        Ok(meter)
+    }
+
+    fn rounds(&self) -> u64 {
+        // SAFETY: the page is mapped as long as `self` exists.
+        unsafe { self.rounds.read_volatile() }
+    }
+
+    /// Instructions that everybody but the spinner executes during `action` and a pause after it, in which
+    /// what the action has caused takes place; less what happens in such a pause anyway.
+    ///
+    /// # Errors
+    ///
+    /// Those of the action.
+    pub fn measure(
+        &mut self,
+        pause: Duration,
+        action: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<u64> {
+        let nothing = match self.nothing {
+            Some((length, instructions)) if length == pause => instructions,
+            _ => {
+                let mut some = [0; 5];
+                for one in &mut some {
+                    *one = self.raw(pause, &mut || Ok(()))?;
+                }
+                some.sort_unstable();
+                self.nothing = Some((pause, some[2]));
+                some[2]
+            }
+        };
+        Ok(self.raw(pause, action)?.saturating_sub(nothing))
+    }
+
+    fn raw(&self, pause: Duration, action: &mut dyn FnMut() -> Result<()>) -> Result<u64> {
+        let (begin, rounds) = (ticks(), self.rounds());
+        action()?;
+        std::thread::sleep(pause);
+        let (end, more) = (ticks(), self.rounds());
+        let spun = more.wrapping_sub(rounds).wrapping_mul(ROUND);
+        Ok(end.wrapping_sub(begin).saturating_sub(spun))
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        // SAFETY: `child` is our own child, not yet waited for.
+        unsafe {
+            libc::kill(self.child, libc::SIGKILL);
+            libc::waitpid(self.child, std::ptr::null_mut(), 0);
+        }
+    }
+}

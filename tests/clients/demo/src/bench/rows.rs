@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What is measured: one row each.
+
+use crate::prepared::Prepared;
+use crate::side::Side;
+use crate::{recorded, streams};
+use anyhow::{Context, Result, bail, ensure};
+use lapidary_guest::bo::PAGE;
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::{Bo, Domain, Errno, Stream, abi};
+use lapidary_streams::Recording;
+use std::rc::Rc;
+
+/// Does it once; told how many times it was done before in this round.
+pub type Op = Box<dyn FnMut(usize) -> Result<()>>;
+
+/// What kind of cost a row shows; decides the targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A submission for which nobody waits.
+    Submission,
+    /// A submission that is refused.
+    Refusal,
+    /// A submission, and a client that sleeps until it is done.
+    Wait,
+    /// Something else.
+    Other,
+}
+
+/// One row of the table.
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// What it shows.
+    pub kind: Kind,
+    /// How often it is done in a round. Few enough that neither ring nor indirect buffers fill up, which
+    /// would make someone wait.
+    pub times: usize,
+    make: Box<dyn Fn(&Side) -> Result<Op>>,
+}
+
+impl Row {
+    fn new(
+        name: impl Into<String>,
+        kind: Kind,
+        times: usize,
+        make: impl Fn(&Side) -> Result<Op> + 'static,
+    ) -> Row {
+        Row {
+            name: name.into(),
+            kind,
+            times,
+            make: Box::new(make),
+        }
+    }
+
+    /// Makes what it needs on one side.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for it.
+    pub fn make(&self, side: &Side) -> Result<Op> {
+        (self.make)(side).with_context(|| format!("{} on {}", self.name, side.driver))
+    }
+}
+
+/// All rows; those of recorded submissions if there are any.
+pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (dwords, objects, times) in [(8, 1, 48), (500, 2, 48), (4096, 64, 32), (16384, 512, 8)] {
+        rows.push(Row::new(
+            format!("cs {dwords}/{objects}"),
+            Kind::Submission,
+            times,
+            move |side| submission(side, dwords, objects),
+        ));
+    }
+    let recordings = Rc::new(recordings);
+    let mut programs: Vec<&str> = recordings
+        .iter()
+        .map(|recording| recording.stream.program.as_str())
+        .collect();
+    programs.dedup();
+    for program in programs {
+        let of_program: Rc<Vec<Recording>> = Rc::new(
+            recordings
+                .iter()
+                .filter(|recording| recording.stream.program == program)
+                .cloned()
+                .collect(),
+        );
+        rows.push(Row::new(
+            format!("cs {program}"),
+            Kind::Submission,
+            of_program.len(),
+            move |side| replay(side, &of_program),
+        ));
+    }
+    rows.push(Row::new(
+        "cs refused at its end",
+        Kind::Refusal,
+        32,
+        refusal,
+    ));
+    rows.push(Row::new("cs and wait", Kind::Wait, 8, wait));
+    for domain in [Domain::Vram, Domain::Gtt] {
+        for (size, name) in [(4 << 10, "4 KiB"), (64 << 10, "64 KiB"), (1 << 20, "1 MiB")] {
+            for touch in [false, true] {
+                let place = if domain == Domain::Vram {
+                    "VRAM"
+                } else {
+                    "GTT"
+                };
+                let used = if touch { " touched" } else { "" };
+                rows.push(Row::new(
+                    format!("{place} {name}{used}"),
+                    Kind::Other,
+                    16,
+                    move |side| life(side, size, domain, touch),
+                ));
+            }
+        }
+    }
+    rows
+}
+
+/// Objects of one page, by turns in VRAM and in system memory.
+fn objects(side: &Side, count: usize) -> Result<Vec<Bo>> {
+    (0..count)
+        .map(|i| {
+            let domain = Domain::ALL[i % 2];
+            let bo = side.device.create(PAGE, domain).context("an object")?;
+            Ok(bo)
+        })
+        .collect()
+}
+
+fn prepare(stream: &Stream) -> Prepared {
+    Prepared::new(stream.words(), stream.relocations(), abi::CS_KEEP_TILING)
+}
+
+fn submission(side: &Side, dwords: usize, count: usize) -> Result<Op> {
+    let objects = objects(side, count)?;
+    let prepared = prepare(&streams::state(&objects, dwords));
+    let device = side.device.clone();
+    Ok(Box::new(move |_| {
+        // The stream names them.
+        let _ = &objects;
+        prepared.submit(&device).context("submitting")
+    }))
+}
+
+fn refusal(side: &Side) -> Result<Op> {
+    let objects = objects(side, 2)?;
+    let prepared = prepare(&streams::refused(&objects, 500));
+    let device = side.device.clone();
+    Ok(Box::new(move |_| {
+        let _ = &objects;
+        match prepared.submit(&device) {
+            Err(Errno::INVAL) => Ok(()),
+            Err(error) => Err(error).context("submitting what is to be refused"),
+            Ok(()) => bail!("the stream was to be refused"),
+        }
+    }))
+}
+
+fn replay(side: &Side, recordings: &[Recording]) -> Result<Op> {
+    let mut programs = recorded::programs(&side.device, recordings)?;
+    let program = programs.pop().context("no recording")?;
+    ensure!(programs.is_empty(), "several programs in one row");
+    let device = side.device.clone();
+    Ok(Box::new(move |i| {
+        program.submissions[i]
+            .submit(&device)
+            .with_context(|| format!("submission {i} of {}", program.name))
+    }))
+}
+
+/// The engine works for some milliseconds: a client that waits has to sleep.
+fn wait(side: &Side) -> Result<Op> {
+    const WIDTH: u32 = 2048;
+    const FILLS: usize = 12;
+    let target = side
+        .device
+        .create(u64::from(WIDTH * (WIDTH + 1) * 4), Domain::Vram)
+        .context("a large object")?;
+    let mut stream = Stream::new();
+    for _ in 0..FILLS {
+        let surface = Surface::new(&target, WIDTH * 4);
+        let all = Rect::new(0, 0, WIDTH as i32, WIDTH as i32);
+        draw2d::fill_by_registers(&mut stream, surface, 0x0012_3456, all);
+    }
+    let prepared = prepare(&stream);
+    let device = side.device.clone();
+    Ok(Box::new(move |_| {
+        prepared.submit(&device).context("submitting")?;
+        target.wait().context("waiting")
+    }))
+}
+
+/// Makes an object and closes it; in between the CPU may write to each of its pages.
+fn life(side: &Side, size: u64, domain: Domain, touch: bool) -> Result<Op> {
+    let device = side.device.clone();
+    Ok(Box::new(move |_| {
+        let bo = device.create(size, domain).context("making an object")?;
+        if touch {
+            let mapping = bo.map().context("mapping it")?;
+            for page in 0..size / PAGE {
+                mapping.set((page * PAGE / 4) as usize, 1);
+            }
+        }
+        Ok(())
+    }))
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What was measured, as a table of ratios.
+
+use std::fmt::Write as _;
+
+/// Values of one quantity on one side, sorted.
+#[derive(Clone, Debug, Default)]
+pub struct Values(Vec<f64>);
+
+impl Values {
+    /// Takes the values of all rounds.
+    pub fn new(mut values: Vec<f64>) -> Values {
+        values.sort_unstable_by(f64::total_cmp);
+        Values(values)
+    }
+
+    /// The middle one; of an even number the lower of the two.
+    pub fn median(&self) -> Option<f64> {
+        self.0.get(self.0.len().checked_sub(1)? / 2).copied()
+    }
+
+    /// Least and greatest.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        Some((*self.0.first()?, *self.0.last()?))
+    }
+}
+
+/// What has to be reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// At most this many times upstream's median.
+    Ratio(f64),
+    /// At most this number, whatever upstream has.
+    Most(f64),
+    /// Nothing: for information.
+    None,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What was done.
+    pub row: String,
+    /// What was counted, per time it was done.
+    pub quantity: &'static str,
+    /// On upstream's driver; empty if it was not there.
+    pub upstream: Values,
+    /// On ours; empty if it was not there.
+    pub ours: Values,
+    /// What has to be reached.
+    pub target: Target,
+}
+
+impl Line {
+    /// Our median in upstream's.
+    pub fn ratio(&self) -> Option<f64> {
+        let (ours, upstream) = (self.ours.median()?, self.upstream.median()?);
+        (upstream != 0.0).then(|| ours / upstream)
+    }
+
+    /// Whether the target was reached; `None` if there is none, or nothing to judge by.
+    pub fn verdict(&self) -> Option<bool> {
+        match self.target {
+            Target::Ratio(most) => Some(self.ratio()? <= most),
+            Target::Most(most) => Some(self.ours.median()? <= most),
+            Target::None => None,
+        }
+    }
+
+    fn target_text(&self) -> String {
+        match self.target {
+            Target::Ratio(most) => format!("<= {most:.2}x"),
+            Target::Most(most) => format!("<= {most}"),
+            Target::None => String::new(),
+        }
+    }
+
+    fn verdict_text(&self) -> &'static str {
+        match self.verdict() {
+            Some(true) => "ok",
+            Some(false) => "MISSED",
+            None => "",
+        }
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    match value {
+        None => "-".into(),
+        Some(value) if value >= 1000.0 => format!("{value:.0}"),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+/// Median, and how far the rounds lie apart.
+fn spread(values: &Values) -> String {
+    match values.range() {
+        Some((least, most)) if least != most => {
+            format!("{}..{}", number(Some(least)), number(Some(most)))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The table for people.
+pub fn text(lines: &[Line]) -> String {
+    let mut out = String::new();
+    let mut row = "";
+    let _ = writeln!(
+        out,
+        "{:<22} {:<20} {:>10} {:>19} {:>10} {:>19} {:>6}  {:<9} verdict",
+        "per", "", "upstream", "", "ours", "", "ratio", "target"
+    );
+    for line in lines {
+        let name = if line.row == row { "" } else { &line.row };
+        row = &line.row;
+        let written = format!(
+            "{:<22} {:<20} {:>10} {:>19} {:>10} {:>19} {:>6}  {:<9} {}",
+            name,
+            line.quantity,
+            number(line.upstream.median()),
+            spread(&line.upstream),
+            number(line.ours.median()),
+            spread(&line.ours),
+            line.ratio().map_or("-".into(), |r| format!("{r:.2}")),
+            line.target_text(),
+            line.verdict_text()
+        );
+        let _ = writeln!(out, "{}", written.trim_end());
+    }
+    out
+}
+
+/// The table for programs: tab-separated, one line a quantity, `-` for what is not there.
+pub fn tsv(lines: &[Line]) -> String {
+    let exact = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v}"));
+    let mut out = String::from(
+        "row\tquantity\tupstream\tupstream_min\tupstream_max\tours\tours_min\tours_max\tratio\ttarget\tverdict\n",
+    );
+    for line in lines {
+        let mut fields = vec![line.row.clone(), line.quantity.to_owned()];
+        for side in [&line.upstream, &line.ours] {
+            fields.push(exact(side.median()));
+            fields.push(exact(side.range().map(|r| r.0)));
+            fields.push(exact(side.range().map(|r| r.1)));
+        }
+        fields.push(exact(line.ratio()));
+        fields.push(line.target_text());
+        fields.push(line.verdict_text().to_owned());
+        for field in &mut fields {
+            if field.is_empty() {
+                field.push('-');
+            }
+        }
+        let _ = writeln!(out, "{}", fields.join("\t"));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(upstream: &[f64], ours: &[f64], target: Target) -> Line {
+        Line {
+            row: "cs".into(),
+            quantity: "instructions",
+            upstream: Values::new(upstream.to_vec()),
+            ours: Values::new(ours.to_vec()),
+            target,
+        }
+    }
+
+    #[test]
+    fn medians_are_judged() {
+        let good = line(
+            &[100.0, 90.0, 900.0],
+            &[80.0, 10.0, 81.0],
+            Target::Ratio(0.8),
+        );
+        assert_eq!(good.ratio(), Some(0.8));
+        assert_eq!(good.verdict(), Some(true));
+        let bad = line(&[100.0], &[80.1], Target::Ratio(0.8));
+        assert_eq!(bad.verdict(), Some(false));
+        assert_eq!(line(&[], &[7.0], Target::Most(6.0)).verdict(), Some(false));
+        assert_eq!(line(&[], &[6.0], Target::Most(6.0)).verdict(), Some(true));
+    }
+
+    #[test]
+    fn nothing_is_judged_without_two_sides() {
+        assert_eq!(line(&[], &[1.0], Target::Ratio(0.8)).verdict(), None);
+        assert_eq!(line(&[0.0], &[1.0], Target::Ratio(0.8)).ratio(), None);
+        assert_eq!(line(&[1.0], &[1.0], Target::None).verdict(), None);
+    }
+
+    #[test]
+    fn both_forms_have_a_line_each() {
+        let lines = [
+            line(&[2000.0, 2001.0], &[1500.0], Target::Ratio(0.8)),
+            line(&[2.0], &[], Target::Most(1.0)),
+        ];
+        assert_eq!(text(&lines).lines().count(), 3);
+        let tsv = tsv(&lines);
+        let fields: Vec<&str> = tsv.lines().nth(1).unwrap().split('\t').collect();
+        assert_eq!(
+            fields,
+            [
+                "cs",
+                "instructions",
+                "2000",
+                "2000",
+                "2001",
+                "1500",
+                "1500",
+                "1500",
+                "0.75",
+                "<= 0.80x",
+                "ok"
+            ]
+        );
+    }
+}
