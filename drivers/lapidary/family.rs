@@ -144,15 +144,20 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Says which kind of interrupt the chip has got. Once, before the handler can run.
     fn interrupt(&self, kind: pci::IrqType);
 
-    /// Lets the fence interrupt of all rings through, or stops it.
+    /// Lets the fence interrupt of all rings through, or stops it; says whether that is a change.
     ///
-    /// Enabling forgets what was pending before: the caller looks at [`Ring::completed`] after it. Fences
-    /// that complete later interrupt. Calls are serialised by the generic driver; it starts disabled.
-    fn arm(&self, on: bool);
+    /// Enabling forgets what was pending before: the caller looks at [`Ring::completed`] after it. The next fence
+    /// that completes interrupts, once: [`Gpu::top_half`] stops it again. Calls are serialised by the generic
+    /// driver; it starts stopped.
+    fn arm(&self, on: bool) -> bool;
+
+    /// Whether the fence interrupt is let through.
+    fn is_armed(&self) -> bool;
 
     /// Interrupt top half, in hard-interrupt context: acknowledges what is pending; must not sleep.
     ///
-    /// [`TopHalf::NotMine`] also for a device that answers all ones.
+    /// After [`TopHalf::Wake`] the fence interrupt is not let through any more. [`TopHalf::NotMine`] also for a
+    /// device that answers all ones, unless it sends messages, which are its own.
     fn top_half(&self) -> TopHalf;
 
     /// Called in the interrupt thread after [`TopHalf::Wake`]: reports what `top_half` has seen.

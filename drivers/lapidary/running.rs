@@ -98,9 +98,6 @@ pub struct Running<'a, F: Family> {
     #[pin]
     gpu: F::Gpu<'a>,
     worker: Arc<Worker>,
-    /// Whether the interrupt is let through.
-    #[pin]
-    armed: Mutex<bool>,
     #[pin]
     watches: Mutex<KVec<Watch>>,
     /// Interrupts get lost; until one arrives again.
@@ -147,7 +144,6 @@ impl<'a, F: Family> Running<'a, F> {
                 watches
             }),
             worker,
-            armed <- new_mutex!(false),
             lost: Atomic::new(false),
             faults: Atomic::new(0),
             stopped <- new_mutex!(false),
@@ -278,14 +274,8 @@ impl<'a, F: Family> Running<'a, F> {
         if *stopped {
             return;
         }
-        let mut armed = self.armed.lock();
         let wanted = self.lanes.iter().any(|lane| lane.timeline().is_wanted());
-        if wanted == *armed {
-            return;
-        }
-        self.gpu.arm(wanted);
-        *armed = wanted;
-        if wanted {
+        if self.gpu.arm(wanted) && wanted {
             // What completed before it was armed raises no interrupt.
             self.look();
         }
@@ -302,7 +292,7 @@ impl<'a, F: Family> Running<'a, F> {
 
         let overdue = timeline.overdue(completed);
         let done = timeline.progress().signalled;
-        if overdue == 0 || !*self.armed.lock() {
+        if overdue == 0 || !self.gpu.is_armed() {
             watch.sighted = None;
             timeline.process(completed);
         } else if self.lost.load(Relaxed) {

@@ -210,8 +210,12 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         self.irq.set_kind(kind);
     }
 
-    fn arm(&self, on: bool) {
-        self.irq.arm(on);
+    fn arm(&self, on: bool) -> bool {
+        self.irq.arm(on)
+    }
+
+    fn is_armed(&self) -> bool {
+        self.irq.is_armed()
     }
 
     fn top_half(&self) -> TopHalf {

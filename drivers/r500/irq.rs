@@ -8,12 +8,18 @@
 //! processor did before. It is enabled only while somebody waits, so that a busy ring without
 //! waiters does not interrupt at all.
 //!
+//! Every register access costs the CPU about as much as a thousand instructions, so a wait has few
+//! of them: to arm, the old state is acknowledged, read back, and the source enabled; when the
+//! interrupt comes, the source is disabled and messages re-armed. Nothing is asked and nothing
+//! acknowledged then, because a message comes from this chip alone and only for what is enabled,
+//! and whoever arms the next time acknowledges.
+//!
 //! Display interrupts come in through one bit of the same status, and belong to nobody here: should
 //! one be pending, its sources are switched off (see [`display`]).
 //!
 //! Message-signalled interrupts are sent once and then need a re-arm. An R5xx does that by a write
-//! to `MSI_REARM_EN`, which must be the last thing: what is pending after it sends the next
-//! message.
+//! of one to `MSI_REARM_EN`, a trigger rather than a bit that is kept. It must be the last thing:
+//! what is pending after it sends the next message.
 //!
 //! The manual mentions interrupts in 4.9 and 9.1.13 only; facts are from Linux' `radeon`
 //! (`rs600_irq_process`).
@@ -62,6 +68,8 @@ pub(crate) struct Irq<'a> {
     window: Window<'a>,
     /// Interrupts are messages: re-arm after each.
     messages: Atomic<bool>,
+    /// The fence interrupt is enabled, and has not come since.
+    armed: Atomic<bool>,
 }
 
 impl<'a> Irq<'a> {
@@ -70,6 +78,7 @@ impl<'a> Irq<'a> {
         let irq = Self {
             window,
             messages: Atomic::new(false),
+            armed: Atomic::new(false),
         };
         irq.off();
         display::silence(window);
@@ -85,42 +94,67 @@ impl<'a> Irq<'a> {
         }
     }
 
-    /// Enables or disables the fence interrupt. Enabling forgets what was pending.
-    pub(crate) fn arm(&self, on: bool) {
+    /// Enables the fence interrupt for one time, or disables it; says whether that is a change.
+    /// Enabling forgets what was pending.
+    pub(crate) fn arm(&self, on: bool) -> bool {
+        if self.is_armed() == on {
+            return false;
+        }
         if on {
-            self.acknowledge_fence();
+            let status = self.acknowledge_fence();
+            // Before the source is enabled: the interrupt may come at once.
+            self.armed.store(true, Relaxed);
             self.window
                 .write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(true));
+            if status.into_raw() != u32::MAX && Pending::decode(status).display {
+                display::silence(self.window);
+            }
         } else {
             self.off();
         }
+        true
+    }
+
+    /// Whether the fence interrupt is enabled and has not come since.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.armed.load(Relaxed)
     }
 
     /// Disables everything.
     pub(crate) fn off(&self) {
+        self.armed.store(false, Relaxed);
         self.window.write_reg(GEN_INT_CNTL::zeroed());
     }
 
-    /// Lets the next message be sent. It is the edge that counts.
+    /// Lets the next message be sent.
     fn rearm(&self) {
-        self.window.write_reg(MSI_REARM_EN::zeroed());
         self.window
             .write_reg(MSI_REARM_EN::zeroed().with_msi_rearm_en(true));
     }
 
-    /// Forgets the fence interrupt that is pending, and returns when the chip has done so.
+    /// Forgets the fence interrupt that is pending, and returns when the chip has done so, with
+    /// what else is pending.
     ///
     /// Writes are on their way for a while, and this one would also take away the interrupt of a
     /// fence that completes meanwhile, after the caller has looked which ones have. The answer of
     /// the read comes behind the write, and behind what the chip wrote to memory before.
-    fn acknowledge_fence(&self) {
+    fn acknowledge_fence(&self) -> GEN_INT_STATUS {
         self.window
             .write_reg(GEN_INT_STATUS::zeroed().with_sw_int(true));
-        let _ = self.window.read(GEN_INT_STATUS);
+        self.window.read(GEN_INT_STATUS)
     }
 
-    /// Hard interrupt: finds out whether the chip has raised it, and acknowledges.
+    /// Hard interrupt: finds out whether the chip has raised it, and sees to it that it does not go
+    /// on. A fence interrupt comes once, then it has to be armed again.
     pub(crate) fn top_half(&self) -> TopHalf {
+        let messages = self.messages.load(Relaxed);
+        if messages && self.is_armed() {
+            // If it was the display, arming finds out.
+            self.off();
+            self.rearm();
+            return TopHalf::Wake;
+        }
+
         let status = self.window.read(GEN_INT_STATUS);
         if status.into_raw() == u32::MAX {
             return TopHalf::NotMine;
@@ -130,11 +164,12 @@ impl<'a> Irq<'a> {
             display::silence(self.window);
         }
         if pending.fence {
+            self.off();
+            // The line has to be low before the handler returns.
             self.acknowledge_fence();
         }
         // A message is from this chip, and has to be followed by a re-arm, even if what it was about
         // has been acknowledged since: `arm` does so, maybe at this moment on another CPU.
-        let messages = self.messages.load(Relaxed);
         if messages {
             self.rearm();
         }
@@ -174,7 +209,7 @@ mod tests {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
         let irq = Irq::new(window);
-        irq.set_kind(pci::IrqType::Msi);
+        irq.set_kind(pci::IrqType::Intx);
         window.write_reg(GEN_INT_STATUS::from(u32::MAX));
         assert!(irq.top_half() == TopHalf::NotMine);
         assert_eq!(window.read(GEN_INT_STATUS).into_raw(), u32::MAX);
@@ -198,19 +233,53 @@ mod tests {
     }
 
     #[test]
-    fn fence_is_acknowledged_and_wakes() -> Result {
+    fn a_line_is_acknowledged_and_masked() -> Result {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
         let irq = Irq::new(window);
-        irq.set_kind(pci::IrqType::Msi);
-        window.write_reg(MSI_REARM_EN::zeroed());
+        irq.set_kind(pci::IrqType::Intx);
+        assert!(irq.arm(true));
         let fired = GEN_INT_STATUS::zeroed().with_sw_int(true);
         window.write_reg(fired.with_vga_int_stat(true));
 
         assert!(irq.top_half() == TopHalf::Wake);
         // In plain memory the acknowledgement stays to be seen: the fence's bit alone.
         assert_eq!(window.read(GEN_INT_STATUS).into_raw(), fired.into_raw());
+        assert_eq!(window.read(GEN_INT_CNTL).into_raw(), 0);
+        assert!(!irq.is_armed());
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
+        Ok(())
+    }
+
+    #[test]
+    fn a_message_is_masked_and_rearmed_without_a_question() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Msi);
+        window.write_reg(MSI_REARM_EN::zeroed());
+        assert!(irq.arm(true));
+        // Neither read nor written.
+        window.write_reg(GEN_INT_STATUS::from(u32::MAX));
+
+        assert!(irq.top_half() == TopHalf::Wake);
+        assert_eq!(window.read(GEN_INT_STATUS).into_raw(), u32::MAX);
+        assert_eq!(window.read(GEN_INT_CNTL).into_raw(), 0);
+        assert!(!irq.is_armed());
         assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+        Ok(())
+    }
+
+    #[test]
+    fn a_message_without_arming_is_looked_into() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Msi);
+        window.write_reg(DXMODE_INT_MASK::from(u32::MAX));
+        window.write_reg(GEN_INT_STATUS::zeroed().with_display_int_stat(true));
+        assert!(irq.top_half() == TopHalf::Handled);
+        assert_eq!(window.read(DXMODE_INT_MASK).into_raw(), 0);
         Ok(())
     }
 
@@ -234,10 +303,12 @@ mod tests {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
         let irq = Irq::new(window);
-        irq.arm(true);
+        assert!(!irq.arm(false));
+        assert!(irq.arm(true));
+        assert!(!irq.arm(true));
         assert!(window.read(GEN_INT_CNTL).sw_int_en());
         assert!(window.read(GEN_INT_STATUS).sw_int());
-        irq.arm(false);
+        assert!(irq.arm(false));
         assert_eq!(window.read(GEN_INT_CNTL).into_raw(), 0);
         Ok(())
     }
