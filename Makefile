@@ -4,7 +4,7 @@
 # outside the checkout (XDG_CACHE_HOME), and both are idempotent.
 
 .DEFAULT_GOAL := help
-.PHONY: help run check shell modules install bench oracle setup clean
+.PHONY: help run check shell modules install bench oracle mesa fuzz mutants setup clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -28,6 +28,14 @@ shell: ## an interactive guest on the model (make shell CHIP=rv515)
 bench: ## cost of a submission in instructions, MMIO accesses, allocations; speed of the checker
 	@scripts/setup
 	@scripts/enter scripts/bench
+
+fuzz: ## the checker against the model, ten million streams (make fuzz N=…, SEED=…)
+	@scripts/setup
+	@scripts/enter scripts/fuzz $(N)
+
+mutants: ## take the model's features away, one at a time: do the tests notice? (hours)
+	@scripts/setup
+	@scripts/enter scripts/mutants $(LIST)
 
 setup: ## only the set-up: Debian root, kernel, modules, programs
 	@scripts/setup
