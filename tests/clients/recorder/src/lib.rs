@@ -78,11 +78,8 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_voi
     let result = unsafe { real(fd, request, argument) };
     if let Some(prepared) = prepared {
         // SAFETY: a pointer to this thread's own variable.
-        let errno = if result < 0 {
-            unsafe { *libc::__errno_location() }
-        } else {
-            0
-        };
+        let errno = unsafe { *libc::__errno_location() };
+        let errno = if result < 0 { errno } else { 0 };
         with_recorder(|recorder| recorder.after(prepared, errno));
     }
     result

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A small 2D job by registers, and the picture it must leave.
+
+use crate::client::{Bo, Commands};
+use anyhow::{Result, ensure};
+use lapidary_guest::device::Domain;
+use lapidary_registers::r500::enums::{brush_type, datatype, src_load, src_type};
+use lapidary_registers::r500::mmio;
+use lapidary_registers::r500::pm4::gui_control;
+
+/// Pixels a row.
+pub const WIDTH: u32 = 128;
+/// Rows.
+pub const HEIGHT: u32 = 64;
+/// Bytes of a picture.
+pub const BYTES: u32 = WIDTH * HEIGHT * 4;
+
+/// Copy the brush.
+const PATCOPY: u32 = 0xf0;
+/// Copy the source.
+const SRCCOPY: u32 = 0xcc;
+
+/// Left, top, width, height.
+#[derive(Clone, Copy, Debug)]
+pub struct Rect(pub u32, pub u32, pub u32, pub u32);
+
+/// A picture in the CPU's memory.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture(pub Vec<u32>);
+
+impl Picture {
+    /// One colour.
+    pub fn plain(colour: u32) -> Picture {
+        Picture(vec![colour; (WIDTH * HEIGHT) as usize])
+    }
+
+    /// Fills a rectangle.
+    pub fn fill(&mut self, Rect(x, y, w, h): Rect, colour: u32) {
+        for row in y..y + h {
+            let start = (row * WIDTH + x) as usize;
+            self.0[start..start + w as usize].fill(colour);
+        }
+    }
+
+    /// Copies a rectangle of another picture to a place in this one.
+    pub fn copy(&mut self, from: &Picture, (from_x, from_y): (u32, u32), Rect(x, y, w, h): Rect) {
+        for row in 0..h {
+            let source = ((from_y + row) * WIDTH + from_x) as usize;
+            let to = ((y + row) * WIDTH + x) as usize;
+            let w = w as usize;
+            self.0[to..to + w].copy_from_slice(&from.0[source..source + w]);
+        }
+    }
+
+    /// Fails at the first pixel of the object that differs.
+    pub fn compare(&self, bo: &Bo<'_>) -> Result<()> {
+        bo.with_words(false, |words| {
+            for (i, (&wanted, &seen)) in self.0.iter().zip(words.iter()).enumerate() {
+                let (x, y) = (i as u32 % WIDTH, i as u32 / WIDTH);
+                ensure!(
+                    wanted == seen,
+                    "pixel ({x}, {y}) is {seen:#010x} instead of {wanted:#010x}"
+                );
+            }
+            Ok(())
+        })?
+    }
+}
+
+fn control(brush: u32, rop: u32) -> u32 {
+    let mut word = gui_control::DST_PITCH_OFF.put(0, 1);
+    word = gui_control::SRC_PITCH_OFF.put(word, 1);
+    word = gui_control::SRC_CLIPPING.put(word, 1);
+    word = gui_control::DST_CLIPPING.put(word, 1);
+    word = gui_control::BRUSH_TYPE.put(word, brush);
+    word = gui_control::DST_TYPE.put(word, datatype::ARGB8888);
+    word = gui_control::SRC_TYPE.put(word, src_type::COLOR);
+    word = gui_control::WIN31_ROP.put(word, rop);
+    word = gui_control::SRC_LOAD.put(word, src_load::MEMORY);
+    word = gui_control::GMC_CLR_CMP_FCN_DIS.put(word, 1);
+    gui_control::GMC_WR_MSK_DIS.put(word, 1)
+}
+
+fn pitch_offset() -> u32 {
+    mmio::dst_pitch_offset::PITCH.put(0, WIDTH * 4 / 64)
+}
+
+fn forward() -> u32 {
+    let word = mmio::dp_cntl::DST_X_LEFT_TO_RIGHT.put(0, 1);
+    mmio::dp_cntl::DST_Y_TOP_TO_BOTTOM.put(word, 1)
+}
+
+fn pair(high: u32, low: u32) -> u32 {
+    (high << 16) | low
+}
+
+/// Fills rectangles of an object.
+pub fn fill(
+    commands: &mut Commands<'_>,
+    (to, domain): (&Bo<'_>, Domain),
+    rectangles: &[(Rect, u32)],
+) -> Result<()> {
+    let words = 12 + 6 * rectangles.len() as u32;
+    commands.section(words, |commands| {
+        commands.register(mmio::DST_PITCH_OFFSET, pitch_offset())?;
+        commands.relocation(to, 0, domain.bits())?;
+        commands.register(mmio::SC_TOP_LEFT, 0)?;
+        commands.register(mmio::SC_BOTTOM_RIGHT, pair(HEIGHT, WIDTH))?;
+        commands.register(
+            mmio::DP_GUI_MASTER_CNTL,
+            control(brush_type::SOLID_COLOR, PATCOPY),
+        )?;
+        commands.register(mmio::DP_CNTL, forward())?;
+        for &(Rect(x, y, w, h), colour) in rectangles {
+            commands.register(mmio::DP_BRUSH_FRGD_CLR, colour)?;
+            commands.register(mmio::DST_Y_X, pair(y, x))?;
+            commands.register(mmio::DST_HEIGHT_WIDTH, pair(h, w))?;
+        }
+        Ok(())
+    })
+}
+
+/// Copies a rectangle from object to object.
+pub fn copy(
+    commands: &mut Commands<'_>,
+    (from, from_domain): (&Bo<'_>, Domain),
+    (to, domain): (&Bo<'_>, Domain),
+    (from_x, from_y): (u32, u32),
+    Rect(x, y, w, h): Rect,
+) -> Result<()> {
+    commands.section(22, |commands| {
+        commands.register(mmio::SRC_PITCH_OFFSET, pitch_offset())?;
+        commands.relocation(from, from_domain.bits(), 0)?;
+        commands.register(mmio::DST_PITCH_OFFSET, pitch_offset())?;
+        commands.relocation(to, 0, domain.bits())?;
+        commands.register(mmio::SC_TOP_LEFT, 0)?;
+        commands.register(mmio::SC_BOTTOM_RIGHT, pair(HEIGHT, WIDTH))?;
+        commands.register(mmio::DP_GUI_MASTER_CNTL, control(brush_type::NONE, SRCCOPY))?;
+        commands.register(mmio::DP_CNTL, forward())?;
+        commands.register(mmio::SRC_Y_X, pair(from_y, from_x))?;
+        commands.register(mmio::DST_Y_X, pair(y, x))?;
+        commands.register(mmio::DST_HEIGHT_WIDTH, pair(h, w))
+    })
+}

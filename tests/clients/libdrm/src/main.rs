@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A client of libdrm_radeon, the library under xf86-video-ati: its buffer objects, its command streams
+//! with relocations and space checks, its surface calls, in a small 2D job whose pixels are compared.
+//!
+//! It runs in the guest's Debian root, where the library is, under the harness of `tests/guest`.
+
+mod client;
+mod draw;
+mod radeon;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use client::Client;
+use draw::{BYTES, HEIGHT, Picture, Rect, WIDTH};
+use lapidary_guest::abi;
+use lapidary_guest::device::{Device, Domain};
+use lapidary_guest::harness::{self, Test};
+use lapidary_guest::sysfs::PciDevice;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Room in a domain that space checks count with.
+const LIMITS: [(Domain, u32); 2] = [(Domain::Vram, 64 << 20), (Domain::Gtt, 64 << 20)];
+
+fn client() -> Result<Client> {
+    Client::open(Device::open()?.path())
+}
+
+/// The primary node (`card…`) of the device: global names exist only there.
+fn primary() -> Result<PathBuf> {
+    let device = Device::open()?;
+    let folder = PciDevice::of(&*device)?.directory().join("drm");
+    for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        let name = entry?.file_name();
+        if name.to_string_lossy().starts_with("card") {
+            return Ok(PathBuf::from("/dev/dri").join(name));
+        }
+    }
+    bail!("{} has no primary node", folder.display())
+}
+
+/// Objects in both domains: handles, mappings that hold data, references, where they are.
+fn objects() -> Result<()> {
+    let client = client()?;
+    for domain in Domain::ALL {
+        let bo = client.create(BYTES, domain)?;
+        bo.handle()?;
+        ensure!(bo.size() == BYTES, "{} bytes instead of {BYTES}", bo.size());
+        let again = bo.clone();
+        drop(bo);
+        let bo = again;
+        bo.with_words(true, |words| {
+            for (i, word) in words.iter_mut().enumerate() {
+                *word = i as u32 ^ 0x5a5a_0000;
+            }
+        })?;
+        bo.wait()?;
+        let (busy, domain_now) = bo.busy();
+        ensure!(!busy, "an object that nobody used is busy");
+        ensure!(
+            domain_now == domain.bits(),
+            "it was made in domain {} and is in {domain_now}",
+            domain.bits()
+        );
+        bo.set_domain(abi::DOMAIN_CPU, 0)?;
+        bo.with_words(false, |words| {
+            let wrong = words
+                .iter()
+                .enumerate()
+                .find(|&(i, &w)| w != i as u32 ^ 0x5a5a_0000);
+            ensure!(wrong.is_none(), "word {wrong:x?}");
+            Ok(())
+        })??;
+        // SAFETY: the object lives.
+        let is_static = unsafe { (client.radeon.bo_is_static)(bo.raw()) };
+        ensure!(is_static == 0, "a GEM object is not static");
+    }
+    Ok(())
+}
+
+/// Tiling flags and pitch are kept.
+fn tiling() -> Result<()> {
+    let client = client()?;
+    let bo = client.create(BYTES, Domain::Vram)?;
+    ensure!(
+        bo.tiling()? == (0, 0),
+        "a new object has tiling {:?}",
+        bo.tiling()?
+    );
+    let flags = abi::TILING_MACRO | abi::TILING_MICRO;
+    bo.set_tiling(flags, WIDTH * 4)?;
+    ensure!(
+        bo.tiling()? == (flags, WIDTH * 4),
+        "tiling is {:?}",
+        bo.tiling()?
+    );
+    bo.set_tiling(0, 0)?;
+    ensure!(bo.tiling()? == (0, 0), "tiling is {:?}", bo.tiling()?);
+    Ok(())
+}
+
+/// A global name leads another client to the same memory; a render node gives none.
+fn names() -> Result<()> {
+    let path = primary()?;
+    let (first, second) = (Client::open(&path)?, Client::open(&path)?);
+    let bo = first.create(BYTES, Domain::Gtt)?;
+    bo.with_words(true, |words| words.fill(0x0bad_cafe))?;
+    let name = bo.name().map_err(|e| anyhow::anyhow!("no name: {e}"))?;
+    let other = second.open_name(name)?;
+    ensure!(
+        other.size() == BYTES,
+        "the name leads to {} bytes",
+        other.size()
+    );
+    other.with_words(true, |words| {
+        ensure!(
+            words.iter().all(|&word| word == 0x0bad_cafe),
+            "other memory"
+        );
+        words[7] = 7;
+        Ok(())
+    })??;
+    let seventh = bo.with_words(false, |words| words[7])?;
+    ensure!(seventh == 7, "what the other client wrote is not seen");
+
+    let render = client()?;
+    let bo = render.create(4096, Domain::Gtt)?;
+    ensure!(bo.name().is_err(), "a render node gave a global name");
+    Ok(())
+}
+
+/// Fills and copies between VRAM and GTT in several submissions; every pixel is compared.
+fn drawing() -> Result<()> {
+    let client = client()?;
+    let mut commands = client.stream(1024, LIMITS)?;
+    let mut streams = 0;
+    for (near, far) in [(Domain::Vram, Domain::Gtt), (Domain::Gtt, Domain::Vram)] {
+        let (canvas, copy) = (client.create(BYTES, near)?, client.create(BYTES, far)?);
+        let mut expected = Picture::plain(0xff10_2030);
+        let mut fills = vec![(Rect(0, 0, WIDTH, HEIGHT), 0xff10_2030)];
+        for i in 0..10 {
+            let (rect, colour) = (Rect(3 * i, 2 * i + 1, 60 - i, 30), 0x1111_1111 * (i + 1));
+            fills.push((rect, colour));
+            expected.fill(rect, colour);
+        }
+        draw::fill(&mut commands, (&canvas, near), &fills)?;
+        // SAFETY: both live.
+        let referenced =
+            unsafe { (client.radeon.bo_is_referenced_by_cs)(canvas.raw(), commands.raw()) };
+        ensure!(referenced != 0, "the stream does not know its object");
+        commands.emit()?;
+        streams += 1;
+
+        let mut expected_copy = Picture::plain(0x0102_0304);
+        let whole = [(Rect(0, 0, WIDTH, HEIGHT), 0x0102_0304)];
+        draw::fill(&mut commands, (&copy, far), &whole)?;
+        for i in 0..4 {
+            let (from, to) = ((5 * i, 7 * i), Rect(100 - 20 * i, 9 * i, 25, 11));
+            draw::copy(&mut commands, (&canvas, near), (&copy, far), from, to)?;
+            expected_copy.copy(&expected, from, to);
+        }
+        commands.emit()?;
+        streams += 1;
+        copy.wait()?;
+        let (busy, domain) = copy.busy();
+        ensure!(
+            !busy && domain == far.bits(),
+            "after waiting: {busy}, domain {domain}"
+        );
+        expected.compare(&canvas).context("the canvas")?;
+        expected_copy.compare(&copy).context("the copy")?;
+    }
+    ensure!(streams == 4, "{streams} submissions");
+    Ok(())
+}
+
+/// What the library's accounting says: room, a wish to flush, an object that can never fit.
+fn space() -> Result<()> {
+    const OK: i32 = 0;
+    const TOO_BIG: i32 = 1;
+    let client = client()?;
+    let limits = [(Domain::Vram, 1 << 20), (Domain::Gtt, 1 << 20)];
+    let mut commands = client.stream(256, limits)?;
+    commands.count_flushes();
+    let radeon = &client.radeon;
+    let half = |domain| client.create(600 << 10, domain);
+    let (first, second) = (half(Domain::Vram)?, half(Domain::Vram)?);
+    let (cs, vram) = (commands.raw(), Domain::Vram.bits());
+    // SAFETY: stream and objects live throughout.
+    unsafe {
+        (radeon.cs_space_add_persistent_bo)(cs, first.raw(), 0, vram);
+        let fits = (radeon.cs_space_check)(cs);
+        ensure!(fits == OK, "0.6 of 1 MiB: {fits}");
+        // Both together are too much for any submission.
+        let both = (radeon.cs_space_check_with_bo)(cs, second.raw(), 0, vram);
+        ensure!(both == TOO_BIG, "1.2 of 1 MiB: {both}");
+        (radeon.cs_space_reset_bos)(cs);
+    }
+    // The first is in the stream; the second alone would fit, after a flush.
+    let rectangle = [(Rect(0, 0, 8, 8), 1)];
+    // SAFETY: as above.
+    let room = unsafe { (radeon.cs_space_check_with_bo)(cs, first.raw(), 0, vram) };
+    ensure!(room == OK, "0.6 of 1 MiB: {room}");
+    draw::fill(&mut commands, (&first, Domain::Vram), &rectangle)?;
+    // SAFETY: as above.
+    unsafe { (radeon.cs_space_reset_bos)(cs) };
+    let before = commands.flushes();
+    // SAFETY: as above.
+    let after = unsafe { (radeon.cs_space_check_with_bo)(cs, second.raw(), 0, vram) };
+    ensure!(
+        commands.flushes() == before + 1,
+        "the library wanted {} flushes instead of one more than {before}; it answered {after}",
+        commands.flushes()
+    );
+    // SAFETY: as above.
+    let (full, id) = unsafe { ((radeon.cs_need_flush)(cs), (radeon.cs_get_id)(cs)) };
+    ensure!(id != 0, "a stream without a number");
+    ensure!(full == 0, "a stream of {} words wants to be flushed", 18);
+    commands.emit()?;
+    first.wait()
+}
+
+/// The surface allocator knows no chip before R600: it asks for the device and gives up.
+fn surfaces() -> Result<()> {
+    let client = client()?;
+    // SAFETY: an open descriptor.
+    let manager = unsafe { (client.radeon.surface_manager_new)(client.file.as_raw_fd()) };
+    if !manager.is_null() {
+        // SAFETY: just made.
+        unsafe { (client.radeon.surface_manager_free)(manager) };
+        bail!("the library has a surface manager for this chip");
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    harness::main(vec![
+        Test::new("libdrm-objects", |_| objects()),
+        Test::new("libdrm-tiling", |_| tiling()),
+        Test::new("libdrm-names", |_| names()),
+        Test::new("libdrm-drawing", |_| drawing()),
+        Test::new("libdrm-space", |_| space()),
+        Test::new("libdrm-surfaces", |_| surfaces()),
+    ])
+}
