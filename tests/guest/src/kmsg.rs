@@ -68,8 +68,26 @@ fn parse(record: &str) -> Option<Record> {
     Some(Record {
         level: (priority & 7) as u8,
         sequence,
-        text: text.lines().next().unwrap_or("").to_owned(),
+        text: unescape(text.lines().next().unwrap_or("")),
     })
+}
+
+/// The device writes characters that cannot be printed as `\xNN`; the log holds them as they are.
+fn unescape(text: &str) -> String {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\x") {
+        let (before, escape) = rest.split_at(at);
+        plain.extend_from_slice(before.as_bytes());
+        let byte = escape
+            .get(2..4)
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let (byte, length) = byte.map_or((b'\\', 1), |byte| (byte, 4));
+        plain.push(byte);
+        rest = &escape[length..];
+    }
+    plain.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&plain).into_owned()
 }
 
 #[cfg(test)]
@@ -89,5 +107,7 @@ mod tests {
             }
         );
         assert!(parse("nonsense").is_none());
+        let escaped = parse("3,1,2,-;\\x09dword\\x5c\\x\n").unwrap();
+        assert_eq!(escaped.text, "\tdword\\\\x");
     }
 }

@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Runs `step`; console, job output, kernel log and the judge's report land in `dir`.
-pub fn run(step: &GuestStep, dir: &Path) -> anyhow::Result<Outcome> {
+/// Runs `step` with `prelude` before its job; console, job output, kernel log and the judge's report land in `dir`.
+pub fn run(step: &GuestStep, prelude: &str, dir: &Path) -> anyhow::Result<Outcome> {
     let mut boot = Command::new("scripts/boot");
     boot.arg("--out").arg(dir);
     boot.args(["--chip", &step.chip]);
@@ -29,12 +29,15 @@ pub fn run(step: &GuestStep, dir: &Path) -> anyhow::Result<Outcome> {
     for arg in &step.model {
         boot.args(["--model", arg]);
     }
+    if step.root {
+        boot.arg("--root");
+    }
     if !step.append.is_empty() {
         boot.args(["--append", &step.append]);
     }
     let log = File::create(dir.join("boot"))?;
     let status = boot
-        .args(["--", &step.job])
+        .args(["--", &format!("{prelude}\n{}", step.job)])
         .stdout(log.try_clone()?)
         .stderr(log)
         .status()

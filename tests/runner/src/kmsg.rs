@@ -2,6 +2,8 @@
 
 //! The kernel log of a guest (`dmesg -r`): what is worth a complaint, and KUnit's results.
 
+use std::collections::HashMap;
+
 use crate::{
     outcome::Outcome,
     suite::Declared, //
@@ -52,12 +54,15 @@ pub fn of_job<'a, 'b>(records: &'b [Record<'a>]) -> &'b [Record<'a>] {
 /// Complaints about lines of level warning or worse that neither the step (`declared`) nor a test
 /// in the guest (`claimed`: the exact text of lines it declared) accounts for.
 pub fn judge(records: &[Record<'_>], declared: &[Declared], claimed: &str) -> Vec<String> {
-    let mut claims: Vec<&str> = claimed.lines().collect();
+    let mut claims: HashMap<&str, u64> = HashMap::new();
+    for claim in claimed.lines() {
+        *claims.entry(claim).or_default() += 1;
+    }
     let mut complaints = Vec::new();
     let mut seen = vec![0; declared.len()];
     for record in records.iter().filter(|r| r.level <= WARNING) {
-        if let Some(at) = claims.iter().position(|claim| *claim == record.text) {
-            claims.swap_remove(at);
+        if let Some(left) = claims.get_mut(record.text).filter(|left| **left > 0) {
+            *left -= 1;
         } else if let Some(at) = declared.iter().position(|d| record.text.contains(&d.what)) {
             seen[at] += 1;
         } else {

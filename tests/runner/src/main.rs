@@ -3,17 +3,22 @@
 //! `lapidary-runner`: runs the suite of `tests/suite.toml` and prints one table.
 //!
 //! A suite is a list of steps. A *host step* is a command; a *guest step* is a job that
-//! `scripts/boot` runs on a GPU model. Whatever a step provokes on purpose (findings of the model's
+//! `scripts/boot` runs on a GPU model; a *comparison* lays the tests of two guest steps side by side, upstream's
+//! driver and ours. Whatever a step provokes on purpose (findings of the model's
 //! judge, kernel log lines of level warning or worse) is declared in that step, or by the test in
 //! the guest that provokes it, with its exact count; anything else fails the step.
 
+mod compare;
 mod guest;
 mod host;
 mod kmsg;
+mod lines;
 mod outcome;
+mod side_by_side;
 mod suite;
 
 use std::{
+    cell::RefCell,
     path::PathBuf,
     process::ExitCode,
     time::Instant, //
@@ -24,8 +29,12 @@ use clap::Parser;
 
 use crate::{
     outcome::Outcome,
+    side_by_side::Table,
     suite::Suite, //
 };
+
+/// Complaints of a step that are printed.
+const SHOWN: usize = 40;
 
 /// Runs the project's tests; to be started inside the Debian root, in the checkout.
 #[derive(Parser)]
@@ -39,6 +48,9 @@ struct Args {
     /// Lists the steps and runs none.
     #[arg(long)]
     list: bool,
+    /// Prints all rows of the comparisons, not only what is wrong with them.
+    #[arg(long)]
+    side_by_side: bool,
     /// Runs only steps whose name contains one of these words.
     words: Vec<String>,
 }
@@ -46,9 +58,9 @@ struct Args {
 fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
     let suite = Suite::read(&args.suite)?;
-    let wanted = |name: &str| args.words.is_empty() || args.words.iter().any(|w| name.contains(w));
+    let chosen = suite.chosen(&args.words);
     if args.list {
-        for name in suite.names().filter(|name| wanted(name)) {
+        for name in suite.names().filter(|name| chosen.contains(name)) {
             println!("{name}");
         }
         return Ok(ExitCode::SUCCESS);
@@ -56,7 +68,7 @@ fn main() -> anyhow::Result<ExitCode> {
 
     let mut rows = Vec::new();
     let mut run = |name: &str, step: &dyn Fn(&std::path::Path) -> anyhow::Result<Outcome>| {
-        if !wanted(name) {
+        if !chosen.contains(name) {
             return Ok(());
         }
         let dir = args.out.join(name);
@@ -65,8 +77,11 @@ fn main() -> anyhow::Result<ExitCode> {
         let outcome = step(&dir)?;
         let seconds = begin.elapsed().as_secs();
         eprintln!("{name}: {} ({seconds} s)", outcome.verdict());
-        for line in &outcome.complaints {
+        for line in outcome.complaints.iter().take(SHOWN) {
             eprintln!("    {line}");
+        }
+        if outcome.complaints.len() > SHOWN {
+            eprintln!("    and {} more", outcome.complaints.len() - SHOWN);
         }
         rows.push((name.to_owned(), outcome, seconds));
         anyhow::Ok(())
@@ -75,12 +90,27 @@ fn main() -> anyhow::Result<ExitCode> {
         run(&step.name, &|dir| host::run(step, dir))?;
     }
     for step in &suite.guest {
-        run(&step.name, &|dir| guest::run(step, dir))?;
+        run(&step.name, &|dir| guest::run(step, &suite.prelude, dir))?;
+    }
+    let compared = RefCell::new(Table::default());
+    for step in &suite.compare {
+        run(&step.name, &|dir| {
+            let (outcome, rows) = compare::run(step, &args.out)?;
+            let mut table = Table::default();
+            table.add(&step.chips.join(" "), rows.clone());
+            std::fs::write(dir.join("table"), table.text())?;
+            compared.borrow_mut().add(&step.chips.join(" "), rows);
+            Ok(outcome)
+        })?;
     }
 
     anyhow::ensure!(
         !rows.is_empty(),
         "no step has such a name; --list shows them"
     );
+    let compared = compared.into_inner();
+    if args.side_by_side && !compared.is_empty() {
+        print!("\n{}", compared.text());
+    }
     Ok(outcome::table(&rows))
 }

@@ -2,7 +2,10 @@
 
 //! The list of steps, as `tests/suite.toml` has it.
 
-use std::path::Path;
+use std::{
+    collections::BTreeSet,
+    path::Path, //
+};
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -11,12 +14,18 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
+    /// Shell text put before every guest's job: functions that jobs share.
+    #[serde(default)]
+    pub prelude: String,
     /// Commands on the host.
     #[serde(default)]
     pub host: Vec<HostStep>,
     /// Jobs in a guest.
     #[serde(default)]
     pub guest: Vec<GuestStep>,
+    /// Comparisons of two guests' tests; they run last.
+    #[serde(default)]
+    pub compare: Vec<CompareStep>,
 }
 
 /// A command; it passes if it exits with 0.
@@ -39,7 +48,7 @@ pub struct HostStep {
 }
 
 /// A job in a guest with a GPU model.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestStep {
     /// Unique name, also of the output folder.
@@ -47,6 +56,12 @@ pub struct GuestStep {
     /// The model, or `none`.
     #[serde(default = "default_chip")]
     pub chip: String,
+    /// Several models: one step for each, with its name appended.
+    #[serde(default)]
+    pub chips: Vec<String>,
+    /// The guest sees the Debian root, read-only, as 9p share `root`.
+    #[serde(default)]
+    pub root: bool,
     /// Further arguments of the model.
     #[serde(default)]
     pub model: Vec<String>,
@@ -75,8 +90,26 @@ pub struct GuestStep {
     pub timeout: u64,
 }
 
+/// The same tests on upstream's driver and on ours: one step for each chip, with its name appended to that of the
+/// step and of the guest steps.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CompareStep {
+    /// Unique name.
+    pub name: String,
+    /// The chips.
+    pub chips: Vec<String>,
+    /// Guest steps on upstream's driver.
+    pub upstream: Vec<String>,
+    /// Guest steps on ours.
+    pub ours: Vec<String>,
+    /// Only tests whose name contains one of these words.
+    #[serde(default)]
+    pub only: Vec<String>,
+}
+
 /// Something provoked on purpose: what, and exactly how often.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Declared {
     /// Text that the line contains, or kind of the finding.
@@ -102,12 +135,29 @@ impl Suite {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
-        let suite: Self =
+        let mut suite: Self =
             toml::from_str(&text).with_context(|| format!("{} is wrong", path.display()))?;
+        suite.guest = suite.guest.iter().flat_map(GuestStep::each_chip).collect();
+        suite.compare = suite
+            .compare
+            .iter()
+            .flat_map(CompareStep::each_chip)
+            .collect();
         let mut names: Vec<_> = suite.names().collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             anyhow::bail!("{}: two steps are called {}", path.display(), pair[0]);
+        }
+        for step in &suite.compare {
+            for part in step.upstream.iter().chain(&step.ours) {
+                let known = suite.guest.iter().any(|guest| guest.name == *part);
+                anyhow::ensure!(
+                    known,
+                    "{}: {}: no guest step {part}",
+                    path.display(),
+                    step.name
+                );
+            }
         }
         Ok(suite)
     }
@@ -116,5 +166,110 @@ impl Suite {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let host = self.host.iter().map(|step| step.name.as_str());
         host.chain(self.guest.iter().map(|step| step.name.as_str()))
+            .chain(self.compare.iter().map(|step| step.name.as_str()))
+    }
+
+    /// Names of the steps that these words choose: all without words, else those that contain one, and what a
+    /// chosen comparison compares.
+    pub fn chosen(&self, words: &[String]) -> BTreeSet<&str> {
+        let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+        let mut chosen: BTreeSet<&str> = self.names().filter(|name| wanted(name)).collect();
+        for step in self.compare.iter().filter(|step| wanted(&step.name)) {
+            chosen.extend(step.upstream.iter().chain(&step.ours).map(String::as_str));
+        }
+        chosen
+    }
+}
+
+/// A step's name on one of its chips.
+fn on(name: &str, chip: &str) -> String {
+    format!("{name}-{chip}")
+}
+
+impl GuestStep {
+    /// The step for each of its chips, or as it is.
+    fn each_chip(&self) -> Vec<Self> {
+        if self.chips.is_empty() {
+            return vec![self.clone()];
+        }
+        let step = |chip: &String| Self {
+            name: on(&self.name, chip),
+            chip: chip.clone(),
+            chips: Vec::new(),
+            ..self.clone()
+        };
+        self.chips.iter().map(step).collect()
+    }
+}
+
+impl CompareStep {
+    /// The step for each of its chips.
+    fn each_chip(&self) -> Vec<Self> {
+        let all = |names: &[String], chip: &str| names.iter().map(|name| on(name, chip)).collect();
+        let step = |chip: &String| Self {
+            name: on(&self.name, chip),
+            chips: vec![chip.clone()],
+            upstream: all(&self.upstream, chip),
+            ours: all(&self.ours, chip),
+            only: self.only.clone(),
+        };
+        self.chips.iter().map(step).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUITE: &str = r#"
+        [[guest]]
+        name = "a"
+        chips = ["rv515", "r520"]
+        job = "true"
+        [[guest]]
+        name = "b-r520"
+        job = "true"
+        [[guest]]
+        name = "c"
+        job = "true"
+        [[compare]]
+        name = "both"
+        chips = ["r520"]
+        upstream = ["a"]
+        ours = ["b"]
+    "#;
+
+    fn read(text: &str) -> anyhow::Result<Suite> {
+        let file =
+            std::env::temp_dir().join(format!("suite-{}-{}", std::process::id(), text.len()));
+        std::fs::write(&file, text)?;
+        let suite = Suite::read(&file);
+        std::fs::remove_file(&file)?;
+        suite
+    }
+
+    #[test]
+    fn steps_are_made_for_each_chip() {
+        let suite = read(SUITE).unwrap();
+        let names: Vec<_> = suite.names().collect();
+        assert_eq!(names, ["a-rv515", "a-r520", "b-r520", "c", "both-r520"]);
+        assert_eq!(suite.guest[1].chip, "r520");
+    }
+
+    #[test]
+    fn a_comparison_brings_what_it_compares() {
+        let suite = read(SUITE).unwrap();
+        let chosen: Vec<_> = suite.chosen(&["both".into()]).into_iter().collect();
+        assert_eq!(chosen, ["a-r520", "b-r520", "both-r520"]);
+        assert_eq!(suite.chosen(&[]).len(), 5);
+    }
+
+    #[test]
+    fn a_comparison_of_nothing_is_an_error() {
+        let error = read(&SUITE.replace("[\"b\"]", "[\"d\"]")).unwrap_err();
+        assert!(
+            error.to_string().contains("no guest step d-r520"),
+            "{error}"
+        );
     }
 }

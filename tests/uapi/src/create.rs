@@ -16,9 +16,9 @@ pub fn tests() -> Vec<Test> {
     vec![
         Test::new("create/memory_sizes", sizes),
         Test::new("create/one_byte", one_byte),
-        Test::new("create/size_0", size_0).upstream_answers("code: 28", ALLOCATOR),
+        Test::new("create/size_0", size_0).upstream_answers("os error 28", ALLOCATOR),
         Test::new("create/sizes_beyond_memory", beyond_memory),
-        Test::new("create/sizes_that_wrap", wrapping).upstream_answers("code: 28", ALLOCATOR),
+        Test::new("create/sizes_that_wrap", wrapping).upstream_answers("os error 28", ALLOCATOR),
         Test::new("create/alignment", alignment),
         Test::new("create/nonsense_alignment", nonsense_alignment).upstream_answers(
             "expected a refusal, got Ok",

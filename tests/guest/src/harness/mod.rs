@@ -88,8 +88,8 @@ pub fn refused<T: std::fmt::Debug>(
 ) -> Result<()> {
     match result {
         Err(error) if error == with => Ok(()),
-        Err(error) => bail!("{what}: expected {with:?}, got {error:?}"),
-        Ok(value) => bail!("{what}: expected {with:?}, but it was accepted ({value:?})"),
+        Err(error) => bail!("{what}: expected {with}, got {error}"),
+        Ok(value) => bail!("{what}: expected {with}, but it was accepted ({value:?})"),
     }
 }
 

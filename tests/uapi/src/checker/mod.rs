@@ -89,7 +89,7 @@ pub fn tests() -> Vec<Test> {
 /// Submits a stream that must be refused without a trace.
 fn refuse(context: &mut Context, device: &Device, what: &str, stream: &Stream) -> Result<()> {
     untouched(context, || {
-        refused(what, device.submit(stream), Errno::INVAL)
+        refused("the stream", device.submit(stream), Errno::INVAL)
     })
     .with_context(|| what.to_owned())
 }
