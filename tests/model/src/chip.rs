@@ -2,6 +2,7 @@
 
 //! What a chip model is to the rest of the program, and the table of chips there are.
 
+use std::fmt;
 use std::time::Instant;
 
 use crate::machine::Machine;
@@ -45,8 +46,41 @@ pub trait Chip: Send {
     /// The value of a register by name, without side effects and without judgement.
     fn peek(&self, m: &Machine, name: &str) -> Option<u32>;
 
+    /// The registers that somebody has touched since the model began, in the order of their places. What firmware does
+    /// does not count.
+    fn touched(&self) -> Vec<Touched>;
+
     /// What a register access means, by name: for the trace.
     fn describe(&self, offset: u32, value: u32) -> String;
+}
+
+/// A register that somebody has read or written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Its name, with an index in brackets if it is one of an array.
+    pub name: String,
+    /// Its block.
+    pub block: &'static str,
+    /// Whether hardware does something there that the model does not.
+    pub missing: bool,
+    /// What the model makes of it, in one word.
+    pub class: &'static str,
+    /// Number of reads.
+    pub reads: u32,
+    /// Number of writes.
+    pub writes: u32,
+    /// Who was first.
+    pub first: String,
+}
+
+impl fmt::Display for Touched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {} {} {} {} {}",
+            self.block, self.name, self.class, self.reads, self.writes, self.first
+        )
+    }
 }
 
 /// In what state the firmware has left the card.

@@ -12,6 +12,8 @@
 //! | `fault NAME [N]`, `fault clear` | arms a fault N times or for good; disarms all |
 //! | `object ADDR LEN NAME`, `objects clear` | which GPU bytes belong to whom |
 //! | `peek REG` | the register's value in hex, without side effects |
+//! | `touched` | registers that were accessed: `BLOCK NAME CLASS READS WRITES WHO-FIRST`, see `r5xx/classes.rs` |
+//! | `unimplemented` | those of them that the model lacks |
 //! | `vram OFF LEN` | VRAM bytes in hex, at most 32 a line |
 //! | `trace on`, `trace off` | switches the trace |
 
@@ -128,6 +130,13 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
                 .with(|s| s.chip.peek(&s.machine, name))
                 .ok_or_else(|| format!("no register {name}"))?;
             let _ = writeln!(out, "{value:#010x}");
+        }
+        [list @ ("touched" | "unimplemented")] => {
+            for t in shared.with(|s| s.chip.touched()) {
+                if list == "touched" || t.missing {
+                    let _ = writeln!(out, "{t}");
+                }
+            }
         }
         ["vram", offset, len] => {
             let (offset, len) = (number(offset)?, number(len)?);

@@ -31,6 +31,9 @@ kinds! {
     UndefinedRegisterRead = "undefined-register-read",
     /// A register that the database does not know was written.
     UndefinedRegisterWrite = "undefined-register-write",
+    /// A register was touched at which hardware does something that the model does not; once for each. This is a gap of the
+    /// model, and what the driver made of the answer is worth nothing.
+    UnimplementedRegister = "unimplemented-register",
     /// A register that can only be read was written.
     ReadOnlyRegisterWrite = "read-only-register-write",
     /// A register access that is not a dword (except where bytes are usual) or not aligned.
@@ -175,7 +178,14 @@ impl Judge {
         let doing = self.doing;
         self.found
             .entry(kind)
-            .and_modify(|f| f.count = f.count.saturating_add(1))
+            .and_modify(|f| {
+                f.count = f.count.saturating_add(1);
+                // Each of these comes once, and each is to be named.
+                if kind == Kind::UnimplementedRegister {
+                    log::warn!("finding {kind}: {detail}");
+                    f.detail = format!("{}; {detail}", f.detail);
+                }
+            })
             .or_insert_with(|| {
                 let mut text = detail.to_string();
                 if let Some(doing) = doing {
@@ -228,6 +238,17 @@ mod tests {
             (Kind::GartFault, 2, "first")
         );
         assert!(judge.take().is_empty());
+    }
+
+    #[test]
+    fn unimplemented_registers_are_all_named() {
+        let mut judge = Judge::default();
+        judge.report(Kind::UnimplementedRegister, format_args!("A read"));
+        judge.report(Kind::UnimplementedRegister, format_args!("B read"));
+        assert_eq!(
+            judge.take()[0].to_string(),
+            "finding unimplemented-register 2 A read; B read"
+        );
     }
 
     #[test]

@@ -37,6 +37,9 @@ struct Args {
     /// Findings that nobody took are written here at exit.
     #[arg(long)]
     report: Option<PathBuf>,
+    /// Registers that were accessed are written here at exit, and what the model makes of each.
+    #[arg(long)]
+    touched: Option<PathBuf>,
     /// Whether QEMU maps VRAM or forwards each access.
     #[arg(long, value_enum, default_value = "mapped")]
     vram: VramAccess,
@@ -139,10 +142,19 @@ fn run(args: &Args) -> anyhow::Result<()> {
     let result = Function::new(shared.clone(), identity, rom)
         .serve(&args.socket, args.vram == VramAccess::Mapped);
     drop(worker);
-    let left = shared.with(|s| {
+    let (left, touched) = shared.with(|s| {
         s.machine.trace.flush();
-        s.machine.judge.take()
+        (s.machine.judge.take(), s.chip.touched())
     });
+    for t in touched.iter().filter(|t| t.missing) {
+        eprintln!("gpu-model: unimplemented {t}");
+    }
+    if let Some(path) = &args.touched {
+        let text = touched
+            .iter()
+            .fold(String::new(), |text, t| text + &t.to_string() + "\n");
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     if let Some(path) = &args.report {
         let text = left
             .iter()

@@ -100,6 +100,15 @@ impl Bus {
         }
     }
 
+    /// As after power-on.
+    pub fn reset(&mut self) {
+        self.mc.reset();
+        self.pcie.reset();
+        self.gart = Gart::default();
+        self.caches = Caches::default();
+        self.scanout = None;
+    }
+
     /// Where VRAM lies: first and last GPU address.
     pub fn frame_buffer(&self) -> (u64, u64) {
         let location = self.mc.get(self.layout.fb_location);

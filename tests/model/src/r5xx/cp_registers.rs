@@ -187,7 +187,7 @@ impl R5xx {
             Source::Packet { stream: from, .. } => from == parent,
             // In push mode the host itself may announce the buffer.
             Source::Host => self.mode(stream) == Mode::Push,
-            Source::Dma => false,
+            Source::Dma | Source::Firmware => false,
         };
         let running = self.cp.buffers[stream as usize].is_some();
         if !right || running || self.mode(stream) == Mode::Off {

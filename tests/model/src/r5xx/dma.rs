@@ -297,7 +297,7 @@ impl R5xx {
     fn dma_words(&mut self, m: &mut Machine, d: &mut Descriptor, n: u32) {
         for _ in 0..n {
             let word = if dma_command::SAS.any(d.command) {
-                self.read_register(m, d.source & 0xfffc)
+                self.read_register(m, d.source & 0xfffc, Source::Dma)
             } else {
                 self.bus.read32(m, Unit::Dma, d.source)
             };

@@ -285,12 +285,12 @@ impl Board<'_> {
 
 impl Card for Board<'_> {
     fn read(&mut self, offset: u32) -> u32 {
-        self.chip.read_register(self.m, offset)
+        self.chip.read_register(self.m, offset, Source::Firmware)
     }
 
     fn write(&mut self, offset: u32, value: u32) {
         self.chip
-            .write_register(self.m, offset, value, Source::Host);
+            .write_register(self.m, offset, value, Source::Firmware);
     }
 
     fn read_pll(&mut self, index: u8) -> u32 {

@@ -27,7 +27,13 @@ const RESET_DMA: u32 =
 const CMDFIFO: u32 = 64;
 
 /// What is wrong with reading a register of a space, if anything.
-fn judge_read(m: &mut Machine, space: &Space, offset: u32) -> bool {
+fn judge_read(m: &mut Machine, space: &mut Space, offset: u32, source: Source) -> bool {
+    if let Some(name) = space.touch(offset, false, source) {
+        m.finding(
+            Kind::UnimplementedRegister,
+            format_args!("{name} read by {source}"),
+        );
+    }
     match space.register(offset).map(|r| r.access) {
         None => {
             m.finding(
@@ -48,7 +54,19 @@ fn judge_read(m: &mut Machine, space: &Space, offset: u32) -> bool {
     }
 }
 
-fn judge_write(m: &mut Machine, space: &Space, offset: u32, value: u32) -> bool {
+fn judge_write(
+    m: &mut Machine,
+    space: &mut Space,
+    offset: u32,
+    value: u32,
+    source: Source,
+) -> bool {
+    if let Some(name) = space.touch(offset, true, source) {
+        m.finding(
+            Kind::UnimplementedRegister,
+            format_args!("{name} written by {source}"),
+        );
+    }
     match space.writable(offset) {
         Some(true) => true,
         Some(false) => {
@@ -71,8 +89,8 @@ fn judge_write(m: &mut Machine, space: &Space, offset: u32, value: u32) -> bool 
 
 impl R5xx {
     /// Reads a register with all side effects and judgement.
-    pub(super) fn read_register(&mut self, m: &mut Machine, offset: u32) -> u32 {
-        if !judge_read(m, &self.regs, offset) {
+    pub(super) fn read_register(&mut self, m: &mut Machine, offset: u32, source: Source) -> u32 {
+        if !judge_read(m, &mut self.regs, offset, source) {
             return 0;
         }
         match offset {
@@ -92,12 +110,12 @@ impl R5xx {
                     );
                     0
                 } else {
-                    self.read_register(m, at)
+                    self.read_register(m, at, source)
                 }
             }
             mmio::PCIE_DATA => {
                 let at = mmio::pcie_index::PCIE_ADDR.get(self.regs.get(mmio::PCIE_INDEX));
-                if judge_read(m, &self.bus.pcie, at) {
+                if judge_read(m, &mut self.bus.pcie, at, source) {
                     self.bus.pcie.get(at)
                 } else {
                     0
@@ -105,7 +123,7 @@ impl R5xx {
             }
             mmio::MC_IND_DATA => {
                 let at = mmio::mc_ind_index::MC_IND_ADDR.get(self.regs.get(mmio::MC_IND_INDEX));
-                if judge_read(m, &self.bus.mc, at) {
+                if judge_read(m, &mut self.bus.mc, at, source) {
                     self.bus.mc.get(at)
                 } else {
                     0
@@ -114,7 +132,7 @@ impl R5xx {
             mmio::CLOCK_CNTL_DATA => {
                 let at =
                     mmio::clock_cntl_index::PLL_ADDR.get(self.regs.get(mmio::CLOCK_CNTL_INDEX));
-                if judge_read(m, &self.pll, at) {
+                if judge_read(m, &mut self.pll, at, source) {
                     self.pll.get(at)
                 } else {
                     0
@@ -155,14 +173,14 @@ impl R5xx {
         value: u32,
         source: Source,
     ) {
-        if !judge_write(m, &self.regs, offset, value) {
+        if !judge_write(m, &mut self.regs, offset, value, source) {
             return;
         }
         match offset {
             mmio::MM_DATA => self.write_mm_data(m, value, source),
             mmio::PCIE_DATA => {
                 let at = mmio::pcie_index::PCIE_ADDR.get(self.regs.get(mmio::PCIE_INDEX));
-                if judge_write(m, &self.bus.pcie, at, value) {
+                if judge_write(m, &mut self.bus.pcie, at, value, source) {
                     self.bus.pcie.set(at, value);
                     if at == pcie::PCIE_TX_GART_CNTL
                         && pcie::pcie_tx_gart_cntl::INVALIDATE_TLB.any(value)
@@ -181,7 +199,7 @@ impl R5xx {
                             "MC_IND_DATA written without MC_IND_WR_EN, index {index:#010x}"
                         ),
                     );
-                } else if judge_write(m, &self.bus.mc, at, value) {
+                } else if judge_write(m, &mut self.bus.mc, at, value, source) {
                     if at == self.bus.layout.fb_location {
                         self.judge_move(m, value);
                     }
@@ -196,7 +214,7 @@ impl R5xx {
                         Kind::ReservedValue,
                         format_args!("CLOCK_CNTL_DATA written without PLL_WR_EN"),
                     );
-                } else if judge_write(m, &self.pll, at, value) {
+                } else if judge_write(m, &mut self.pll, at, value, source) {
                     self.pll.set(at, value);
                 }
             }

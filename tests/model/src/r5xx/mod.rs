@@ -12,12 +12,14 @@
 //! | [`firmware`] | how the card is posted |
 //! | [`irq`] | interrupts |
 //! | [`display`] | what a CRTC reads |
+//! | [`classes`] | what the model makes of each register |
 //! | [`checkpoint`] | the whole state, to come back to |
 //! | [`engine2d_api`] | the boundary to the 2D engine |
 
 mod bus;
 mod cache;
 mod checkpoint;
+pub mod classes;
 mod cp;
 mod cp_registers;
 mod display;
@@ -50,7 +52,7 @@ use self::cp::{Cp, Stream};
 use self::engine2d_api::{Engine2d, Port};
 use self::regs::Space;
 use crate::atom::clocks::Clocks;
-use crate::chip::{Chip, Options, State, Step};
+use crate::chip::{Chip, Options, State, Step, Touched};
 use crate::fault::Fault;
 use crate::judge::Kind;
 use crate::machine::Machine;
@@ -153,6 +155,8 @@ pub enum Source {
     },
     /// A DMA engine.
     Dma,
+    /// The card's firmware, before anybody else.
+    Firmware,
 }
 
 impl fmt::Display for Source {
@@ -161,6 +165,7 @@ impl fmt::Display for Source {
             Source::Host => f.write_str("the CPU"),
             Source::Packet { stream, .. } => f.write_str(stream.name()),
             Source::Dma => f.write_str("a DMA engine"),
+            Source::Firmware => f.write_str("the firmware"),
         }
     }
 }
@@ -218,7 +223,7 @@ impl R5xx {
 
 impl Chip for R5xx {
     fn read(&mut self, m: &mut Machine, offset: u32) -> u32 {
-        self.read_register(m, offset)
+        self.read_register(m, offset, Source::Host)
     }
 
     fn write(&mut self, m: &mut Machine, offset: u32, value: u32, mask: u32) {
@@ -246,7 +251,7 @@ impl Chip for R5xx {
     fn lose_power(&mut self, m: &mut Machine) {
         self.regs.reset();
         self.pll.reset();
-        self.bus = Bus::new(self.variant.mc, self.variant.name);
+        self.bus.reset();
         self.cp = Cp::default();
         self.dma = Default::default();
         self.engine2d.reset();
@@ -288,6 +293,13 @@ impl Chip for R5xx {
         [&self.bus.mc, &self.bus.pcie, &self.pll]
             .into_iter()
             .find_map(|s| Some(s.get(s.find(name)?)))
+    }
+
+    fn touched(&self) -> Vec<Touched> {
+        [&self.regs, &self.bus.mc, &self.bus.pcie, &self.pll]
+            .into_iter()
+            .flat_map(Space::touched)
+            .collect()
     }
 
     fn describe(&self, offset: u32, value: u32) -> String {

@@ -8,6 +8,10 @@
 use lapidary_registers::r500::REGISTERS;
 use lapidary_registers::{Access, Domain, Register};
 
+use super::Source;
+use super::classes::{self, Class};
+use crate::chip::Touched;
+
 /// One space.
 pub struct Space {
     name: &'static str,
@@ -16,6 +20,15 @@ pub struct Space {
     values: Vec<u32>,
     defaults: Vec<u32>,
     known: Vec<Option<&'static Register>>,
+    touched: Vec<Touch>,
+}
+
+/// Who has been at a word.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    reads: u32,
+    writes: u32,
+    first: Option<Source>,
 }
 
 impl Space {
@@ -45,7 +58,57 @@ impl Space {
             unit,
             values: defaults.clone(),
             defaults,
+            touched: vec![Touch::default(); known.len()],
             known,
+        }
+    }
+
+    /// Somebody reads or writes a register. Its name if the model lacks it and this is the first time.
+    pub fn touch(&mut self, offset: u32, write: bool, source: Source) -> Option<String> {
+        // What the firmware does is no driver's doing.
+        if source == Source::Firmware {
+            return None;
+        }
+        let word = (offset / self.unit) as usize;
+        let touch = self.touched.get_mut(word)?;
+        let count = if write {
+            &mut touch.writes
+        } else {
+            &mut touch.reads
+        };
+        *count = count.saturating_add(1);
+        if touch.first.replace(touch.first.unwrap_or(source)).is_some() {
+            return None;
+        }
+        let register = self.register(offset)?;
+        matches!(classes::class(register), None | Some(Class::Missing))
+            .then(|| self.name_of(offset, register))
+    }
+
+    /// All registers that were touched.
+    pub fn touched(&self) -> Vec<Touched> {
+        let words = self.touched.iter().zip(&self.known).enumerate();
+        words
+            .filter_map(|(word, (touch, register))| {
+                let class = classes::class((*register)?).unwrap_or(Class::Missing);
+                Some(Touched {
+                    name: self.name_of(word as u32 * self.unit, (*register)?),
+                    block: register.map_or("", |r| r.block),
+                    missing: class == Class::Missing,
+                    class: class.name(),
+                    reads: touch.reads,
+                    writes: touch.writes,
+                    first: touch.first?.to_string(),
+                })
+            })
+            .collect()
+    }
+
+    /// The name at an offset, with its index in an array.
+    fn name_of(&self, offset: u32, register: &Register) -> String {
+        match register.array().index_of(offset) {
+            Some(index) if register.len > 1 => format!("{}[{index}]", register.name),
+            _ => register.name.to_owned(),
         }
     }
 
@@ -129,6 +192,32 @@ mod tests {
         assert_eq!(space.find("SCRATCH_REG[3]"), mmio::SCRATCH_REG.at(3));
         assert_eq!(space.find("SCRATCH_REG[8]"), None);
         assert_eq!(space.find("NO_SUCH"), None);
+    }
+
+    #[test]
+    fn touches_are_counted_and_what_is_missing_is_named_once() {
+        let mut space = Space::new("register", Domain::Mmio, "RV515", 4, 0x4000);
+        assert_eq!(
+            space.touch(mmio::CP_CSQ_STAT, false, Source::Firmware),
+            None
+        );
+        assert!(space.touched().is_empty());
+        let missing = space.touch(mmio::CP_CSQ_STAT, false, Source::Host);
+        assert_eq!(missing.as_deref(), Some("CP_CSQ_STAT"));
+        assert_eq!(space.touch(mmio::CP_CSQ_STAT, true, Source::Dma), None);
+        let scratch = mmio::SCRATCH_REG.at(3).unwrap();
+        assert_eq!(space.touch(scratch, true, Source::Dma), None);
+        assert_eq!(space.touch(0xfff8, true, Source::Host), None, "no register");
+        let lines: Vec<_> = space.touched().iter().map(Touched::to_string).collect();
+        assert_eq!(
+            lines,
+            [
+                "CP CP_CSQ_STAT missing 1 1 the CPU",
+                "CP SCRATCH_REG[3] implemented 0 1 a DMA engine"
+            ]
+        );
+        space.reset();
+        assert_eq!(space.touched().len(), 2, "a reset does not forget");
     }
 
     #[test]
