@@ -19,10 +19,16 @@ use crate::{
 pub fn run(step: &HostStep, dir: &Path) -> anyhow::Result<Outcome> {
     let path = dir.join("output");
     let output = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let top = std::env::current_dir()?;
+    let environment = step.env.iter().map(|(name, value)| {
+        let value = value.replace("$TOP", &top.to_string_lossy());
+        (name, value)
+    });
     // coreutils' timeout ends the whole process group of the command.
     let status = Command::new("timeout")
         .args(["-k", "10", &step.timeout.to_string()])
         .args(&step.run)
+        .envs(environment)
         .current_dir(Path::new(".").join(&step.dir))
         .stdout(output.try_clone()?)
         .stderr(output)

@@ -86,11 +86,15 @@ fn main() -> anyhow::Result<ExitCode> {
         rows.push((name.to_owned(), outcome, seconds));
         anyhow::Ok(())
     };
-    for step in &suite.host {
+    let (early, late): (Vec<_>, Vec<_>) = suite.host.iter().partition(|step| step.after.is_empty());
+    for step in early {
         run(&step.name, &|dir| host::run(step, dir))?;
     }
     for step in &suite.guest {
         run(&step.name, &|dir| guest::run(step, &suite.prelude, dir))?;
+    }
+    for step in late {
+        run(&step.name, &|dir| host::run(step, dir))?;
     }
     let compared = RefCell::new(Table::default());
     for step in &suite.compare {

@@ -3,7 +3,10 @@
 //! The list of steps, as `tests/suite.toml` has it.
 
 use std::{
-    collections::BTreeSet,
+    collections::{
+        BTreeMap,
+        BTreeSet, //
+    },
     path::Path, //
 };
 
@@ -39,6 +42,12 @@ pub struct HostStep {
     /// Working directory below the checkout.
     #[serde(default)]
     pub dir: String,
+    /// Environment variables; `$TOP` in a value stands for the checkout's absolute path.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Guest steps that run before it; a chosen step brings them with it. Without any it runs before all guests.
+    #[serde(default)]
+    pub after: Vec<String>,
     /// The output must have at least one closing line with counts.
     #[serde(default)]
     pub counts: bool,
@@ -135,8 +144,11 @@ impl Suite {
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
-        let mut suite: Self =
-            toml::from_str(&text).with_context(|| format!("{} is wrong", path.display()))?;
+        Self::parse(&text).with_context(|| format!("{} is wrong", path.display()))
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let mut suite: Self = toml::from_str(text)?;
         suite.guest = suite.guest.iter().flat_map(GuestStep::each_chip).collect();
         suite.compare = suite
             .compare
@@ -146,17 +158,12 @@ impl Suite {
         let mut names: Vec<_> = suite.names().collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            anyhow::bail!("{}: two steps are called {}", path.display(), pair[0]);
+            anyhow::bail!("two steps are called {}", pair[0]);
         }
-        for step in &suite.compare {
-            for part in step.upstream.iter().chain(&step.ours) {
+        for (name, needed) in suite.needs() {
+            for part in needed {
                 let known = suite.guest.iter().any(|guest| guest.name == *part);
-                anyhow::ensure!(
-                    known,
-                    "{}: {}: no guest step {part}",
-                    path.display(),
-                    step.name
-                );
+                anyhow::ensure!(known, "{name}: no guest step {part}");
             }
         }
         Ok(suite)
@@ -170,14 +177,25 @@ impl Suite {
     }
 
     /// Names of the steps that these words choose: all without words, else those that contain one, and what a
-    /// chosen comparison compares.
+    /// chosen step needs.
     pub fn chosen(&self, words: &[String]) -> BTreeSet<&str> {
         let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
         let mut chosen: BTreeSet<&str> = self.names().filter(|name| wanted(name)).collect();
-        for step in self.compare.iter().filter(|step| wanted(&step.name)) {
-            chosen.extend(step.upstream.iter().chain(&step.ours).map(String::as_str));
+        for (_, needed) in self.needs().filter(|(name, _)| wanted(name)) {
+            chosen.extend(needed.into_iter().map(String::as_str));
         }
         chosen
+    }
+
+    /// Steps that need guest steps before them, and which.
+    fn needs(&self) -> impl Iterator<Item = (&str, Vec<&String>)> {
+        let late = |step: &'_ HostStep| !step.after.is_empty();
+        let host = self.host.iter().filter(move |step| late(step));
+        let host = host.map(|step| (step.name.as_str(), step.after.iter().collect()));
+        host.chain(self.compare.iter().map(|step| {
+            let both = step.upstream.iter().chain(&step.ours).collect();
+            (step.name.as_str(), both)
+        }))
     }
 }
 
@@ -232,6 +250,10 @@ mod tests {
         [[guest]]
         name = "c"
         job = "true"
+        [[host]]
+        name = "later"
+        run = ["true"]
+        after = ["c"]
         [[compare]]
         name = "both"
         chips = ["r520"]
@@ -239,34 +261,30 @@ mod tests {
         ours = ["b"]
     "#;
 
-    fn read(text: &str) -> anyhow::Result<Suite> {
-        let file =
-            std::env::temp_dir().join(format!("suite-{}-{}", std::process::id(), text.len()));
-        std::fs::write(&file, text)?;
-        let suite = Suite::read(&file);
-        std::fs::remove_file(&file)?;
-        suite
-    }
-
     #[test]
     fn steps_are_made_for_each_chip() {
-        let suite = read(SUITE).unwrap();
+        let suite = Suite::parse(SUITE).unwrap();
         let names: Vec<_> = suite.names().collect();
-        assert_eq!(names, ["a-rv515", "a-r520", "b-r520", "c", "both-r520"]);
+        assert_eq!(
+            names,
+            ["later", "a-rv515", "a-r520", "b-r520", "c", "both-r520"]
+        );
         assert_eq!(suite.guest[1].chip, "r520");
     }
 
     #[test]
     fn a_comparison_brings_what_it_compares() {
-        let suite = read(SUITE).unwrap();
+        let suite = Suite::parse(SUITE).unwrap();
         let chosen: Vec<_> = suite.chosen(&["both".into()]).into_iter().collect();
         assert_eq!(chosen, ["a-r520", "b-r520", "both-r520"]);
-        assert_eq!(suite.chosen(&[]).len(), 5);
+        let chosen: Vec<_> = suite.chosen(&["later".into()]).into_iter().collect();
+        assert_eq!(chosen, ["c", "later"]);
+        assert_eq!(suite.chosen(&[]).len(), 6);
     }
 
     #[test]
     fn a_comparison_of_nothing_is_an_error() {
-        let error = read(&SUITE.replace("[\"b\"]", "[\"d\"]")).unwrap_err();
+        let error = Suite::parse(&SUITE.replace("[\"b\"]", "[\"d\"]")).unwrap_err();
         assert!(
             error.to_string().contains("no guest step d-r520"),
             "{error}"

@@ -120,13 +120,13 @@ impl Harness {
                 }
             }
         }
-        // Only what is not nothing needs to be said beyond the first three.
-        let more = [(differ, "differ"), (out, "left out")]
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!(", {count} {what}"))
-            .collect::<String>();
-        println!("{passed} passed, {failed} failed, {skipped} skipped{more}");
+        let mut line = format!("{passed} passed, {failed} failed, {skipped} skipped");
+        for (count, what) in [(differ, "differ"), (out, "left out")] {
+            if count > 0 {
+                line += &format!(", {count} {what}");
+            }
+        }
+        println!("{line}");
         Ok(failed)
     }
 
