@@ -17,9 +17,9 @@ check: ## set up, run all tests, print one table (make check STEPS="word…" for
 	@scripts/setup
 	@scripts/enter scripts/check $(STEPS)
 
-oracle: ## upstream's radeon.ko on the model: probe, ring test, IB test
+oracle: ## upstream's radeon.ko and our driver on all models, test by test (make oracle STEPS="word…" for some)
 	@scripts/setup
-	@scripts/enter scripts/check oracle
+	@scripts/enter scripts/oracle $(STEPS)
 
 shell: ## an interactive guest on the model (make shell CHIP=rv515)
 	@scripts/setup
