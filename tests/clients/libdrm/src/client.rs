@@ -286,6 +286,20 @@ impl Commands<'_> {
         check("radeon_cs_write_reloc", answer)
     }
 
+    /// Tells the library which objects the next submission will read and write; it wants to know before
+    /// they are named. Fails if they do not fit.
+    pub fn reserve(&mut self, objects: &[(&Bo<'_>, u32, u32)]) -> Result<()> {
+        // SAFETY: all live.
+        let answer = unsafe {
+            (self.library().cs_space_reset_bos)(self.raw);
+            for (bo, read, write) in objects {
+                (self.library().cs_space_add_persistent_bo)(self.raw, bo.raw, *read, *write);
+            }
+            (self.library().cs_space_check)(self.raw)
+        };
+        check("radeon_cs_space_check", answer)
+    }
+
     /// Submits, and empties the stream.
     pub fn emit(&mut self) -> Result<()> {
         // SAFETY: the stream lives.

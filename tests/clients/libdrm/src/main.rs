@@ -144,6 +144,7 @@ fn drawing() -> Result<()> {
             fills.push((rect, colour));
             expected.fill(rect, colour);
         }
+        commands.reserve(&[(&canvas, 0, near.bits())])?;
         draw::fill(&mut commands, (&canvas, near), &fills)?;
         // SAFETY: both live.
         let referenced =
@@ -154,6 +155,7 @@ fn drawing() -> Result<()> {
 
         let mut expected_copy = Picture::plain(0x0102_0304);
         let whole = [(Rect(0, 0, WIDTH, HEIGHT), 0x0102_0304)];
+        commands.reserve(&[(&canvas, near.bits(), 0), (&copy, 0, far.bits())])?;
         draw::fill(&mut commands, (&copy, far), &whole)?;
         for i in 0..4 {
             let (from, to) = ((5 * i, 7 * i), Rect(100 - 20 * i, 9 * i, 25, 11));
@@ -178,7 +180,7 @@ fn drawing() -> Result<()> {
 /// What the library's accounting says: room, a wish to flush, an object that can never fit.
 fn space() -> Result<()> {
     const OK: i32 = 0;
-    const TOO_BIG: i32 = 1;
+    const TOO_BIG: i32 = -1;
     let client = client()?;
     let limits = [(Domain::Vram, 1 << 20), (Domain::Gtt, 1 << 20)];
     let mut commands = client.stream(256, limits)?;

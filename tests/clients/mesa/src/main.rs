@@ -4,9 +4,11 @@
 //!
 //! They run in the guest, dynamically linked, in the Debian root (`root lapidary-mesa` in a job), each in
 //! a process of its own under the harness of `tests/guest`. A program passes if the renderer is the GPU's
-//! and no fallback, no GL call failed, everything submitted came to its end, and neither the model's judge
-//! nor the kernel log had anything to say. Pixels are not compared: the model executes no draws.
+//! and no fallback, no GL call failed, Mesa complained of nothing (a refused submission is such a
+//! complaint), everything submitted came to its end, and neither the model's judge nor the kernel log had
+//! anything to say. Pixels are not compared: the model executes no draws.
 
+mod complaints;
 mod egl;
 mod extensions;
 mod gbm;
@@ -15,6 +17,7 @@ mod programs;
 mod scene;
 
 use anyhow::Result;
+use complaints::Complaints;
 use egl::{Api, Platform};
 use lapidary_guest::harness::{self, Test};
 use programs::{basic, geometry, several, target, texture, wait};
@@ -25,8 +28,13 @@ use std::process::ExitCode;
 const LIMIT: u64 = 120;
 
 fn run(platform: Platform, api: Api, program: fn(&Scene) -> Result<()>) -> Result<()> {
-    let scene = Scene::new(platform, api)?;
-    program(&scene)
+    let complaints = Complaints::collect()?;
+    let result = Scene::new(platform, api).and_then(|scene| program(&scene));
+    match (result, complaints.none()) {
+        (Ok(()), said) => said,
+        (Err(error), Ok(())) => Err(error),
+        (Err(error), Err(said)) => Err(error.context(said.to_string())),
+    }
 }
 
 /// A test for each line: name, platform, API, function.
