@@ -35,6 +35,7 @@ use crate::judge::Kind;
 use crate::machine::{Machine, Object};
 use crate::memory::Vram;
 use crate::pci::Config;
+pub use crate::r5xx::touched::{Touch, Who};
 use crate::r5xx::{Checkpoint, FIRMWARE_FB, R5xx};
 use crate::trace::Trace;
 
@@ -248,6 +249,12 @@ impl Bench {
             .into_iter()
             .map(|f| (f.kind, f.count, f.detail))
             .collect()
+    }
+
+    /// Takes what engines have touched since the last call: merged by unit, direction and object. The first call switches this
+    /// on and yields nothing; it costs time from then on.
+    pub fn touched(&mut self) -> Vec<Touch> {
+        self.chip.touched()
     }
 
     /// One of the counters that the control port's `counters` prints.

@@ -108,6 +108,12 @@ kinds! {
     HostDataUnexpected = "host-data-unexpected",
     /// A new operation while one still waits for host data.
     HostDataMissing = "host-data-missing",
+    /// A new draw while one still waits for indices or vertices.
+    DrawDataMissing = "draw-data-missing",
+    /// Indices or vertices that no draw waits for.
+    DrawDataUnexpected = "draw-data-unexpected",
+    /// A memory on the chip was filled beyond its end.
+    OnChipRange = "on-chip-range",
     /// A DMA descriptor that cannot be executed, or a wrong abort sequence (R5xx 4.7).
     DmaDescriptor = "dma-descriptor",
 }

@@ -26,6 +26,20 @@ pub enum Unit {
     Engine3d,
     /// The CP's DMA engines.
     Dma,
+    /// The command processor, fetching indices for a draw (or whatever else an INDX_BUFFER packet brings).
+    Index,
+    /// The depth units, writing their counters.
+    ZPass,
+}
+
+impl Unit {
+    /// Whether what it touches is chosen by command streams, and so has to lie in the objects that a test declared.
+    pub fn is_engine(self) -> bool {
+        match self {
+            Unit::Host | Unit::Fetch | Unit::Cp => false,
+            Unit::Engine2d | Unit::Engine3d | Unit::Dma | Unit::Index | Unit::ZPass => true,
+        }
+    }
 }
 
 /// A shared mapping of bytes that other processes may change at any time.

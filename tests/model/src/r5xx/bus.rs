@@ -10,8 +10,10 @@ use lapidary_registers::Domain;
 use lapidary_registers::r500::{mc_r520, mc_rv515, mmio, pcie};
 
 use super::cache::Caches;
+use super::engine3d::area::{Area, Client, Runs};
 use super::gart::{Gart, PAGE, Window};
 use super::regs::Space;
+use super::touched::{Journal, Who};
 use crate::judge::Kind;
 use crate::machine::Machine;
 use crate::memory::Unit;
@@ -76,6 +78,8 @@ pub struct Bus {
     pub caches: Caches,
     /// What the display reads.
     pub scanout: Option<Scanout>,
+    /// What engines have touched, for tests that ask.
+    pub journal: Journal,
 }
 
 /// What a GPU address leads to.
@@ -97,6 +101,7 @@ impl Bus {
             gart: Gart::default(),
             caches: Caches::default(),
             scanout: None,
+            journal: Journal::default(),
         }
     }
 
@@ -161,10 +166,7 @@ impl Bus {
         let len = bytes.len() as u64;
         if let Some(s) = self.scanout {
             let a = u64::from(address);
-            if matches!(unit, Unit::Engine2d | Unit::Engine3d | Unit::Dma)
-                && a < s.start + s.len
-                && s.start < a + len
-            {
+            if unit.is_engine() && a < s.start + s.len && s.start < a + len {
                 m.finding(
                     Kind::ScanoutOverwritten,
                     format_args!("{unit:?} writes {address:#010x}"),
@@ -232,14 +234,140 @@ impl Bus {
         }
     }
 
-    fn judge(&self, m: &mut Machine, unit: Unit, address: u32, len: usize, what: &str) {
-        let client = matches!(unit, Unit::Engine2d | Unit::Engine3d | Unit::Dma);
-        if client && !m.in_object(address.into(), len as u64) {
+    fn judge(&mut self, m: &mut Machine, unit: Unit, address: u32, len: usize, what: &str) {
+        if !unit.is_engine() {
+            return;
+        }
+        let start = u64::from(address);
+        let write = what == "write";
+        self.journal.add(
+            &m.objects,
+            Who::Unit(unit),
+            write,
+            start,
+            start + len as u64,
+        );
+        if !m.in_object(start, len as u64) {
             m.finding(
                 Kind::OutsideObjects,
                 format_args!("{unit:?} {what} of {len} bytes at {address:#010x}"),
             );
         }
+    }
+
+    /// Judges what the units of the 3D engine may touch in a draw, as if they did.
+    pub fn touch(&mut self, m: &mut Machine, areas: &[Area]) {
+        for area in areas {
+            self.touch_area(m, area);
+        }
+        for area in areas.iter().filter(|a| a.write) {
+            self.caches.drawn(area.client, area.runs);
+            let (start, end) = self.frame_buffer();
+            if area.runs.start >= start && area.runs.start <= end {
+                self.caches.vram_drawn(Runs {
+                    start: area.runs.start - start,
+                    ..area.runs
+                });
+            }
+        }
+        for area in areas
+            .iter()
+            .filter(|a| matches!(a.client, Client::Texture(_)))
+        {
+            // A draw that also writes where it may read from knows what it does.
+            if !areas.iter().any(|w| w.write && w.runs.meets(&area.runs)) {
+                self.caches.texture_fetched(area.runs);
+            }
+        }
+    }
+
+    fn touch_area(&mut self, m: &mut Machine, area: &Area) {
+        let runs = &area.runs;
+        if runs.is_empty() {
+            return;
+        }
+        let (start, end) = (runs.start, runs.end());
+        if self.journal.on() {
+            for write in [false, true] {
+                if if write { area.write } else { area.read } {
+                    let who = Who::Client(area.client);
+                    self.journal.add(&m.objects, who, write, start, end);
+                }
+            }
+        }
+        // First and last byte are touched, and an object has no gaps: what holds both holds all.
+        if !m.in_object(start, end - start) {
+            m.finding(Kind::OutsideObjects, format_args!("{area}"));
+        }
+        if let Some((kind, text)) = self.unreachable(m, area) {
+            m.finding(kind, format_args!("{area}: {text}"));
+        }
+        if area.read {
+            if let Some(holder) = self.caches.holder_of(area.client, runs) {
+                m.finding(
+                    Kind::StaleRead,
+                    format_args!("{area}, some of which is still in {holder}"),
+                );
+            }
+        }
+        if matches!(area.client, Client::Texture(_)) && self.caches.texture_outdated(runs) {
+            m.finding(
+                Kind::StaleRead,
+                format_args!(
+                    "{area}, some of which has changed since it went to the texture cache"
+                ),
+            );
+        }
+        if let Some(s) = self.scanout.filter(|_| area.write) {
+            if runs.touches(s.start, s.start + s.len) {
+                m.finding(Kind::ScanoutOverwritten, format_args!("{area}"));
+            }
+        }
+    }
+
+    /// The first reason why not all of an area can be reached.
+    fn unreachable(&mut self, m: &mut Machine, area: &Area) -> Option<Miss> {
+        let (start, end) = (area.runs.start, area.runs.end());
+        if end > 1 << 32 {
+            return Some((
+                Kind::AddressUnmapped,
+                format!("{end:#x} is beyond 32 bits of address"),
+            ));
+        }
+        let (fb, fb_end) = self.frame_buffer();
+        if start >= fb && end - 1 <= fb_end {
+            return (end - fb > m.vram.len()).then(|| beyond(end - 1, end - 1 - fb));
+        }
+        let mut last = None;
+        for (from, to) in area.runs.iter() {
+            for page in from / PAGE..=(to - 1) / PAGE {
+                if last.replace(page) == Some(page) {
+                    continue;
+                }
+                let at = from.max(page * PAGE);
+                for write in [false, true] {
+                    if !if write { area.write } else { area.read } {
+                        continue;
+                    }
+                    match self.translate(m, at, write) {
+                        Ok(Target::Vram(offset)) if offset >= m.vram.len() => {
+                            return Some(beyond(at, offset));
+                        }
+                        Ok(Target::Vram(_)) => {}
+                        Ok(Target::Ram(bus)) if !m.pci.bus_master() => {
+                            return Some((Kind::BusMasterOff, format!("{bus:#x}")));
+                        }
+                        Ok(Target::Ram(bus)) => {
+                            if !m.ram.read(bus, &mut [0]) {
+                                return Some(no_ram(at, bus));
+                            }
+                        }
+                        Err(miss) => return Some(miss),
+                    }
+                }
+            }
+        }
+        None
     }
 
     fn translate(&mut self, m: &mut Machine, address: u64, write: bool) -> Result<Target, Miss> {

@@ -6,6 +6,7 @@
 //! it up again through its registers.
 
 use super::me_ram::MeRam;
+use super::touched::Touch;
 use super::{Cp, R5xx};
 
 /// What the chip held when it was taken. Work under way and caches are not part of it.
@@ -29,6 +30,14 @@ impl R5xx {
         }
     }
 
+    /// Takes what engines have touched. The first call only switches this on.
+    pub fn touched(&mut self) -> Vec<Touch> {
+        if !self.bus.journal.on() {
+            self.bus.journal.begin();
+        }
+        self.bus.journal.take()
+    }
+
     /// Back to a state of the same chip: idle, caches clean, translations forgotten, the ring empty from its start.
     pub fn restore(&mut self, state: &Checkpoint) {
         self.regs.load(&state.regs);
@@ -38,8 +47,10 @@ impl R5xx {
         self.bus.gart.invalidate();
         self.bus.caches.clear();
         self.bus.scanout = None;
+        self.bus.journal.take();
         self.dma = Default::default();
         self.engine2d.reset();
+        self.engine3d.reset();
         self.cp = Cp::default();
         self.cp.me.clone_from(&state.me);
     }

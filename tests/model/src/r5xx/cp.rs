@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use lapidary_registers::RegArray;
 use lapidary_registers::r500::mmio;
 
+use super::draw::is_port;
 use super::me_ram::MeRam;
 use super::packet;
 use super::ring::Ring;
@@ -28,7 +29,7 @@ const POLL: Duration = Duration::from_millis(1);
 /// How long an endless buffer rests between its rounds, so that the host's processor stays free.
 const ROUND: Duration = Duration::from_millis(1);
 /// Dwords of an index buffer that one step moves.
-const LOAD: u32 = 256;
+const LOAD: u32 = 1024;
 /// Entries of the command stream queue, which the streams share.
 pub(super) const QUEUE: usize = 128;
 
@@ -311,16 +312,19 @@ impl R5xx {
 
     /// Brings a piece of an index buffer to its register.
     fn load(&mut self, m: &mut Machine, stream: Stream, mut load: Load, available: u32) {
-        let words = self.take(m, stream, available.min(LOAD));
+        let words = self.take_as(m, stream, available.min(LOAD), Unit::Index);
         m.counters.add("indices_loaded", words.len() as u64);
-        for word in words {
-            if load.skip > 0 {
-                load.skip -= 1;
-                continue;
+        let skip = (load.skip as usize).min(words.len());
+        load.skip -= skip as u32;
+        let words = &words[skip..];
+        if load.step == 0 && is_port(load.register & 0x7ffc) {
+            self.feed_draw(m, words);
+        } else {
+            for word in words {
+                let source = Source::Packet { stream, last: true };
+                self.write_register(m, load.register & 0x7ffc, *word, source);
+                load.register += load.step;
             }
-            let source = Source::Packet { stream, last: true };
-            self.write_register(m, load.register & 0x7ffc, word, source);
-            load.register += load.step;
         }
         if let Some(b) = &mut self.cp.buffers[stream as usize] {
             b.load = Some(load);

@@ -39,6 +39,17 @@ impl R5xx {
 
     /// Consumes `n` dwords, which must be available.
     pub(super) fn take(&mut self, m: &mut Machine, stream: Stream, n: u32) -> Vec<u32> {
+        self.take_as(m, stream, n, Unit::Fetch)
+    }
+
+    /// The same, fetched for that unit.
+    pub(super) fn take_as(
+        &mut self,
+        m: &mut Machine,
+        stream: Stream,
+        n: u32,
+        unit: Unit,
+    ) -> Vec<u32> {
         let i = stream as usize;
         let mut words = Vec::with_capacity(n as usize);
         let pulled = self.mode(stream) == Mode::Pull;
@@ -49,13 +60,14 @@ impl R5xx {
         if let Some(b) = &mut self.cp.buffers[i] {
             b.next += n;
             if pulled {
-                self.fetch(m, at, n, &mut words);
+                self.fetch(m, unit, at, n, &mut words);
             }
         } else if pulled {
             let cntl = self.regs.get(mmio::CP_RB_CNTL);
             let to_end = n.min(ring::size(cntl) - self.cp.ring.rptr);
-            self.fetch(m, at, to_end, &mut words);
-            self.fetch(m, self.regs.get(mmio::CP_RB_BASE), n - to_end, &mut words);
+            self.fetch(m, unit, at, to_end, &mut words);
+            let base = self.regs.get(mmio::CP_RB_BASE);
+            self.fetch(m, unit, base, n - to_end, &mut words);
             if self.cp.ring.advance(n, cntl) {
                 self.write_back_rptr(m);
             }
@@ -64,10 +76,10 @@ impl R5xx {
         words
     }
 
-    pub(super) fn fetch(&mut self, m: &mut Machine, at: u32, n: u32, words: &mut Vec<u32>) {
+    fn fetch(&mut self, m: &mut Machine, unit: Unit, at: u32, n: u32, words: &mut Vec<u32>) {
         let mut bytes = vec![0; n as usize * 4];
         if n > 0 {
-            self.bus.read(m, Unit::Fetch, at, &mut bytes);
+            self.bus.read(m, unit, at, &mut bytes);
         }
         let swap = mmio::cp_rb_cntl::BUF_SWAP.get(self.regs.get(mmio::CP_RB_CNTL));
         words.extend(

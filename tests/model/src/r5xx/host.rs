@@ -261,8 +261,8 @@ impl R5xx {
             }
             mmio::RB3D_DSTCACHE_CTLSTAT => {
                 self.regs.set(offset, value);
-                if mmio::rb3d_dstcache_ctlstat::DC_FLUSH.any(value) {
-                    self.bus.caches.flush_3d();
+                if mmio::rb3d_dstcache_ctlstat::DC_FLUSH.get(value) >= 2 {
+                    self.bus.caches.flush_color();
                 }
                 if mmio::rb3d_dstcache_ctlstat::DC_FINISH.any(value) {
                     self.resync(m);
@@ -271,7 +271,9 @@ impl R5xx {
             _ if self.cp_write(m, offset, value, source)
                 || self.dma_write(m, offset, value, source) => {}
             _ => {
+                let old = self.regs.get(offset);
                 self.regs.set(offset, value);
+                self.tell_engine3d(m, offset, old, value);
                 if (mmio::D1CRTC_H_TOTAL..=mmio::DISP_INTERRUPT_STATUS).contains(&offset) {
                     self.display_written();
                 }
@@ -325,7 +327,8 @@ impl R5xx {
         }
         if WAIT_3D_IDLECLEAN.any(value) && self.bus.caches.dirty_3d() {
             m.finding(Kind::WaitOnDirtyCache, format_args!("3D"));
-            self.bus.caches.flush_3d();
+            self.bus.caches.flush_color();
+            self.bus.caches.flush_depth();
         }
         let engines =
             WAIT_DMA_GUI_IDLE.get(value) as u8 | ((WAIT_DMA_VID_IDLE.get(value) as u8) << 1);
@@ -358,7 +361,8 @@ impl R5xx {
         }
         if SOFT_RESET_RB.any(rising) {
             self.bus.caches.flush_2d();
-            self.bus.caches.flush_3d();
+            self.bus.caches.flush_color();
+            self.bus.caches.flush_depth();
         }
         if SOFT_RESET_HDP.any(rising) {
             self.bus.caches.invalidate_host();

@@ -10,11 +10,13 @@
 //! | [`dma`] | its DMA engines |
 //! | [`bus`], [`gart`], [`cache`] | GPU addresses: memory controller, page table, what is still in caches |
 //! | [`firmware`] | how the card is posted |
+//! | [`touched`] | what engines have touched, for tests |
 //! | [`irq`] | interrupts |
 //! | [`display`] | what a CRTC reads |
 //! | [`classes`] | what the model makes of each register |
 //! | [`checkpoint`] | the whole state, to come back to |
 //! | [`engine2d_api`] | the boundary to the 2D engine |
+//! | [`engine3d`], [`draw`] | what a draw may touch, and how the rest of the chip asks |
 
 mod bus;
 mod cache;
@@ -24,8 +26,10 @@ mod cp;
 mod cp_registers;
 mod display;
 mod dma;
+mod draw;
 pub mod engine2d;
 pub mod engine2d_api;
+pub mod engine3d;
 mod fetch;
 pub mod firmware;
 mod gart;
@@ -38,6 +42,7 @@ mod ring;
 mod scratch;
 #[cfg(test)]
 mod tests;
+pub mod touched;
 
 use std::fmt;
 use std::time::Instant;
@@ -50,6 +55,7 @@ pub use self::checkpoint::Checkpoint;
 use self::bus::{Bus, MC_R520, MC_RV515, McLayout};
 use self::cp::{Cp, Stream};
 use self::engine2d_api::{Engine2d, Port};
+use self::engine3d::Engine3d;
 use self::regs::Space;
 use crate::atom::clocks::Clocks;
 use crate::chip::{Chip, Options, State, Step, Touched};
@@ -141,6 +147,13 @@ pub static R580: Variant = Variant {
     },
 };
 
+impl Variant {
+    /// Units that test depth: one a raster pipe, but two in RV530's only one (its straps say so).
+    fn depth_units(&self) -> u32 {
+        if self.name == "rv530" { 2 } else { self.pipes }
+    }
+}
+
 /// Who accesses a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -180,6 +193,7 @@ pub struct R5xx {
     cp: Cp,
     dma: [dma::Engine; 2],
     engine2d: Box<dyn Engine2d>,
+    engine3d: Engine3d,
     /// The ROM's image.
     firmware: Vec<u8>,
     start: Instant,
@@ -197,6 +211,7 @@ impl R5xx {
             cp: Cp::default(),
             dma: Default::default(),
             engine2d: Box::new(engine2d::Engine::default()),
+            engine3d: Engine3d::new(variant.pipes, variant.depth_units()),
             firmware: firmware::rom(variant, options.vram),
             start: Instant::now(),
         }
@@ -255,6 +270,7 @@ impl Chip for R5xx {
         self.cp = Cp::default();
         self.dma = Default::default();
         self.engine2d.reset();
+        self.engine3d.reset();
         self.start = Instant::now();
         // Fuses and straps.
         self.regs

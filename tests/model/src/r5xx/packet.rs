@@ -3,7 +3,7 @@
 //! Packets: their headers, and what the command processor does for each (R5xx chapter 5).
 //!
 //! Types 0 and 1 are register writes, type 2 is a filler, type 3 is an operation. Operations of the 2D engine are
-//! handed on; draws of the 3D engine are counted, and their state is kept, but nothing is drawn.
+//! handed on, and so are draws (see [`super::draw`]).
 
 use lapidary_registers::r500::pm4::op;
 use lapidary_registers::r500::{self, mmio};
@@ -158,15 +158,16 @@ impl R5xx {
                     m.finding(Kind::PacketLength, format_args!("{}", name(header)));
                     return;
                 }
-                self.draw(m, body[1]);
+                self.draw(m, body[1], &body[2..]);
             }
             op::_3D_DRAW_VBUF_2 | op::_3D_DRAW_IMMD_2 | op::_3D_DRAW_INDX_2 | op::_3D_DRAW_128 => {
-                self.draw(m, body[0])
+                self.draw(m, body[0], &body[1..])
             }
             op::INDX_BUFFER => self.index_buffer(m, stream, header, body),
-            op::_3D_CLEAR_HIZ => {
-                self.exact(m, header, body, 3);
-                m.counters.add("clears_not_executed", 1);
+            op::_3D_CLEAR_HIZ | op::_3D_CLEAR_ZMASK | op::_3D_CLEAR_CMASK => {
+                if self.exact(m, header, body, 3) {
+                    self.clear_on_chip(m, opcode, body);
+                }
             }
             op::MPEG_INDEX => self.mpeg_index(m, header, body, source),
             _ => m.finding(Kind::UndefinedPacket, format_args!("opcode {opcode:#04x}")),
@@ -181,13 +182,6 @@ impl R5xx {
             );
         }
         body.len() == len
-    }
-
-    /// A draw: the state is kept, the pixels are not made.
-    fn draw(&mut self, m: &mut Machine, vf_cntl: u32) {
-        self.regs.set(mmio::VAP_VF_CNTL, vf_cntl);
-        m.counters.add("draws_not_executed", 1);
-        m.trace.line(format_args!("draw not executed"));
     }
 
     /// The body's second part is passed over if a boolean in memory is zero. The manual prints two dwords and no
@@ -253,7 +247,10 @@ impl R5xx {
     /// Number of arrays, and then for each pair of arrays one dword of attributes and two addresses.
     fn load_vertex_pointers(&mut self, m: &mut Machine, header: u32, body: &[u32], source: Source) {
         let arrays = mmio::vap_vtx_num_arrays::VTX_NUM_ARRAYS.get(body[0]) as usize;
-        if arrays > 16 || body.len() != 1 + arrays + arrays.div_ceil(2) {
+        let exact = 1 + arrays + arrays.div_ceil(2);
+        // The second address of a last pair may be there although its array is not: Mesa sends it.
+        let padded = 1 + 3 * arrays.div_ceil(2);
+        if arrays > 16 || (body.len() != exact && body.len() != padded) {
             m.finding(
                 Kind::PacketLength,
                 format_args!("{} for {arrays} arrays", name(header)),
@@ -269,7 +266,8 @@ impl R5xx {
         }
     }
 
-    /// A mask says which of twenty registers follow; then comes a draw whose indices are made from first ones.
+    /// A mask says which of twenty registers follow; then comes a draw whose indices are made from first ones, four of
+    /// each.
     fn mpeg_index(&mut self, m: &mut Machine, header: u32, body: &[u32], source: Source) {
         let targets = mpeg_registers();
         let mask = body[0];
@@ -298,7 +296,26 @@ impl R5xx {
                 ),
             }
         }
-        self.draw(m, body[1 + present.len()]);
+        let rest = &body[1 + present.len()..];
+        let (vf_cntl, count) = (rest[0], rest[1] & 0x3fff);
+        let Some(bases) = rest.get(2..2 + count as usize) else {
+            m.finding(Kind::PacketLength, format_args!("{}", name(header)));
+            return;
+        };
+        let wide = mmio::vap_vf_cntl::INDEX_SIZE.any(vf_cntl);
+        let indices: Vec<u32> = bases
+            .iter()
+            .flat_map(|base| {
+                let i = |n: u32| base.wrapping_add(n);
+                let pair = |n| (i(n) & 0xffff) | (i(n + 1) << 16);
+                if wide {
+                    vec![i(0), i(1), i(2), i(3)]
+                } else {
+                    vec![pair(0), pair(2)]
+                }
+            })
+            .collect();
+        self.draw(m, vf_cntl, &indices);
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod completion;
 mod dma;
+mod draws;
 mod garbage;
 mod packets;
 mod registers;

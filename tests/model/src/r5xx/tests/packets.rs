@@ -15,6 +15,7 @@ fn draws_are_counted_and_not_executed() {
         &[2, 0x0201_0201, GTT, GTT + 64],
     ));
     b.ring(&type3(op::_3D_DRAW_VBUF_2, &[0x0003_0024]));
+    b.write(mmio::VAP_VTX_SIZE, 4);
     b.ring(&type3(op::_3D_DRAW_IMMD_2, &[0x0001_0031, 1, 2, 3, 4]));
     assert_eq!(b.m.counters.get("draws_not_executed"), 2);
     assert_eq!(b.read(mmio::VAP_VTX_NUM_ARRAYS), 2);
@@ -56,12 +57,15 @@ fn mpeg_index_writes_what_its_mask_says() {
     let mut b = Bench::running();
     // VAP_OUT_VTX_FMT_1, TX_ENABLE and RB3D_COLORPITCH of target 0; one quad.
     let mask = (1 << 7) | (1 << 11) | (1 << 19);
-    b.ring(&type3(op::MPEG_INDEX, &[mask, 1, 2, 0x40, 0x000d, 1, 0]));
+    b.ring(&type3(
+        op::MPEG_INDEX,
+        &[mask, 1, 2, 0x40, 0x0004_001d, 1, 0],
+    ));
     assert_eq!(b.read(mmio::VAP_OUT_VTX_FMT_1), 1);
     assert_eq!(b.read(mmio::TX_ENABLE), 2);
     assert_eq!(b.read(mmio::RB3D_COLORPITCH.at(0).unwrap()), 0x40);
     assert_eq!(b.m.counters.get("draws_not_executed"), 1);
-    b.ring(&type3(op::MPEG_INDEX, &[1 << 12, 0, 0x000d, 1, 0]));
+    b.ring(&type3(op::MPEG_INDEX, &[1 << 12, 0, 0x0004_001d, 1, 0]));
     b.ring(&type3(op::MPEG_INDEX, &[0xf_ffff, 0]));
     assert_eq!(
         b.findings(),

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! How draws reach the 3D engine: packets, the registers that start and feed it, and the counter of visible pixels.
+//!
+//! All draw packets amount to a write of `VAP_VF_CNTL` followed by data for a port; what the packet does not carry may come by an
+//! `INDX_BUFFER` packet or by writes of the port itself (R5xx 5.2.3, 6.4.1).
+
+use lapidary_registers::r500::mmio;
+
+use super::R5xx;
+use super::engine3d::{Fed, onchip};
+use crate::judge::Kind;
+use crate::machine::Machine;
+use crate::memory::Unit;
+
+impl R5xx {
+    /// A draw packet: what goes to `VAP_VF_CNTL`, and the dwords after it.
+    pub(super) fn draw(&mut self, m: &mut Machine, vf_cntl: u32, data: &[u32]) {
+        self.regs.set(mmio::VAP_VF_CNTL, vf_cntl);
+        self.begin_draw(m, vf_cntl);
+        if !data.is_empty() {
+            self.feed_draw(m, data);
+        }
+    }
+
+    fn begin_draw(&mut self, m: &mut Machine, vf_cntl: u32) {
+        self.judge_unfinished(m);
+        let what = self.engine3d.trigger(&self.regs, vf_cntl);
+        m.counters.add("draws_not_executed", 1);
+        if m.trace.on() {
+            let what = what.as_deref().unwrap_or("nothing");
+            m.trace.line(format_args!("draw, not executed: {what}"));
+        }
+        self.judge_areas(m);
+    }
+
+    /// A draw that waits for data holds up everything behind it.
+    pub(super) fn judge_unfinished(&mut self, m: &mut Machine) {
+        if let Some(n) = self.engine3d.missing() {
+            m.finding(
+                Kind::DrawDataMissing,
+                format_args!("a draw still waits for {n} dwords"),
+            );
+        }
+    }
+
+    /// Data for the draw that has begun.
+    pub(super) fn feed_draw(&mut self, m: &mut Machine, words: &[u32]) {
+        match self.engine3d.feed(&self.regs, words) {
+            Fed::More => {}
+            Fed::Complete => self.judge_areas(m),
+            Fed::Unwanted => {
+                self.judge_areas(m);
+                m.finding(
+                    Kind::DrawDataUnexpected,
+                    format_args!("{} dwords, more than a draw waits for", words.len()),
+                );
+            }
+        }
+    }
+
+    /// Lets the memory side judge what the engine has found out.
+    fn judge_areas(&mut self, m: &mut Machine) {
+        let areas = self.engine3d.take_areas();
+        if m.trace.on() {
+            for area in &areas {
+                m.trace.line(format_args!("  {area}"));
+            }
+        }
+        self.bus.touch(m, &areas);
+        self.engine3d.give_back(areas);
+    }
+
+    /// A register that the 3D engine may care about was written, which held `old` before.
+    pub(super) fn tell_engine3d(&mut self, m: &mut Machine, offset: u32, old: u32, value: u32) {
+        if offset == mmio::VAP_VF_CNTL {
+            self.begin_draw(m, value);
+        } else if is_port(offset) {
+            self.feed_draw(m, &[value]);
+        } else {
+            self.engine3d.written(offset, old, value);
+            match offset {
+                mmio::ZB_ZPASS_ADDR => self.write_passed(m, value),
+                mmio::TX_INVALTAGS => self.bus.caches.invalidate_textures(),
+                mmio::ZB_ZCACHE_CTLSTAT if mmio::zb_zcache_ctlstat::ZC_FLUSH.any(value) => {
+                    self.bus.caches.flush_depth();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Every selected depth unit writes its counter, all to the same address.
+    fn write_passed(&mut self, m: &mut Machine, address: u32) {
+        let address = address & mmio::zb_zpass_addr::ZPASS_ADDR.mask();
+        let units = self.engine3d.depth_selected();
+        for unit in (0..32).filter(|u| (units >> u) & 1 != 0) {
+            let count = self.engine3d.passed(&self.regs, unit);
+            m.trace.line(format_args!(
+                "depth unit {unit} writes its counter, {count}, to {address:#010x}"
+            ));
+            self.bus.write32(m, Unit::ZPass, address, count);
+        }
+    }
+
+    /// A packet that fills a memory on the chip: start, count, value.
+    pub(super) fn clear_on_chip(&mut self, m: &mut Machine, opcode: u8, body: &[u32]) {
+        use lapidary_registers::r500::pm4::_3d_clear_hiz::count::COUNT;
+        m.counters.add("clears_not_executed", 1);
+        let Some((what, size)) = onchip::capacity(opcode, self.variant.name, &self.engine3d.pipes)
+        else {
+            return;
+        };
+        let (start, count) = (body[0], COUNT.get(body[1]));
+        m.trace.line(format_args!(
+            "clear, not executed: {count} of {size} dwords of {what} from {start}"
+        ));
+        if body[1] != COUNT.of(count) {
+            m.finding(Kind::ReservedValue, format_args!("count {:#010x}", body[1]));
+        }
+        if u64::from(start) + u64::from(count) > u64::from(size) {
+            m.finding(
+                Kind::OnChipRange,
+                format_args!("{count} dwords from {start} of {what}, which has {size}"),
+            );
+        }
+    }
+}
+
+/// The ports that take indices and vertices, and their aliases.
+pub(super) fn is_port(offset: u32) -> bool {
+    mmio::VAP_PORT_IDX.index_of(offset).is_some()
+        || mmio::VAP_PORT_DATA.index_of(offset).is_some()
+        || offset == mmio::VAP_PORT_DATA_IDX_128
+}

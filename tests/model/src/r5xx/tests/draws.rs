@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Draws on the whole chip: what the memory side says to their footprints, caches, counters, clears.
+
+use lapidary_registers::RegArray;
+use lapidary_registers::r500::mmio;
+use lapidary_registers::r500::pm4::op;
+
+use super::{type0, type3};
+use crate::bench::{Bench, Touch, Who};
+use crate::judge::Kind;
+use crate::memory::Unit;
+use crate::r5xx::engine3d::area::Client;
+
+const COLOR: u32 = Bench::VRAM;
+const DEPTH: u32 = Bench::VRAM + 0x1_0000;
+const TEXTURE: u32 = Bench::VRAM + 0x2_0000;
+const VERTICES: u32 = Bench::GTT;
+const INDICES: u32 = Bench::GTT + 0x1000;
+
+fn first(array: RegArray) -> u32 {
+    array.at(0).unwrap()
+}
+
+/// 32 by 16 pixels of colour and depth, a texture as large, vertices of 16 bytes.
+fn scene() -> Vec<u32> {
+    [
+        (mmio::VAP_VTX_NUM_ARRAYS, 1),
+        (first(mmio::VAP_VTX_AOS_ATTR), 0x0404),
+        (first(mmio::VAP_VTX_AOS_ADDR_EVEN), VERTICES),
+        (mmio::VAP_VF_MAX_VTX_INDX, 0xff),
+        (mmio::VAP_VF_MIN_VTX_INDX, 0),
+        (mmio::TX_INVALTAGS, 0),
+        (mmio::TX_ENABLE, 1),
+        (first(mmio::TX_FORMAT0), 31 | (15 << 11)),
+        (first(mmio::TX_FORMAT1), 12),
+        (first(mmio::TX_OFFSET), TEXTURE),
+        (first(mmio::RB3D_COLOROFFSET), COLOR),
+        (first(mmio::RB3D_COLORPITCH), 32 | (6 << 21)),
+        (mmio::RB3D_COLOR_CHANNEL_MASK, 0xf),
+        (mmio::US_OUT_FMT.at(1).unwrap(), 15),
+        (mmio::US_OUT_FMT.at(2).unwrap(), 15),
+        (mmio::US_OUT_FMT.at(3).unwrap(), 15),
+        (mmio::ZB_DEPTHOFFSET, DEPTH),
+        (mmio::ZB_DEPTHPITCH, 32),
+        (mmio::ZB_FORMAT, 2),
+        (mmio::ZB_CNTL, 6),
+        (mmio::SC_SCISSOR0, 0),
+        (mmio::SC_SCISSOR1, 31 | (15 << 13)),
+        (mmio::SC_CLIP_RULE, 0xffff),
+        (mmio::SC_SCREENDOOR, 0xff_ffff),
+    ]
+    .into_iter()
+    .flat_map(|(offset, value)| type0(offset, &[value]))
+    .collect()
+}
+
+fn flush() -> Vec<u32> {
+    [
+        type0(mmio::RB3D_DSTCACHE_CTLSTAT, &[0xa]),
+        type0(mmio::ZB_ZCACHE_CTLSTAT, &[3]),
+        type0(
+            mmio::WAIT_UNTIL,
+            &[mmio::wait_until::WAIT_3D_IDLECLEAN.mask()],
+        ),
+    ]
+    .concat()
+}
+
+fn triangle() -> Vec<u32> {
+    type3(op::_3D_DRAW_VBUF_2, &[0x0003_0024])
+}
+
+fn bench() -> Bench {
+    let mut b = Bench::new("rv515", 1 << 20).unwrap();
+    b.object(COLOR, 0x800, "colour");
+    b.object(DEPTH, 0x800, "depth");
+    b.object(TEXTURE, 0x800, "texture");
+    b.object(VERTICES, 0x30, "vertices");
+    b
+}
+
+/// Executes, and returns the kinds found with their details.
+fn run(b: &mut Bench, parts: &[&[u32]]) -> Vec<(Kind, String)> {
+    assert!(b.execute(&parts.concat()));
+    b.findings().into_iter().map(|f| (f.0, f.2)).collect()
+}
+
+#[test]
+fn a_draw_inside_its_objects_is_quiet() {
+    let mut b = bench();
+    assert_eq!(run(&mut b, &[&scene(), &triangle(), &flush()]), []);
+    assert_eq!(b.counter("draws_not_executed"), 1);
+}
+
+#[test]
+fn each_unit_is_held_to_the_objects() {
+    let more: [(u32, u32, &str); 6] = [
+        (mmio::SC_SCISSOR1, 31 | (16 << 13), "colour target 0 writes"),
+        (
+            mmio::ZB_DEPTHOFFSET,
+            DEPTH + 32,
+            "depth buffer reads and writes",
+        ),
+        (first(mmio::TX_FORMAT0), 32 | (15 << 11), "texture 0 reads"),
+        (
+            first(mmio::VAP_VTX_AOS_ADDR_EVEN),
+            VERTICES + 4,
+            "vertex array 0 reads",
+        ),
+        (
+            first(mmio::VAP_VTX_AOS_ATTR),
+            0x0405,
+            "vertex array 0 reads",
+        ),
+        (
+            first(mmio::RB3D_COLORPITCH),
+            34 | (6 << 21),
+            "colour target 0 writes",
+        ),
+    ];
+    for (offset, value, who) in more {
+        let mut b = bench();
+        let found = run(
+            &mut b,
+            &[&scene(), &type0(offset, &[value]), &triangle(), &flush()],
+        );
+        assert_eq!(found[0].0, Kind::OutsideObjects, "{who}");
+        assert!(found[0].1.starts_with(who), "{}", found[0].1);
+        assert!(found[0].1.contains("3D_DRAW_VBUF_2"), "{}", found[0].1);
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+}
+
+#[test]
+fn what_leads_nowhere_is_found_without_objects() {
+    for (offset, value) in [
+        (first(mmio::TX_OFFSET), 0x1000_0000),
+        (first(mmio::RB3D_COLOROFFSET), 0xffff_ff00),
+        (mmio::ZB_DEPTHOFFSET, Bench::VRAM + (1 << 20) + 0x2_0000),
+        (
+            first(mmio::VAP_VTX_AOS_ADDR_EVEN),
+            Bench::GTT + Bench::GTT_LEN,
+        ),
+    ] {
+        let mut b = bench();
+        b.clear_objects();
+        let found = run(
+            &mut b,
+            &[&scene(), &type0(offset, &[value]), &triangle(), &flush()],
+        );
+        let kinds: Vec<Kind> = found.iter().map(|f| f.0).collect();
+        assert_eq!(kinds, [Kind::AddressUnmapped], "{offset:#x}");
+    }
+}
+
+/// An INDX_BUFFER packet that feeds the vertex unit.
+fn index_buffer(at: u32, dwords: u32) -> Vec<u32> {
+    let port = (1 << 31) | (first(mmio::VAP_PORT_IDX) / 4);
+    type3(op::INDX_BUFFER, &[port, at, dwords])
+}
+
+#[test]
+fn indices_are_read_from_memory() {
+    let mut b = bench();
+    b.object(INDICES, 8, "indices");
+    assert!(b.put(INDICES, &[2, 0, 1, 0, 0, 0, 0xff, 0xff]));
+    let draw = type3(op::_3D_DRAW_INDX_2, &[0x0003_0014]);
+    let found = run(
+        &mut b,
+        &[&scene(), &draw, &index_buffer(INDICES, 2), &flush()],
+    );
+    assert_eq!(found, [], "the fourth half is no index");
+    assert!(b.put(INDICES, &[3]));
+    let found = run(
+        &mut b,
+        &[&scene(), &draw, &index_buffer(INDICES, 2), &flush()],
+    );
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].1.starts_with("vertex array 0 reads"),
+        "{}",
+        found[0].1
+    );
+    // The clamp keeps it inside.
+    let clamp = type0(mmio::VAP_VF_MAX_VTX_INDX, &[2]);
+    let found = run(
+        &mut b,
+        &[&scene(), &clamp, &draw, &index_buffer(INDICES, 2), &flush()],
+    );
+    assert_eq!(found, []);
+    // And the indices themselves have an object.
+    let found = run(
+        &mut b,
+        &[
+            &scene(),
+            &clamp,
+            &draw,
+            &index_buffer(INDICES + 4, 2),
+            &flush(),
+        ],
+    );
+    assert_eq!(found.len(), 1);
+    assert!(found[0].1.starts_with("Index read"), "{}", found[0].1);
+}
+
+#[test]
+fn draws_and_their_data_belong_together() {
+    let mut b = bench();
+    let draw = type3(op::_3D_DRAW_INDX_2, &[0x0003_0014, 0x0001_0002]);
+    let found = run(&mut b, &[&scene(), &draw, &triangle(), &flush()]);
+    assert_eq!(found[0].0, Kind::DrawDataMissing);
+    let port = type0(first(mmio::VAP_PORT_IDX), &[0]);
+    let found = run(&mut b, &[&draw, &port, &flush()]);
+    assert_eq!(found, []);
+    let found = run(&mut b, &[&port]);
+    assert_eq!(found[0].0, Kind::DrawDataUnexpected);
+    // A write of the register alone begins a draw as well.
+    let found = run(
+        &mut b,
+        &[&type0(mmio::VAP_VF_CNTL, &[0x0004_0024]), &flush()],
+    );
+    assert_eq!(found[0].0, Kind::OutsideObjects);
+}
+
+#[test]
+fn clean_means_colour_and_depth() {
+    let parts = flush();
+    let (color, rest) = parts.split_at(2);
+    let (depth, wait) = rest.split_at(2);
+    let mut b = bench();
+    assert_eq!(
+        run(&mut b, &[&scene(), &triangle(), color, depth, wait]),
+        []
+    );
+    for one in [color, depth] {
+        let found = run(&mut b, &[&triangle(), one, wait]);
+        assert_eq!(found[0].0, Kind::WaitOnDirtyCache);
+    }
+}
+
+#[test]
+fn what_was_drawn_is_flushed_before_it_is_read() {
+    let mut b = bench();
+    let source = type0(first(mmio::TX_OFFSET), &[COLOR]);
+    let target = type0(first(mmio::RB3D_COLOROFFSET), &[TEXTURE]);
+    let invalidate = type0(mmio::TX_INVALTAGS, &[0]);
+    let begin = [scene(), triangle()].concat();
+    let found = run(&mut b, &[&begin, &source, &target, &triangle(), &flush()]);
+    assert_eq!(found[0].0, Kind::StaleRead);
+    assert!(found[0].1.contains("the colour cache"), "{}", found[0].1);
+    // Flushed, and then the other way round: what is in the texture cache is from before.
+    let back = [
+        &type0(first(mmio::TX_OFFSET), &[TEXTURE])[..],
+        &type0(first(mmio::RB3D_COLOROFFSET), &[COLOR]),
+    ]
+    .concat();
+    b.reset();
+    for (begin_drawing, quiet) in [(&invalidate[..], true), (&[], false)] {
+        let mut b = bench();
+        let found = run(
+            &mut b,
+            &[
+                &begin,
+                &flush(),
+                &source,
+                &target,
+                &triangle(),
+                &flush(),
+                begin_drawing,
+                &back,
+                &triangle(),
+                &flush(),
+            ],
+        );
+        assert_eq!(found.is_empty(), quiet, "{found:?}");
+        if !quiet {
+            assert!(found[0].1.contains("texture cache"), "{}", found[0].1);
+        }
+    }
+}
+
+#[test]
+fn counters_of_visible_pixels() {
+    let at = |n: u32| VERTICES + 0x100 + 4 * n;
+    let ask = |select: u32, pipes: u32, address: u32| {
+        [
+            type0(select, &[pipes]),
+            type0(mmio::ZB_ZPASS_ADDR, &[address]),
+            type0(select, &[0xf]),
+        ]
+        .concat()
+    };
+    for (chip, select, units) in [
+        ("rv515", mmio::SU_REG_DEST, 1),
+        ("rv530", mmio::FG_ZBREG_DEST, 2),
+        ("rv570", mmio::SU_REG_DEST, 3),
+        ("r580", mmio::SU_REG_DEST, 4),
+    ] {
+        let mut b = Bench::new(chip, 1 << 20).unwrap();
+        b.put(at(0), &[0xee; 32]);
+        b.object(at(0), 4 * u64::from(units), "counters");
+        assert!(b.execute(&type0(mmio::ZB_ZPASS_DATA, &[0])));
+        for unit in 0..units {
+            assert!(b.execute(&ask(select, 1 << unit, at(unit))));
+        }
+        // No such unit: nothing is written.
+        assert!(b.execute(&ask(select, 1 << units, at(units))));
+        assert_eq!(b.findings(), [], "{chip}");
+        for n in 0..=units {
+            let mut word = [1; 4];
+            b.get(at(n), &mut word);
+            assert_eq!(
+                word,
+                if n < units { [0; 4] } else { [0xee; 4] },
+                "{chip} {n}"
+            );
+        }
+        assert!(b.execute(&ask(select, 1, at(units))));
+        let found = b.findings();
+        assert_eq!((found[0].0, found.len()), (Kind::OutsideObjects, 1));
+        assert!(found[0].2.starts_with("ZPass write"), "{}", found[0].2);
+    }
+}
+
+#[test]
+fn clears_stay_on_the_chip() {
+    let mut b = bench();
+    for (opcode, size) in [
+        (op::_3D_CLEAR_HIZ, 10240),
+        (op::_3D_CLEAR_ZMASK, 4096),
+        (op::_3D_CLEAR_CMASK, 5120),
+    ] {
+        assert_eq!(run(&mut b, &[&type3(opcode, &[0, size, 0])]), []);
+        assert_eq!(
+            run(&mut b, &[&type3(opcode, &[1, size, 0])])[0].0,
+            Kind::OnChipRange
+        );
+        assert_eq!(
+            run(&mut b, &[&type3(opcode, &[u32::MAX, 1, 0])])[0].0,
+            Kind::OnChipRange
+        );
+        assert_eq!(
+            run(&mut b, &[&type3(opcode, &[0, 1])])[0].0,
+            Kind::PacketLength
+        );
+    }
+}
+
+#[test]
+fn the_journal_says_who_touched_what() {
+    let mut b = bench();
+    assert!(b.touched().is_empty());
+    assert!(b.execute(&[scene(), triangle(), flush()].concat()));
+    let touch = |who, write, object, start: u32, len: u64| Touch {
+        who: Who::Client(who),
+        write,
+        object: Some(object),
+        start: start.into(),
+        end: u64::from(start) + len,
+    };
+    assert_eq!(
+        b.touched(),
+        [
+            touch(Client::Texture(0), false, 2, TEXTURE, 0x800),
+            touch(Client::Color(0), true, 0, COLOR, 0x800),
+            touch(Client::Depth, false, 1, DEPTH, 0x800),
+            touch(Client::Depth, true, 1, DEPTH, 0x800),
+            touch(Client::Vertex(0), false, 3, VERTICES, 0x30),
+        ]
+    );
+    assert!(b.execute(&type0(mmio::ZB_ZPASS_ADDR, &[COLOR + 0x7fc])));
+    let t = b.touched();
+    assert_eq!(
+        (t[0].who, t[0].start, t[0].end),
+        (
+            Who::Unit(Unit::ZPass),
+            u64::from(COLOR) + 0x7fc,
+            u64::from(COLOR) + 0x800
+        )
+    );
+    b.reset();
+    assert!(b.touched().is_empty());
+}
+
+/// As drivers send it: one array, padded to a pair.
+#[test]
+fn a_padded_pair_of_arrays() {
+    let mut b = bench();
+    assert_eq!(
+        run(
+            &mut b,
+            &[&type3(op::_3D_LOAD_VBPNTR, &[1, 0x0404, VERTICES, 0])]
+        ),
+        []
+    );
+    assert_eq!(b.peek("VAP_VTX_AOS_ADDR_EVEN[0]"), Some(VERTICES));
+}
