@@ -254,7 +254,7 @@ impl Bench {
     /// Takes what engines have touched since the last call: merged by unit, direction and object. The first call switches this
     /// on and yields nothing; it costs time from then on.
     pub fn touched(&mut self) -> Vec<Touch> {
-        self.chip.touched()
+        self.chip.accesses()
     }
 
     /// One of the counters that the control port's `counters` prints.

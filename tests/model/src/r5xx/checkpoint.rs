@@ -31,7 +31,7 @@ impl R5xx {
     }
 
     /// Takes what engines have touched. The first call only switches this on.
-    pub fn touched(&mut self) -> Vec<Touch> {
+    pub fn accesses(&mut self) -> Vec<Touch> {
         if !self.bus.journal.on() {
             self.bus.journal.begin();
         }
