@@ -17,33 +17,52 @@
 //! (`drivers/gpu/drm/radeon/r300.c`, `r100.c`): markers follow the whole packet, one for each address, in
 //! the order of the addresses in the packet; a marker's dword is four times the number of the entry.
 //!
-//! What a stream must say itself before a 2D operation, because the registers hold what somebody else has left:
-//! a control word (`DP_GUI_MASTER_CNTL` or the first dword of SETTINGS) that takes pitch and offset from the
-//! stream and not from the default; these, after or in it; the direction (`DP_CNTL`; ascending for packets)
-//! after it, unless it was ascending before; corners, anew for each operation; and that colour compare does
-//! not read the source, unless the operation has one.
+//! A stream must say itself whatever decides where an operation goes, because the registers hold what somebody
+//! else has left: state that it has not set is unknown, and an operation that would need it is refused.
 //!
-//! 3D packets and registers are refused: they are not checked yet.
+//! | file | idea |
+//! | --- | --- |
+//! | `mod`, `registers`, `packet3` | the walk: packets, register writes, operations of the 2D engine |
+//! | `relocate`, `buffer` | addresses and the objects they lead to |
+//! | `engine2d`, `surface` | what the 2D engine touches |
+//! | `layout`, `format` | how many bytes tiled pictures and texels take |
+//! | `color`, `depth`, `texture`, `vertex` | what a draw touches |
+//! | `draw` | 3D packets, and the check of a draw |
+//! | `pipes`, `hyperz` | what all clients share: pipes and memories on the chip |
+//! | `reason` | refusals |
+//!
+//! `Documentation/r500/checker.md` explains the rules and where they differ from Linux'.
 
+mod buffer;
+mod color;
+mod depth;
+mod draw;
 mod engine2d;
+mod format;
+mod hyperz;
+mod layout;
 mod packet3;
+mod pipes;
 mod reason;
+mod registers;
+mod relocate;
 mod surface;
+mod texture;
+mod vertex;
 
 pub use reason::{
     Reason,
     Refusal, //
 };
 
-use lapidary::portable::radeon_uapi::tiling;
-
 use self::{
+    color::Color,
+    depth::Depth,
+    draw::Scissor,
     engine2d::Engine2d,
-    surface::{
-        Point,
-        Surface,
-        Tiling, //
-    }, //
+    pipes::Pipes,
+    texture::Textures,
+    vertex::Vertices, //
 };
 use super::{
     pm4::{
@@ -205,10 +224,18 @@ pub fn check(
         objects,
         fixups,
         num_fixups: 0,
-        keep_tiling: options.keep_tiling,
+        options,
         position: 0,
         marker: 0,
         engine: Engine2d::new(),
+        color: Color::new(),
+        depth: Depth::default(),
+        scissor: None,
+        raster_changed: true,
+        textures: Textures::new(),
+        vertices: Vertices::default(),
+        indices_due: 0,
+        pipes: Pipes::new(&options),
     };
     match checker.run() {
         Ok(()) => Ok(checker.num_fixups),
@@ -232,12 +259,22 @@ struct Checker<'a> {
     objects: &'a mut [Object],
     fixups: &'a mut [Fixup],
     num_fixups: usize,
-    keep_tiling: bool,
+    options: Options,
     /// Index of the dword that is looked at.
     position: usize,
     /// Index of the next relocation marker of the packet that is looked at.
     marker: usize,
     engine: Engine2d,
+    color: Color,
+    depth: Depth,
+    scissor: Option<Scissor>,
+    /// Colour, depth or scissor have changed since they were found in order.
+    raster_changed: bool,
+    textures: Textures,
+    vertices: Vertices,
+    /// Dwords of indices that a draw waits for; the next packet must bring them.
+    indices_due: u32,
+    pipes: Pipes,
 }
 
 impl Checker<'_> {
@@ -254,11 +291,9 @@ impl Checker<'_> {
             self.position = start;
             let decoded = Header::decode(header);
             // A stream is no longer than memory, a packet no longer than its count field says.
-            let end = start.wrapping_add(1).wrapping_add(decoded.body() as usize);
-            let body = self
-                .stream
-                .get(start.wrapping_add(1)..end)
-                .ok_or(Reason::Truncated)?;
+            let first = start.wrapping_add(1);
+            let end = first.wrapping_add(decoded.body() as usize);
+            let body = self.stream.get(first..end).ok_or(Reason::Truncated)?;
             if pm4::reserved_bits(header) != 0 {
                 return Err(Reason::ReservedHeaderBits);
             }
@@ -266,148 +301,74 @@ impl Checker<'_> {
             match decoded {
                 Header::Type0 {
                     register,
-                    one_register,
+                    one_register: false,
                     ..
-                } => self.type0(register, one_register, start.wrapping_add(1), body)?,
+                } => self.consecutive(register, first, body)?,
+                Header::Type0 { register, .. } => self.repeated(register, first, body)?,
                 Header::Type1 { .. } => return Err(Reason::Type1),
                 Header::Type2 => {}
-                Header::Type3 { opcode, .. } => {
-                    self.type3(opcode, start.wrapping_add(1), body)?;
-                }
+                Header::Type3 { opcode, .. } => self.type3(opcode, first, body)?,
             }
-            start = end;
+            // Markers that belong to the packet need no second look.
+            start = self.marker;
         }
-        self.engine.finish()
+        self.engine.finish()?;
+        if self.indices_due != 0 {
+            return Err(Reason::IndicesDue);
+        }
+        self.pipes.all()
     }
 
-    /// Values for consecutive registers, or all for one. `start` is the index of the first value.
-    fn type0(
-        &mut self,
-        first: u32,
-        one_register: bool,
-        start: usize,
-        values: &[u32],
-    ) -> Result<(), Reason> {
-        let step = if one_register { 0 } else { 4 };
+    /// Whether an operation waits for data, so that nothing else may come.
+    fn waiting(&self) -> bool {
+        self.engine.not_host_data().is_err() || self.indices_due != 0
+    }
+
+    /// Refuses what is not the data that an operation waits for.
+    fn nothing_due(&self) -> Result<(), Reason> {
+        self.engine.not_host_data()?;
+        if self.indices_due != 0 {
+            return Err(Reason::IndicesDue);
+        }
+        Ok(())
+    }
+
+    /// Values for consecutive registers. `start` is the index of the first value. Most of a 3D stream is this,
+    /// and most of that goes to registers without any effect on memory: they cost a look into the table.
+    fn consecutive(&mut self, first: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
+        let policies = policy::from(first);
+        let mut waiting = self.waiting();
+        let mut position = start;
         let mut register = first;
-        let mut before = Policy::Forbidden;
-        for (i, &value) in values.iter().enumerate() {
-            let policy = policy::of(register);
-            // A write without effect on the state, after another such write, is as legal as that was.
-            if policy != Policy::Free || before != Policy::Free {
-                self.position = start.wrapping_add(i);
+        for (&policy, &value) in policies.iter().zip(values) {
+            if policy != Policy::Free || waiting {
+                self.position = position;
                 self.register(register, policy, value)?;
-                before = policy;
+                waiting = self.waiting();
             }
+            position = position.wrapping_add(1);
             // 13 + 14 bits of dword indices: far from any overflow.
-            register = register.wrapping_add(step);
+            register = register.wrapping_add(4);
+        }
+        if values.len() > policies.len() {
+            self.position = start.wrapping_add(policies.len());
+            return Err(Reason::UnknownRegister);
         }
         Ok(())
     }
 
-    fn register(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
-        match policy {
-            Policy::HostData => return self.engine.host_data(),
-            Policy::HostDataLast => return self.engine.host_data_last(),
-            _ => self.engine.not_host_data()?,
+    /// Values that all go to one register.
+    fn repeated(&mut self, register: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
+        let policy = policy::of(register);
+        if policy == Policy::Free && !self.waiting() {
+            return Ok(());
         }
-        if value & !policy.allowed_bits() != 0 && policy != Policy::Forbidden {
-            return Err(Reason::ForbiddenBits);
+        let mut position = start;
+        for &value in values {
+            self.position = position;
+            self.register(register, policy, value)?;
+            position = position.wrapping_add(1);
         }
-        let engine = &mut self.engine;
-        match policy {
-            Policy::Forbidden if policy::is_3d(register) => return Err(Reason::State3d),
-            Policy::Forbidden => return Err(Reason::ForbiddenRegister),
-            Policy::Free
-            | Policy::WaitUntil
-            | Policy::CacheControl
-            | Policy::ColorCacheControl
-            | Policy::ZCacheControl
-            | Policy::HostSwap => {}
-            Policy::SourcePitchOffset => self.pitch_offset(Role::Source, value)?,
-            Policy::DestinationPitchOffset => self.pitch_offset(Role::Destination, value)?,
-            Policy::Control => {
-                engine.set_control(value)?;
-            }
-            Policy::Direction => engine.set_direction(value),
-            Policy::LineDirection => engine.forget_direction(),
-            Policy::ColorCompare => engine.set_compare(value),
-            Policy::ScissorTopLeft => engine.set_scissor_top_left(value),
-            Policy::ScissorBottomRight => engine.set_scissor_bottom_right(value),
-            Policy::SourceCorner => engine.set_source_corner(Point::from_y_x(value)?),
-            Policy::DestinationCorner => engine.set_destination_corner(Point::from_y_x(value)?),
-            // All 16 bits count, though the engine has 14: more is never less.
-            Policy::HeightWidth => engine.rectangle(value & 0xffff, value >> 16, self.objects)?,
-            Policy::WidthHeight => engine.rectangle(value >> 16, value & 0xffff, self.objects)?,
-            Policy::LineStart => engine.set_line_start(Point::from_y_x(value)?),
-            Policy::LineEnd => engine.line_to(Point::from_y_x(value)?, self.objects)?,
-            Policy::HostData | Policy::HostDataLast => {}
-        }
-        Ok(())
-    }
-
-    /// The object that the next relocation marker behind the packet names.
-    fn relocation(&mut self) -> Result<u32, Reason> {
-        let index = self.marker.wrapping_add(1);
-        let (Some(&MARKER), Some(&dword)) = (self.stream.get(self.marker), self.stream.get(index))
-        else {
-            return Err(Reason::MissingRelocation);
-        };
-        if dword % MARKER_UNIT != 0 {
-            self.position = index;
-            return Err(Reason::BadRelocation);
-        }
-        self.marker = index.wrapping_add(1);
-        Ok(dword / MARKER_UNIT)
-    }
-
-    /// A word with address, pitch and tiling of a surface, at the current position.
-    fn pitch_offset(&mut self, role: Role, word: u32) -> Result<(), Reason> {
-        let number = self.relocation()?;
-        let object = self
-            .objects
-            .get(number as usize)
-            .ok_or(Reason::BadRelocation)?;
-
-        let mut checked = word;
-        if !self.keep_tiling {
-            // The engine cannot read micro-tiled memory as a source; with the client's own tiling bits that
-            // is the client's business.
-            if role == Role::Source && object.tiling & tiling::MICRO != 0 {
-                return Err(Reason::MicroTiledSource);
-            }
-            let flag = |flag: u32| u32::from(object.tiling & flag != 0);
-            checked = pitch_offset::TILE_MACRO.put(checked, flag(tiling::MACRO));
-            checked = pitch_offset::TILE_MICRO.put(checked, flag(tiling::MICRO));
-        }
-        let surface = Surface::new(
-            number,
-            object.size,
-            u64::from(pitch_offset::OFFSET.get(checked)).wrapping_mul(OFFSET_UNIT),
-            u64::from(pitch_offset::PITCH.get(checked)).wrapping_mul(PITCH_UNIT),
-            Tiling {
-                macro_tiled: pitch_offset::TILE_MACRO.any(checked),
-                micro_tiled: pitch_offset::TILE_MICRO.any(checked),
-            },
-        )?;
-        match role {
-            Role::Source => self.engine.set_source(surface),
-            Role::Destination => self.engine.set_destination(surface),
-        }
-
-        *self
-            .out
-            .get_mut(self.position)
-            .ok_or(Reason::OutputTooShort)? = checked;
-        *self
-            .fixups
-            .get_mut(self.num_fixups)
-            .ok_or(Reason::TooManyFixups)? = Fixup {
-            dword: self.position as u32,
-            object: number,
-            kind: FixupKind::PitchOffset,
-        };
-        self.num_fixups = self.num_fixups.wrapping_add(1);
         Ok(())
     }
 }

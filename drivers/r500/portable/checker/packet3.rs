@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Type-3 packets: the operations of the 2D engine (R5xx 5.2.2), and the refusal of everything else.
+//! Type-3 packets: which there are, and the operations of the 2D engine (R5xx 5.2.2). 3D packets are in
+//! [`draw`](super::draw).
 //!
 //! Operations whose code has the top bit set begin with SETTINGS: a GUI control word, then what that
 //! announces, in this order: pitch and offset of the source, of the destination, the source scissor, both
@@ -9,6 +10,7 @@
 //! as if the stream had written the registers ([`Engine2d`](super::engine2d::Engine2d)).
 
 use super::{
+    hyperz::Memory,
     reason::Reason,
     surface::{
         coordinate,
@@ -35,14 +37,14 @@ use crate::portable::{
 };
 
 /// Walks through the body of a packet.
-struct Body<'a> {
+pub(super) struct Body<'a> {
     rest: &'a [u32],
     /// Index in the stream of the first dword of `rest`.
     position: usize,
 }
 
 impl Body<'_> {
-    fn take(&mut self) -> Result<u32, Reason> {
+    pub(super) fn take(&mut self) -> Result<u32, Reason> {
         let (&word, rest) = self.rest.split_first().ok_or(Reason::PacketLength)?;
         self.rest = rest;
         self.position = self.position.wrapping_add(1);
@@ -60,6 +62,25 @@ impl Body<'_> {
 
     fn is_empty(&self) -> bool {
         self.rest.is_empty()
+    }
+
+    /// Dwords that are left.
+    pub(super) fn len(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Index in the stream of the dword that comes next.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Nothing may be left.
+    pub(super) fn end(&self) -> Result<(), Reason> {
+        if self.is_empty() {
+            Ok(())
+        } else {
+            Err(Reason::PacketLength)
+        }
     }
 }
 
@@ -83,6 +104,29 @@ impl Checker<'_> {
 
     fn operation(&mut self, opcode: u8, body: &mut Body<'_>) -> Result<(), Reason> {
         match opcode {
+            // It sets up the scaler of the 3D engine, from which the 2D engine would then take its source; the
+            // source types that use a palette are refused, so nobody can need it.
+            op::LOAD_PALETTE => return Err(Reason::Palette),
+            // They write registers that are tracked elsewhere, or feed a port that nobody uses.
+            op::_3D_DRAW_128 | op::MPEG_INDEX => return Err(Reason::ForbiddenPacket),
+            // They make the command processor wait for or depend on memory of anybody.
+            op::PRED_EXEC | op::COND_EXEC | op::WAIT_SEMAPHORE | op::WAIT_MEM => {
+                return Err(Reason::ForbiddenPacket)
+            }
+            op::INDX_BUFFER => return self.index_buffer(body),
+            _ => self.nothing_due()?,
+        }
+        match opcode {
+            op::_3D_DRAW_VBUF
+            | op::_3D_DRAW_IMMD
+            | op::_3D_DRAW_INDX
+            | op::_3D_DRAW_VBUF_2
+            | op::_3D_DRAW_IMMD_2
+            | op::_3D_DRAW_INDX_2 => return self.draw_packet(opcode, body),
+            op::_3D_LOAD_VBPNTR => return self.load_arrays(body),
+            op::_3D_CLEAR_HIZ => return self.clear_memory(Memory::HiZ, body),
+            op::_3D_CLEAR_ZMASK => return self.clear_memory(Memory::ZMask, body),
+            op::_3D_CLEAR_CMASK => return self.clear_memory(Memory::CMask, body),
             op::PAINT
             | op::BITBLT
             | op::HOSTDATA_BLT
@@ -93,26 +137,7 @@ impl Checker<'_> {
             | op::BITBLT_MULTI
             | op::TRANS_BITBLT
             | op::PLY_NEXTSCAN
-            | op::SET_SCISSORS => self.engine.not_host_data()?,
-            op::_3D_DRAW_VBUF
-            | op::_3D_DRAW_IMMD
-            | op::_3D_DRAW_INDX
-            | op::_3D_DRAW_VBUF_2
-            | op::_3D_DRAW_IMMD_2
-            | op::_3D_DRAW_INDX_2
-            | op::_3D_DRAW_128
-            | op::_3D_LOAD_VBPNTR
-            | op::_3D_CLEAR_HIZ
-            | op::_3D_CLEAR_ZMASK
-            | op::_3D_CLEAR_CMASK
-            | op::INDX_BUFFER
-            | op::MPEG_INDEX => return Err(Reason::Draw3d),
-            // It sets up the scaler of the 3D engine, from which the 2D engine would then take its source; and
-            // the source types that use a palette are refused.
-            op::LOAD_PALETTE => return Err(Reason::Palette),
-            op::PRED_EXEC | op::COND_EXEC | op::WAIT_SEMAPHORE | op::WAIT_MEM => {
-                return Err(Reason::ForbiddenPacket)
-            }
+            | op::SET_SCISSORS => {}
             _ => return Err(Reason::UnknownPacket),
         }
         if opcode & HAS_SETTINGS != 0 {
@@ -123,7 +148,7 @@ impl Checker<'_> {
             op::PAINT_MULTI => self.paint_multi(body),
             op::BITBLT => {
                 self.blit(body)?;
-                end(body)
+                body.end()
             }
             op::BITBLT_MULTI => self.blits(body),
             op::TRANS_BITBLT => self.transparent_blit(body),
@@ -245,7 +270,7 @@ impl Checker<'_> {
         // The two reference colours.
         body.skip(2)?;
         self.blit(body)?;
-        end(body)
+        body.end()
     }
 
     /// Bitmaps from the stream, each with corner, size, and number of dwords.
@@ -363,14 +388,6 @@ impl Checker<'_> {
     fn scissors(&mut self, body: &mut Body<'_>) -> Result<(), Reason> {
         self.engine.set_scissor_top_left(body.take()?);
         self.engine.set_scissor_bottom_right(body.take()?);
-        end(body)
-    }
-}
-
-fn end(body: &Body<'_>) -> Result<(), Reason> {
-    if body.is_empty() {
-        Ok(())
-    } else {
-        Err(Reason::PacketLength)
+        body.end()
     }
 }

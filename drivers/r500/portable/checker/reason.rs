@@ -45,13 +45,18 @@ reasons! {
     Type1: "type-1 packet",
     UnknownPacket: "unknown type-3 packet",
     ForbiddenPacket: "type-3 packet that streams may not contain",
-    Draw3d: "3D packet: not checked yet",
-    Palette: "palette for the scaler of the 3D engine: not checked yet",
+    Palette: "palette for a kind of source that streams may not use",
     PacketLength: "length of a packet does not fit its contents",
 
     // Registers.
-    ForbiddenRegister: "register that streams may not write",
-    State3d: "3D register: not checked yet",
+    UnknownRegister: "register that is not known",
+    KernelRegister: "register of command processor, bus or memory",
+    DisplayRegister: "register of the display or another output",
+    SetUpRegister: "register that sets pipes up",
+    AliasRegister: "register that says in another way what is tracked in one way only",
+    DirectDraw: "register that draws without a draw packet",
+    OnChipRegister: "register that reads or writes a memory on the chip",
+    OtherChip: "register of another chip",
     ForbiddenBits: "bits of a register that streams may not set",
 
     // Relocations.
@@ -98,4 +103,59 @@ reasons! {
     HostDataCount: "host data do not fill the rectangle that waits for them, or overflow it",
     HostDataPending: "something else while an operation waits for host data",
     HostDataUnfinished: "stream ends while an operation waits for host data",
+
+    // What clients share.
+    PipesRestricted: "tracked register, draw or end of stream while register writes do not reach all pipes",
+    NotHyperZOwner: "hierarchical Z or depth compression without owning their memories",
+    NotCmaskOwner: "colour compression without owning its memory",
+    OnChipBounds: "fill beyond the end of a memory on the chip",
+
+    // Pictures of the 3D pipeline.
+    TilingMode: "tiling that pixels of this size do not have",
+    ColorFormat: "colour format that the 3D pipeline does not draw",
+    DepthFormat: "depth format that does not exist",
+    TextureFormat: "texture format or shape without a known size",
+    TextureLevels: "more levels than a texture has, or levels and a pitch",
+
+    // State that a draw needs.
+    NoColorControl: "draw without RB3D_CCTL in the same stream",
+    NoColorMask: "draw without RB3D_COLOR_CHANNEL_MASK in the same stream",
+    NoAntiAlias: "draw without GB_AA_CONFIG in the same stream",
+    NoResolveControl: "draw without RB3D_AARESOLVE_CTL in the same stream",
+    NoDepthControl: "draw without ZB_CNTL in the same stream",
+    NoDepthBandwidth: "draw without ZB_BW_CNTL in the same stream",
+    NoScissor: "draw without SC_SCISSOR1 in the same stream",
+    NoColorBuffer: "draw to a target without address and pitch in the same stream",
+    NoResolveBuffer: "draw that resolves samples without address and pitch in the same stream",
+    NoDepthBuffer: "draw with depth without address, pitch and format in the same stream",
+    NoTextureEnable: "draw without TX_ENABLE in the same stream",
+    NoTexture: "draw with a texture that is not wholly described in the same stream",
+    NoArrays: "draw that fetches vertices without arrays in the same stream",
+    NoIndexBounds: "draw that fetches vertices without bounds of indices in the same stream",
+    NoIndexOffset: "draw that fetches vertices without VAP_INDEX_OFFSET in the same stream",
+    NoVertexSize: "draw of vertices in the stream without their size in the same stream",
+    NoVertexCount: "draw without VAP_ALT_NUM_VERTICES in the same stream, which it refers to",
+
+    // What a draw touches.
+    ColorBounds: "colour buffer smaller than the scissor",
+    DepthBounds: "depth buffer smaller than the scissor",
+    ResolveBounds: "buffer for resolved samples smaller than the scissor",
+    ScissorBounds: "scissor too wide for a buffer, after a draw that relied on it",
+    TextureBounds: "texture reaches outside its object",
+    ArrayBounds: "vertex array without room for one element",
+    VertexBounds: "vertices outside their arrays",
+    IndexBounds: "index buffer reaches outside its object",
+    IndexOffset: "negative offset of vertices that are counted",
+    PassBounds: "count of pixels stored outside its object",
+
+    // Draw packets.
+    PrimitiveType: "primitive that does not exist or is not drawn",
+    PrimitiveWalk: "vertices come in another way than the packet brings them",
+    NoVertices: "draw without vertices",
+    ArrayCount: "no vertex arrays or too many",
+    VertexData: "dwords of vertices do not fit number and size",
+    IndexData: "dwords of indices do not fit their number",
+    IndexTarget: "index buffer that does not go to the index port",
+    UnexpectedIndices: "index buffer without a draw that waits for it",
+    IndicesDue: "something else while a draw waits for its index buffer",
 }

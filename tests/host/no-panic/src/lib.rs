@@ -94,7 +94,7 @@ pub fn headers(word: u32) -> (Option<u32>, u32, policy::Policy, bool) {
             ^ pm4::write_one(word, word)
             ^ policy.allowed_bits(),
         policy,
-        policy::is_3d(word),
+        policy::of(word).refuses(),
     )
 }
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Addresses in a stream: which object they mean, and where the final value goes.
+//!
+//! The form is that of Linux (`drivers/gpu/drm/radeon/r100.c`, `r300.c`): behind a packet with addresses there
+//! is a marker for each, in their order; a marker is a NOP with one dword, four times the number of the
+//! relocation entry. Without `RADEON_CS_KEEP_TILING_FLAGS` the tiling bits of the registers that have some
+//! come from the object, and then pitch registers of colour and depth, which have them instead of the address,
+//! have a marker as well.
+
+use lapidary::portable::radeon_uapi::tiling;
+
+use super::{
+    buffer::Place,
+    surface::{
+        Surface,
+        Tiling, //
+    },
+    Checker,
+    Fixup,
+    FixupKind,
+    Object,
+    Reason,
+    Role,
+    MARKER,
+    MARKER_UNIT,
+    OFFSET_UNIT,
+    PITCH_UNIT, //
+};
+use crate::portable::regs::{
+    mmio::{
+        rb3d_colorpitch,
+        tx_offset,
+        zb_depthpitch, //
+    },
+    pm4::pitch_offset, //
+};
+
+impl Checker<'_> {
+    /// The object that the next relocation marker behind the packet names.
+    fn relocation(&mut self) -> Result<(u32, Object), Reason> {
+        let index = self.marker.wrapping_add(1);
+        let (Some(&MARKER), Some(&dword)) = (self.stream.get(self.marker), self.stream.get(index))
+        else {
+            return Err(Reason::MissingRelocation);
+        };
+        let number = dword / MARKER_UNIT;
+        if dword % MARKER_UNIT != 0 {
+            self.position = index;
+            return Err(Reason::BadRelocation);
+        }
+        self.marker = index.wrapping_add(1);
+        let object = self
+            .objects
+            .get(number as usize)
+            .ok_or(Reason::BadRelocation)?;
+        Ok((number, *object))
+    }
+
+    /// Puts another value into the copy.
+    pub(super) fn replace(&mut self, position: usize, word: u32) -> Result<(), Reason> {
+        *self.out.get_mut(position).ok_or(Reason::OutputTooShort)? = word;
+        Ok(())
+    }
+
+    fn fixup(&mut self, position: usize, object: u32, kind: FixupKind) -> Result<(), Reason> {
+        *self
+            .fixups
+            .get_mut(self.num_fixups)
+            .ok_or(Reason::TooManyFixups)? = Fixup {
+            dword: position as u32,
+            object,
+            kind,
+        };
+        self.num_fixups = self.num_fixups.wrapping_add(1);
+        Ok(())
+    }
+
+    /// The dword at `position`, in which the bits of `offset` are an address.
+    pub(super) fn address(
+        &mut self,
+        position: usize,
+        word: u32,
+        offset: u32,
+    ) -> Result<Place, Reason> {
+        let (number, object) = self.relocation()?;
+        // So that adding the address of the object cannot overflow.
+        if u64::from(word) >= object.size {
+            return Err(Reason::OffsetBeyondObject);
+        }
+        self.fixup(position, number, FixupKind::Address)?;
+        Ok(Place {
+            object: number,
+            offset,
+        })
+    }
+
+    /// The value of a register at the current position that is an address and nothing else.
+    pub(super) fn plain_address(&mut self, word: u32) -> Result<Place, Reason> {
+        self.address(self.position, word, word)
+    }
+
+    /// `TX_OFFSET` at the current position: address and tiling. Returns also the word with the tiling that
+    /// counts. What the stream says is not taken back, as Linux does it.
+    pub(super) fn texture_address(&mut self, word: u32) -> Result<(u32, Place), Reason> {
+        let place = self.address(self.position, word, word & tx_offset::TXOFFSET.mask())?;
+        let mut checked = word;
+        if !self.options.keep_tiling {
+            let (macro_tiled, micro) = self.stored_tiling(place.object);
+            checked |= tx_offset::MACRO_TILE.of(macro_tiled) | tx_offset::MICRO_TILE.of(micro);
+            self.replace(self.position, checked)?;
+        }
+        Ok((checked, place))
+    }
+
+    /// `RB3D_COLORPITCH` at the current position, with the tiling that counts.
+    pub(super) fn color_pitch(&mut self, word: u32) -> Result<u32, Reason> {
+        let Some((macro_tiled, micro)) = self.patched_tiling()? else {
+            return Ok(word);
+        };
+        let word = rb3d_colorpitch::COLORTILE.put(word, macro_tiled);
+        let word = rb3d_colorpitch::COLORMICROTILE.put(word, micro);
+        self.replace(self.position, word)?;
+        Ok(word)
+    }
+
+    /// `ZB_DEPTHPITCH` at the current position, with the tiling that counts.
+    pub(super) fn depth_pitch(&mut self, word: u32) -> Result<u32, Reason> {
+        let Some((macro_tiled, micro)) = self.patched_tiling()? else {
+            return Ok(word);
+        };
+        let word = zb_depthpitch::DEPTHMACROTILE.put(word, macro_tiled);
+        let word = zb_depthpitch::DEPTHMICROTILE.put(word, micro);
+        self.replace(self.position, word)?;
+        Ok(word)
+    }
+
+    /// Tiling for a pitch register, from the object that its marker names; `None` if the stream's counts.
+    fn patched_tiling(&mut self) -> Result<Option<(u32, u32)>, Reason> {
+        if self.options.keep_tiling {
+            return Ok(None);
+        }
+        let (number, _) = self.relocation()?;
+        Ok(Some(self.stored_tiling(number)))
+    }
+
+    /// Macro- and micro-tiling that are stored with an object, as the 3D registers code them.
+    fn stored_tiling(&self, number: u32) -> (u32, u32) {
+        let flags = self
+            .objects
+            .get(number as usize)
+            .map_or(0, |object| object.tiling);
+        let micro = if flags & tiling::MICRO != 0 {
+            1
+        } else if flags & tiling::MICRO_SQUARE != 0 {
+            2
+        } else {
+            0
+        };
+        (u32::from(flags & tiling::MACRO != 0), micro)
+    }
+
+    /// A word with address, pitch and tiling of a surface of the 2D engine, at the current position.
+    pub(super) fn pitch_offset(&mut self, role: Role, word: u32) -> Result<(), Reason> {
+        let (number, object) = self.relocation()?;
+        let mut checked = word;
+        if !self.options.keep_tiling {
+            // The engine cannot read micro-tiled memory as a source; with the client's own tiling bits that
+            // is the client's business.
+            if role == Role::Source && object.tiling & tiling::MICRO != 0 {
+                return Err(Reason::MicroTiledSource);
+            }
+            let flag = |flag: u32| u32::from(object.tiling & flag != 0);
+            checked = pitch_offset::TILE_MACRO.put(checked, flag(tiling::MACRO));
+            checked = pitch_offset::TILE_MICRO.put(checked, flag(tiling::MICRO));
+        }
+        let surface = Surface::new(
+            number,
+            object.size,
+            u64::from(pitch_offset::OFFSET.get(checked)).wrapping_mul(OFFSET_UNIT),
+            u64::from(pitch_offset::PITCH.get(checked)).wrapping_mul(PITCH_UNIT),
+            Tiling {
+                macro_tiled: pitch_offset::TILE_MACRO.any(checked),
+                micro_tiled: pitch_offset::TILE_MICRO.any(checked),
+            },
+        )?;
+        match role {
+            Role::Source => self.engine.set_source(surface),
+            Role::Destination => self.engine.set_destination(surface),
+        }
+        self.replace(self.position, checked)?;
+        self.fixup(self.position, number, FixupKind::PitchOffset)
+    }
+}

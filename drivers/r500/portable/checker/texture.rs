@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Textures: sixteen units, each with a chain of levels in one piece of an object.
+//!
+//! Level after level, each half as large as the one before, all faces of a cube or layers of a volume together;
+//! every level is a picture of whole blocks (see [`layout`](super::layout)). A unit fetches anything of that,
+//! whatever the coordinates, and nothing else, with three exceptions that make the picture larger: wrapping and
+//! mirroring work on powers of two, as do levels; and lines that are further apart than they are long
+//! (`TXPITCH`) may also be closer together (R5xx 2, 10.8).
+//!
+//! Which levels are macro-tiled is the unit's decision: all from the first that is smaller than a macro-block
+//! in either direction are not (`MACRO_SWITCH`; Mesa, `r300_texture_desc.c`).
+
+use super::{
+    buffer::Place,
+    format,
+    layout::{
+        self,
+        Block,
+        Micro, //
+    },
+    Object,
+    Reason, //
+};
+use crate::portable::regs::mmio::{
+    tx_filter0 as filter0,
+    tx_filter1 as filter1,
+    tx_format0 as format0,
+    tx_format1 as format1,
+    tx_format2 as format2,
+    tx_offset as offset, //
+};
+
+/// Number of units.
+pub(super) const UNITS: usize = 16;
+const UNITS_MASK: u32 = 0xffff;
+/// Faces of a cube.
+const FACES: u64 = 6;
+/// The coarsest level that the unit can address: 12 for 4096 texels.
+const LAST_LEVEL: u32 = 12;
+
+/// One unit: registers, as far as they decide what is fetched.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    place: Option<Place>,
+    /// `TX_OFFSET`.
+    offset: u32,
+    format0: Option<u32>,
+    format1: Option<u32>,
+    format2: Option<u32>,
+    /// `TX_FILTER0`; all zeros, wrapping, is the worst.
+    filter0: u32,
+    filter1: Option<u32>,
+}
+
+/// What a stream has said about textures.
+#[derive(Debug)]
+pub(super) struct Textures {
+    units: [Unit; UNITS],
+    enabled: Option<u32>,
+    /// Units that have changed since they were found in order, one bit each.
+    changed: u32,
+}
+
+/// Whether a clamp mode stays within the size that is given, and not within the next power of two. Mirroring
+/// once does not (Linux, `r100.c`, `r300.c`).
+fn clamps(mode: u32) -> bool {
+    matches!(mode, 2 | 4 | 6)
+}
+
+fn padded(size: u64, pad: bool) -> u64 {
+    // At most 4096.
+    if pad {
+        size.checked_next_power_of_two().unwrap_or(size)
+    } else {
+        size
+    }
+}
+
+/// Size of a level: halved and rounded down, but never nothing.
+fn level_of(size: u64, level: u32) -> u64 {
+    size.wrapping_shr(level).max(1)
+}
+
+/// Elements along an edge of `texels` texels.
+fn elements(texels: u64, edge: u32) -> u64 {
+    let rest = 1u64.wrapping_shl(edge).wrapping_sub(1);
+    texels.wrapping_add(rest).wrapping_shr(edge)
+}
+
+impl Unit {
+    /// Bytes from the address to the end of the last level.
+    fn length(&self) -> Result<u64, Reason> {
+        let (Some(word0), Some(word1), Some(word2)) = (self.format0, self.format1, self.format2)
+        else {
+            return Err(Reason::NoTexture);
+        };
+        let element = format::element(word1, word2).ok_or(Reason::TextureFormat)?;
+        let last_level = format0::NUM_LEVELS.get(word0);
+        if last_level > LAST_LEVEL {
+            return Err(Reason::TextureLevels);
+        }
+        let mipmapped = last_level > 0;
+        let by_pitch = format0::TXPITCH_EN.any(word0);
+        // The unit would have to halve the pitch, and nobody says how.
+        if mipmapped && by_pitch {
+            return Err(Reason::TextureLevels);
+        }
+        let macro_tiled = offset::MACRO_TILE.any(self.offset);
+        let micro = Micro::new(offset::MICRO_TILE.get(self.offset))?;
+        let switch = match self.filter1 {
+            Some(word) => filter1::MACRO_SWITCH.any(word),
+            None if macro_tiled && mipmapped => return Err(Reason::NoTexture),
+            None => false,
+        };
+        let (layers, faces) = match format1::TEX_COORD_TYPE.get(word1) {
+            format1::tex_coord_type::TEX_2D => (1, 1),
+            format1::tex_coord_type::TEX_3D => (1u64.wrapping_shl(format0::TXDEPTH.get(word0)), 1),
+            format1::tex_coord_type::CUBE => (1, FACES),
+            _ => return Err(Reason::TextureFormat),
+        };
+
+        let high = |field: bool| if field { 1u64 << 11 } else { 0 };
+        let width = u64::from(format0::TXWIDTH.get(word0)) | high(format2::TXWIDTH_11.any(word2));
+        let height =
+            u64::from(format0::TXHEIGHT.get(word0)) | high(format2::TXHEIGHT_11.any(word2));
+        let wraps_s = !clamps(filter0::CLAMP_S.get(self.filter0));
+        let wraps_t = !clamps(filter0::CLAMP_T.get(self.filter0));
+        let width = padded(width.wrapping_add(1), mipmapped || wraps_s);
+        let height = padded(height.wrapping_add(1), mipmapped || wraps_t);
+        let pitch = u64::from(format2::TXPITCH.get(word2)).wrapping_add(1);
+
+        let linear = Block::new(element.bytes, micro, false)?;
+        let tiled = Block::new(element.bytes, micro, true)?;
+        let mut length = 0u64;
+        for level in 0..=last_level {
+            let columns = level_of(width, level);
+            let lines = level_of(height, level);
+            let fills = |size: u64, block: u64| if switch { size > block } else { size >= block };
+            let large = fills(columns, tiled.columns()) && fills(lines, tiled.lines());
+            let block = if macro_tiled && (level == 0 || large) {
+                tiled
+            } else {
+                linear
+            };
+            let row = if by_pitch { pitch } else { columns };
+            let picture = block.picture(
+                elements(row, element.edge),
+                elements(columns, element.edge),
+                elements(lines, element.edge),
+            );
+            let pictures = level_of(layers, level).wrapping_mul(faces);
+            // Below 2^48 for a picture and 2^15 for their number; sixteen of that do not overflow either if
+            // the sum stops at the top.
+            length = length.saturating_add(picture.saturating_mul(pictures));
+        }
+        Ok(length)
+    }
+
+    fn check(&self, objects: &mut [Object]) -> Result<(), Reason> {
+        let place = self.place.ok_or(Reason::NoTexture)?;
+        layout::start_aligned(offset::MACRO_TILE.any(self.offset), u64::from(place.offset))?;
+        if self.length()? > place.length(objects) {
+            return Err(Reason::TextureBounds);
+        }
+        place.reads(objects);
+        Ok(())
+    }
+}
+
+impl Textures {
+    pub(super) fn new() -> Self {
+        Self {
+            units: [Unit::default(); UNITS],
+            enabled: None,
+            changed: UNITS_MASK,
+        }
+    }
+
+    fn change(&mut self, unit: u32, set: impl FnOnce(&mut Unit)) {
+        if let Some(entry) = self.units.get_mut(unit as usize) {
+            set(entry);
+            self.changed |= 1u32.wrapping_shl(unit);
+        }
+    }
+
+    /// `TX_ENABLE`.
+    pub(super) fn set_enabled(&mut self, word: u32) {
+        self.enabled = Some(word & UNITS_MASK);
+    }
+
+    /// `TX_OFFSET`, with the tiling bits that the unit will see.
+    pub(super) fn set_offset(&mut self, unit: u32, word: u32, place: Place) {
+        self.change(unit, |unit| {
+            unit.offset = word;
+            unit.place = Some(place);
+        });
+    }
+
+    pub(super) fn set_format0(&mut self, unit: u32, word: u32) {
+        self.change(unit, |unit| unit.format0 = Some(word));
+    }
+
+    pub(super) fn set_format1(&mut self, unit: u32, word: u32) {
+        self.change(unit, |unit| unit.format1 = Some(word));
+    }
+
+    pub(super) fn set_format2(&mut self, unit: u32, word: u32) {
+        self.change(unit, |unit| unit.format2 = Some(word));
+    }
+
+    pub(super) fn set_filter0(&mut self, unit: u32, word: u32) {
+        self.change(unit, |unit| unit.filter0 = word);
+    }
+
+    pub(super) fn set_filter1(&mut self, unit: u32, word: u32) {
+        self.change(unit, |unit| unit.filter1 = Some(word));
+    }
+
+    /// A draw: whether everything that the units may fetch is in the objects.
+    pub(super) fn check(&mut self, objects: &mut [Object]) -> Result<(), Reason> {
+        let enabled = self.enabled.ok_or(Reason::NoTextureEnable)?;
+        let due = enabled & self.changed;
+        if due == 0 {
+            return Ok(());
+        }
+        let mut bits = due;
+        for unit in &self.units {
+            if bits & 1 != 0 {
+                unit.check(objects)?;
+            }
+            bits >>= 1;
+        }
+        self.changed &= !due;
+        Ok(())
+    }
+}
