@@ -39,7 +39,7 @@ const PAUSE: Duration = Duration::from_millis(600);
 #[command(about = "What submissions, waits and objects cost the CPU, driver by driver")]
 struct Arguments {
     /// Counted rounds
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// Folder of recorded submissions
     #[arg(long, env = lapidary_streams::VARIABLE)]
@@ -73,19 +73,13 @@ fn run(arguments: &Arguments) -> Result<usize> {
         None => Vec::new(),
     };
     let mut sides = Side::all()?;
-    let mut meter = Meter::new()?;
+    let meter = Meter::new()?;
     let trace = Allocations::new()?;
     let mut lines = Vec::new();
     for row in rows::all(recordings) {
         let wanted = |word: &String| row.name.contains(word.as_str());
         if arguments.only.is_empty() || arguments.only.iter().any(wanted) {
-            let measured = measure(
-                &row,
-                &mut sides,
-                &mut meter,
-                trace.as_ref(),
-                arguments.rounds,
-            );
+            let measured = measure(&row, &mut sides, &meter, trace.as_ref(), arguments.rounds);
             lines.extend(measured.with_context(|| row.name.clone())?);
         }
     }
@@ -119,7 +113,7 @@ struct Counts {
 fn measure(
     row: &Row,
     sides: &mut [Side],
-    meter: &mut Meter,
+    meter: &Meter,
     trace: Option<&Allocations>,
     rounds: usize,
 ) -> Result<Vec<Line>> {
@@ -160,13 +154,7 @@ fn pause(length: Duration) -> Result<()> {
 }
 
 /// One round on one side.
-fn once(
-    row: &Row,
-    side: &mut Side,
-    op: &mut Op,
-    meter: &mut Meter,
-    counts: &mut Counts,
-) -> Result<()> {
+fn once(row: &Row, side: &mut Side, op: &mut Op, meter: &Meter, counts: &mut Counts) -> Result<()> {
     let mut calls = Vec::with_capacity(row.times);
     let before = side.accesses()?;
     let instructions = meter.measure(PAUSE, &mut || {
@@ -231,7 +219,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
     };
     let all = [
         line(
-            "instructions",
+            table::INSTRUCTIONS,
             upstream.instructions,
             ours.instructions,
             only(submits, Target::Ratio(0.8)),
@@ -242,22 +230,17 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
             ours.entry_to_return,
             Target::None,
         ),
-        line(
-            "register accesses",
-            upstream.accesses,
-            ours.accesses,
-            accesses,
-        ),
+        line(table::REGISTERS, upstream.accesses, ours.accesses, accesses),
         line("- reads", upstream.reads, ours.reads, Target::None),
         line("- writes", upstream.writes, ours.writes, Target::None),
         line(
-            "interrupts",
+            table::INTERRUPTS,
             upstream.interrupts,
             ours.interrupts,
             only(submits, Target::Most(0.0)),
         ),
         line(
-            "allocations",
+            table::ALLOCATIONS,
             upstream.allocations,
             ours.allocations,
             Target::None,

@@ -10,8 +10,8 @@
 //! So the CPU is never idle here: a process of the lowest class spins whenever nobody else wants to run, and
 //! counts its rounds, each of a known number of instructions. What the time stamp counter advanced, less the
 //! instructions of the spinner, is what everybody else executed: the action, interrupts, workers, context
-//! switches, and the timer's ticks. Ticks happen without any action too; the meter is told to measure
-//! nothing at all for the same time, and that is taken off.
+//! switches, and the timer's ticks. Ticks happen without any action too: the meter measures once what nothing at
+//! all costs, and takes that off for the time that has passed.
 
 use anyhow::{Context, Result, ensure};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -34,8 +34,8 @@ pub fn ticks() -> u64 {
 pub struct Meter {
     child: libc::pid_t,
     rounds: *mut u64,
-    /// What nothing costs for a pause of this length.
-    nothing: Option<(Duration, u64)>,
+    /// Which part of all instructions is executed if nothing is done.
+    nothing: f64,
 }
 
 /// Counts rounds for ever.
@@ -92,14 +92,21 @@ impl Meter {
                 spin(rounds)
             }
         }
-        let meter = Meter {
+        let mut meter = Meter {
             child,
             rounds,
-            nothing: None,
+            nothing: 0.0,
         };
         let before = meter.rounds();
         std::thread::sleep(Duration::from_millis(20));
         ensure!(meter.rounds() > before, "the spinner does not spin");
+        let mut nothing = Vec::new();
+        for _ in 0..9 {
+            let (executed, passed) = meter.raw(Duration::from_millis(600), &mut || Ok(()))?;
+            nothing.push(executed as f64 / passed as f64);
+        }
+        nothing.sort_unstable_by(f64::total_cmp);
+        meter.nothing = nothing[nothing.len() / 2];
         Ok(meter)
     }
 
@@ -109,38 +116,25 @@ impl Meter {
     }
 
     /// Instructions that everybody but the spinner executes during `action` and a pause after it, in which
-    /// what the action has caused takes place; less what happens in such a pause anyway.
+    /// what the action has caused takes place; less what is executed in such a time anyway.
     ///
     /// # Errors
     ///
     /// Those of the action.
-    pub fn measure(
-        &mut self,
-        pause: Duration,
-        action: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<u64> {
-        let nothing = match self.nothing {
-            Some((length, instructions)) if length == pause => instructions,
-            _ => {
-                let mut some = [0; 5];
-                for one in &mut some {
-                    *one = self.raw(pause, &mut || Ok(()))?;
-                }
-                some.sort_unstable();
-                self.nothing = Some((pause, some[2]));
-                some[2]
-            }
-        };
-        Ok(self.raw(pause, action)?.saturating_sub(nothing))
+    pub fn measure(&self, pause: Duration, action: &mut dyn FnMut() -> Result<()>) -> Result<u64> {
+        let (executed, passed) = self.raw(pause, action)?;
+        Ok(executed.saturating_sub((self.nothing * passed as f64) as u64))
     }
 
-    fn raw(&self, pause: Duration, action: &mut dyn FnMut() -> Result<()>) -> Result<u64> {
+    /// Instructions of everybody but the spinner, and of all.
+    fn raw(&self, pause: Duration, action: &mut dyn FnMut() -> Result<()>) -> Result<(u64, u64)> {
         let (begin, rounds) = (ticks(), self.rounds());
         action()?;
         std::thread::sleep(pause);
         let (end, more) = (ticks(), self.rounds());
         let spun = more.wrapping_sub(rounds).wrapping_mul(ROUND);
-        Ok(end.wrapping_sub(begin).saturating_sub(spun))
+        let passed = end.wrapping_sub(begin);
+        Ok((passed.saturating_sub(spun), passed))
     }
 }
 

@@ -91,9 +91,9 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
                 .collect(),
         );
         rows.push(Row::new(
-            format!("cs {program}"),
+            format!("cs of {program}"),
             Kind::Submission,
-            of_program.len(),
+            of_program.len() * repeats(&of_program),
             move |side| replay(side, &of_program),
         ));
     }
@@ -165,13 +165,25 @@ fn refusal(side: &Side) -> Result<Op> {
     }))
 }
 
+/// How often a program's submissions are made in one round: so that there are some, but not more than fit in
+/// the indirect buffers of both drivers, 1 MiB.
+fn repeats(recordings: &[Recording]) -> usize {
+    let words: usize = recordings
+        .iter()
+        .map(|recording| recording.stream.words.len().next_multiple_of(64))
+        .sum();
+    (128 * 1024 / words).min(32 / recordings.len()).max(1)
+}
+
 fn replay(side: &Side, recordings: &[Recording]) -> Result<Op> {
     let mut programs = recorded::programs(&side.device, recordings)?;
     let program = programs.pop().context("no recording")?;
     ensure!(programs.is_empty(), "several programs in one row");
     let device = side.device.clone();
     Ok(Box::new(move |i| {
-        program.submissions[i]
+        // All of it, with the objects.
+        let program = &program;
+        program.submissions[i % program.submissions.len()]
             .submit(&device)
             .with_context(|| format!("submission {i} of {}", program.name))
     }))
@@ -180,7 +192,7 @@ fn replay(side: &Side, recordings: &[Recording]) -> Result<Op> {
 /// The engine works for some milliseconds: a client that waits has to sleep.
 fn wait(side: &Side) -> Result<Op> {
     const WIDTH: u32 = 2048;
-    const FILLS: usize = 12;
+    const FILLS: usize = 24;
     let target = side
         .device
         .create(u64::from(WIDTH * (WIDTH + 1) * 4), Domain::Vram)

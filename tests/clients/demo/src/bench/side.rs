@@ -3,9 +3,9 @@
 //! The drivers that are compared: one device each, and the model behind it.
 
 use anyhow::{Context, Result, bail};
-use lapidary_guest::Device;
 use lapidary_guest::control::{Control, Counters};
 use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::{Device, abi};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -82,6 +82,13 @@ impl Side {
             }
             let pci = PciDevice::of(&*device)?;
             let driver = pci.driver().context("a device without a driver")?;
+            // What Mesa owns when it submits. One client has them, and there is none but this.
+            for what in [
+                const { abi::info_request("WANT_HYPERZ") },
+                const { abi::info_request("WANT_CMASK") },
+            ] {
+                device.info_with(what, 1)?;
+            }
             let control = match port(&pci.address()) {
                 Some(name) => Control::find_named(name)?,
                 None => None,

@@ -4,6 +4,15 @@
 
 use std::fmt::Write as _;
 
+/// Instructions, of whoever executes them.
+pub const INSTRUCTIONS: &str = "instructions";
+/// Register reads and writes.
+pub const REGISTERS: &str = "register accesses";
+/// Interrupts.
+pub const INTERRUPTS: &str = "interrupts";
+/// Memory allocations.
+pub const ALLOCATIONS: &str = "allocations";
+
 /// Values of one quantity on one side, sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Values(Vec<f64>);
@@ -89,45 +98,92 @@ fn number(value: Option<f64>) -> String {
     match value {
         None => "-".into(),
         Some(value) if value >= 1000.0 => format!("{value:.0}"),
-        Some(value) => format!("{value:.2}"),
+        Some(value) => format!("{value:.1}"),
     }
 }
 
-/// Median, and how far the rounds lie apart.
+/// How far the rounds lie apart, in percent of the median.
 fn spread(values: &Values) -> String {
-    match values.range() {
-        Some((least, most)) if least != most => {
-            format!("{}..{}", number(Some(least)), number(Some(most)))
+    match (values.range(), values.median()) {
+        (Some((least, most)), Some(median)) if median != 0.0 => {
+            format!("{:.1}%", (most - least) / median * 100.0)
         }
-        _ => String::new(),
+        _ => "-".into(),
     }
 }
 
-/// The table for people.
+/// The table for people: one line a row, and what was missed in words.
 pub fn text(lines: &[Line]) -> String {
     let mut out = String::new();
-    let mut row = "";
     let _ = writeln!(
         out,
-        "{:<22} {:<20} {:>10} {:>19} {:>10} {:>19} {:>6}  {:<9} verdict",
-        "per", "", "upstream", "", "ours", "", "ratio", "target"
+        "{:<26} {:^36} {:^14} {:^12} {:^14}",
+        "", "instructions", "registers", "interrupts", "allocations"
     );
-    for line in lines {
-        let name = if line.row == row { "" } else { &line.row };
-        row = &line.row;
-        let written = format!(
-            "{:<22} {:<20} {:>10} {:>19} {:>10} {:>19} {:>6}  {:<9} {}",
-            name,
-            line.quantity,
-            number(line.upstream.median()),
-            spread(&line.upstream),
-            number(line.ours.median()),
-            spread(&line.ours),
-            line.ratio().map_or("-".into(), |r| format!("{r:.2}")),
-            line.target_text(),
-            line.verdict_text()
-        );
-        let _ = writeln!(out, "{}", written.trim_end());
+    let _ = writeln!(
+        out,
+        "{:<26} {:>8} {:>6} {:>8} {:>6} {:>5} {:>7} {:>6} {:>6} {:>5} {:>7} {:>6}",
+        "per",
+        "upstream",
+        "spread",
+        "ours",
+        "spread",
+        "ratio",
+        "upstr",
+        "ours",
+        "upstr",
+        "ours",
+        "upstr",
+        "ours"
+    );
+    let mut rows: Vec<&str> = lines.iter().map(|line| line.row.as_str()).collect();
+    rows.dedup();
+    for row in rows {
+        let of = |quantity: &str| {
+            lines
+                .iter()
+                .find(|line| line.row == row && line.quantity == quantity)
+        };
+        let medians = |quantity: &str| match of(quantity) {
+            Some(line) => [line.upstream.median(), line.ours.median()].map(number),
+            None => [None, None].map(number),
+        };
+        let _ = write!(out, "{row:<26}");
+        if let Some(line) = of(INSTRUCTIONS) {
+            let ratio = line
+                .ratio()
+                .map_or("-".into(), |ratio| format!("{ratio:.2}"));
+            let _ = write!(
+                out,
+                " {:>8} {:>6} {:>8} {:>6} {ratio:>5}",
+                number(line.upstream.median()),
+                spread(&line.upstream),
+                number(line.ours.median()),
+                spread(&line.ours),
+            );
+        }
+        let [upstream, ours] = medians(REGISTERS);
+        let _ = write!(out, " {upstream:>7} {ours:>6}");
+        let [upstream, ours] = medians(INTERRUPTS);
+        let _ = write!(out, " {upstream:>6} {ours:>5}");
+        let [upstream, ours] = medians(ALLOCATIONS);
+        let _ = write!(out, " {upstream:>7} {ours:>6}");
+        let judged = lines.iter().filter(|line| line.row == row);
+        let mut verdicts = judged
+            .filter_map(|line| Some((line, line.verdict()?)))
+            .peekable();
+        if verdicts.peek().is_some() {
+            let missed: Vec<String> = verdicts
+                .filter(|(_, reached)| !reached)
+                .map(|(line, _)| format!("{} {}", line.quantity, line.target_text()))
+                .collect();
+            let verdict = match missed[..] {
+                [] => "  ok".into(),
+                _ => format!("  MISSED: {}", missed.join(", ")),
+            };
+            out.push_str(&verdict);
+        }
+        out.push('\n');
     }
     out
 }
@@ -165,7 +221,7 @@ mod tests {
     fn line(upstream: &[f64], ours: &[f64], target: Target) -> Line {
         Line {
             row: "cs".into(),
-            quantity: "instructions",
+            quantity: INSTRUCTIONS,
             upstream: Values::new(upstream.to_vec()),
             ours: Values::new(ours.to_vec()),
             target,
@@ -188,6 +244,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_missed_is_said() {
+        let missed = text(&[line(&[10.0], &[9.0], Target::Ratio(0.8))]);
+        assert!(missed.contains("MISSED: instructions <= 0.80x"), "{missed}");
+        let reached = text(&[line(&[10.0], &[8.0], Target::Ratio(0.8))]);
+        assert!(reached.trim_end().ends_with("  ok"), "{reached}");
+    }
+
+    #[test]
     fn nothing_is_judged_without_two_sides() {
         assert_eq!(line(&[], &[1.0], Target::Ratio(0.8)).verdict(), None);
         assert_eq!(line(&[0.0], &[1.0], Target::Ratio(0.8)).ratio(), None);
@@ -200,6 +264,7 @@ mod tests {
             line(&[2000.0, 2001.0], &[1500.0], Target::Ratio(0.8)),
             line(&[2.0], &[], Target::Most(1.0)),
         ];
+        // One row, below two lines of headings.
         assert_eq!(text(&lines).lines().count(), 3);
         let tsv = tsv(&lines);
         let fields: Vec<&str> = tsv.lines().nth(1).unwrap().split('\t').collect();
