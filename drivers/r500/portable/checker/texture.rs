@@ -4,9 +4,10 @@
 //!
 //! Level after level, each half as large as the one before, all faces of a cube or layers of a volume together;
 //! every level is a picture of whole blocks (see [`layout`](super::layout)). A unit fetches anything of that,
-//! whatever the coordinates, and nothing else, with three exceptions that make the picture larger: wrapping and
-//! mirroring work on powers of two, as do levels; and lines that are further apart than they are long
-//! (`TXPITCH`) may also be closer together (R5xx 2, 10.8).
+//! whatever the coordinates, and nothing else. Sizes are rounded up to powers of two where the hardware works
+//! with such: where a coordinate wraps or is mirrored, with levels or a filter between levels, and in the
+//! height of faces and layers. Lines that are further apart than they are long (`TXPITCH`) may also be closer
+//! together (R5xx 2, 10.8; Mesa, `r300_texture_desc.c`, `r300_state_derived.c`).
 //!
 //! Which levels are macro-tiled is the unit's decision: all from the first that is smaller than a macro-block
 //! in either direction are not (`MACRO_SWITCH`; Mesa, `r300_texture_desc.c`).
@@ -48,8 +49,7 @@ struct Unit {
     format0: Option<u32>,
     format1: Option<u32>,
     format2: Option<u32>,
-    /// `TX_FILTER0`; all zeros, wrapping, is the worst.
-    filter0: u32,
+    filter0: Option<u32>,
     filter1: Option<u32>,
 }
 
@@ -91,12 +91,15 @@ fn elements(texels: u64, edge: u32) -> u64 {
 impl Unit {
     /// Bytes from the address to the end of the last level.
     fn length(&self) -> Result<u64, Reason> {
-        let (Some(word0), Some(word1), Some(word2)) = (self.format0, self.format1, self.format2)
+        let (Some(word0), Some(word1), Some(word2), Some(filter)) =
+            (self.format0, self.format1, self.format2, self.filter0)
         else {
             return Err(Reason::NoTexture);
         };
         let element = format::element(word1, word2).ok_or(Reason::TextureFormat)?;
-        let last_level = format0::NUM_LEVELS.get(word0);
+        // The finest level in use may be named beyond the coarsest; nobody says what the unit makes of that.
+        let finest = filter0::MAX_MIP_LEVEL.get(filter);
+        let last_level = format0::NUM_LEVELS.get(word0).max(finest);
         if last_level > LAST_LEVEL {
             return Err(Reason::TextureLevels);
         }
@@ -113,7 +116,9 @@ impl Unit {
             None if macro_tiled && mipmapped => return Err(Reason::NoTexture),
             None => false,
         };
-        let (layers, faces) = match format1::TEX_COORD_TYPE.get(word1) {
+        let shape = format1::TEX_COORD_TYPE.get(word1);
+        let plane = shape == format1::tex_coord_type::TEX_2D;
+        let (layers, faces) = match shape {
             format1::tex_coord_type::TEX_2D => (1, 1),
             format1::tex_coord_type::TEX_3D => (1u64.wrapping_shl(format0::TXDEPTH.get(word0)), 1),
             format1::tex_coord_type::CUBE => (1, FACES),
@@ -124,10 +129,11 @@ impl Unit {
         let width = u64::from(format0::TXWIDTH.get(word0)) | high(format2::TXWIDTH_11.any(word2));
         let height =
             u64::from(format0::TXHEIGHT.get(word0)) | high(format2::TXHEIGHT_11.any(word2));
-        let wraps_s = !clamps(filter0::CLAMP_S.get(self.filter0));
-        let wraps_t = !clamps(filter0::CLAMP_T.get(self.filter0));
-        let width = padded(width.wrapping_add(1), mipmapped || wraps_s);
-        let height = padded(height.wrapping_add(1), mipmapped || wraps_t);
+        let filtered = filter0::MIP_FILTER.get(filter) != filter0::mip_filter::NONE;
+        let padded_s = mipmapped || filtered || !clamps(filter0::CLAMP_S.get(filter));
+        let padded_t = mipmapped || filtered || !clamps(filter0::CLAMP_T.get(filter)) || !plane;
+        let width = padded(width.wrapping_add(1), padded_s);
+        let height = padded(height.wrapping_add(1), padded_t);
         let pitch = u64::from(format2::TXPITCH.get(word2)).wrapping_add(1);
 
         let linear = Block::new(element.bytes, micro, false)?;
@@ -210,7 +216,7 @@ impl Textures {
     }
 
     pub(super) fn set_filter0(&mut self, unit: u32, word: u32) {
-        self.change(unit, |unit| unit.filter0 = word);
+        self.change(unit, |unit| unit.filter0 = Some(word));
     }
 
     pub(super) fn set_filter1(&mut self, unit: u32, word: u32) {

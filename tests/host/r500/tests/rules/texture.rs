@@ -101,6 +101,7 @@ impl Texture {
 pub fn needed(rules: &mut Vec<Rule>) {
     let (stream, draw) = Texture::new(64, 64, format::FMT_8_8_8_8).stream();
     for array in [
+        mmio::TX_FILTER0,
         mmio::TX_FORMAT0,
         mmio::TX_FORMAT1,
         mmio::TX_FORMAT2,
@@ -291,11 +292,26 @@ pub fn sizes(rules: &mut Vec<Rule>) {
     for mode in [0, 1, 3, 5, 7] {
         rules.push(odd.spoil(Reason::TextureBounds, filter, mode | (2 << 3), 40 * 64 * 4));
     }
-    let (stream, draw) = odd.stream();
-    rules.push(
-        missing(Reason::TextureBounds, &stream, filter, draw)
-            .with_objects(&[COLOR_BYTES, 40 * 64 * 4]),
-    );
+    // A filter between levels does the same, and a finest level beyond the coarsest is one more.
+    odd.filter0 = CLAMPED;
+    for bits in [
+        tx_filter0::MIP_FILTER.of(tx_filter0::mip_filter::POINT),
+        tx_filter0::MAX_MIP_LEVEL.of(1),
+    ] {
+        rules.push(odd.spoil(Reason::TextureBounds, filter, CLAMPED | bits, 40 * 64 * 4));
+    }
+    rules.push(odd.spoil(
+        Reason::TextureLevels,
+        filter,
+        CLAMPED | tx_filter0::MAX_MIP_LEVEL.of(13),
+        64 * PAGE,
+    ));
+    // Faces and layers are padded in height, whatever the coordinates do.
+    for shape in [1, 2] {
+        let mut padded = Texture::new(64, 40, format::FMT_8_8_8_8);
+        padded.format1 |= tx_format1::TEX_COORD_TYPE.of(shape);
+        padded.fits(rules, if shape == 2 { 6 } else { 1 } * 64 * 64 * 4);
+    }
 }
 
 /// Chains of levels, of every shape.
