@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! How fast the checker is: dwords per second on a recorded mix of 500 dwords with two relocations, and on
-//! what it has to copy most of, host data. Figures, no judgement.
+//! How fast the checker is, in dwords per second: on a mix of 2D operations, 500 dwords with two relocations; on
+//! what it has to copy most of, host data; on 3D state and draws in the sizes that the side-by-side comparison
+//! of the drivers uses; and on recordings of real clients, if `LAPIDARY_STREAMS` names a folder of them.
+//! Figures, no judgement.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -12,10 +14,21 @@ use std::{
 };
 
 use r500::portable::{
-    checker::{check, max_fixups, Fixup, Object, Options},
-    regs::pm4::op,
+    checker::{check, max_fixups, Chip, Fixup, Object, Options},
+    pm4,
+    regs::{mmio, pm4::op},
 };
 use support::{host_control, objects, recorded_mix, recorded_objects, surface, y_x, Stream};
+
+/// A client that owns everything.
+const OPTIONS: Options = Options {
+    keep_tiling: true,
+    hyperz: true,
+    cmask: true,
+    chip: Chip::Rv515,
+    pixel_pipes: 1,
+    z_pipes: 1,
+};
 
 /// Streams that are timed together. The fastest batch counts: the others shared the processor.
 const BATCH: usize = 200;
@@ -31,10 +44,7 @@ fn measure(name: &str, words: &[u32], mut objects: Vec<Object>) {
             let result = check(
                 black_box(words),
                 &mut objects,
-                Options {
-                    keep_tiling: true,
-                    ..Options::default()
-                },
+                OPTIONS,
                 &mut out,
                 &mut fixups,
             );
@@ -46,8 +56,66 @@ fn measure(name: &str, words: &[u32], mut objects: Vec<Object>) {
     println!("checker {name}: {:.0} million dwords/s", rate / 1e6);
 }
 
+/// State of the shaders and the rest of the pipeline in single registers and short runs, as clients write it,
+/// with `relocations` colour buffers in between; `dwords` in all, the rest fillers.
+fn state(dwords: usize, relocations: usize) -> Vec<u32> {
+    let every = dwords / relocations.max(1);
+    let mut stream = Stream::new();
+    let mut done = 0;
+    while stream.here() + 64 < dwords {
+        if stream.here() >= done * every && done < relocations {
+            stream
+                .write(mmio::RB3D_COLOROFFSET.at(0).unwrap(), 0)
+                .marker(0);
+            done += 1;
+        }
+        stream
+            .writes(mmio::VAP_VPORT_XSCALE, &[1, 2, 3, 4, 5, 6])
+            .write(mmio::GA_COLOR_CONTROL, 7)
+            .writes(mmio::SC_CLIP_0_A, &[0, 1])
+            .write(mmio::GA_US_VECTOR_INDEX, 0)
+            .words(&[pm4::write_one(mmio::GA_US_VECTOR_DATA, 12)])
+            .words(&[0; 12])
+            .write(mmio::ZB_ZSTENCILCNTL, 1);
+    }
+    stream.words.resize(dwords, pm4::FILLER);
+    stream.words
+}
+
+fn recordings() {
+    let Some(recordings) =
+        lapidary_streams::from_environment().expect("the folder holds recordings")
+    else {
+        return;
+    };
+    for recording in recordings {
+        let stream = recording.stream;
+        if stream.words.len() < 500 {
+            continue;
+        }
+        let objects = stream
+            .objects
+            .iter()
+            .map(|object| Object {
+                size: object.size,
+                tiling: object.tiling,
+                ..Object::default()
+            })
+            .collect();
+        measure(&recording.name, &stream.words, objects);
+    }
+}
+
 fn main() {
     measure("recorded mix", &recorded_mix(), recorded_objects());
+    for (dwords, relocations) in [(500, 2), (4096, 64), (16384, 512)] {
+        measure(
+            &format!("state {dwords}/{relocations}"),
+            &state(dwords, relocations),
+            objects(&[1 << 20]),
+        );
+    }
+    recordings();
 
     let mut body = vec![
         host_control(),
