@@ -75,10 +75,20 @@ impl Client {
             // SAFETY: the stream was just made.
             unsafe { (self.radeon.cs_set_limit)(raw, domain.bits(), bytes) };
         }
+        let state = Box::new(Flush {
+            emit: self.radeon.cs_emit,
+            erase: self.radeon.cs_erase,
+            stream: raw,
+            count: Cell::new(0),
+            error: Cell::new(0),
+        });
+        let pointer: *const Flush = &*state;
+        // SAFETY: the state lives as long as the stream.
+        unsafe { (self.radeon.cs_space_set_flush)(raw, Some(flush), pointer as *mut c_void) };
         Ok(Commands {
             client: self,
             raw,
-            flushes: Box::default(),
+            flush: state,
         })
     }
 }
@@ -222,14 +232,33 @@ impl Drop for Bo<'_> {
 pub struct Commands<'a> {
     client: &'a Client,
     raw: *mut RawCs,
-    /// How often the library asked for a flush. On the heap, where the library's pointer stays right.
-    flushes: Box<Cell<u32>>,
+    /// On the heap, where the library's pointer stays right.
+    flush: Box<Flush>,
 }
 
-unsafe extern "C" fn count_flush(counter: *mut c_void) {
-    // SAFETY: the pointer that `Commands::count_flushes` gave, in the same thread.
-    let counter = unsafe { &*counter.cast::<Cell<u32>>() };
-    counter.set(counter.get() + 1);
+/// What the library's wish for a flush leads to.
+struct Flush {
+    emit: unsafe extern "C" fn(*mut RawCs) -> c_int,
+    erase: unsafe extern "C" fn(*mut RawCs) -> c_int,
+    stream: *mut RawCs,
+    /// How often it wished.
+    count: Cell<u32>,
+    /// First answer of the calls that was not 0.
+    error: Cell<c_int>,
+}
+
+unsafe extern "C" fn flush(state: *mut c_void) {
+    // SAFETY: the pointer that `Client::stream` gave, in the same thread, and the stream it is about.
+    unsafe {
+        let state = &*state.cast::<Flush>();
+        state.count.set(state.count.get() + 1);
+        let empty = (*state.stream).cdw == 0;
+        let emitted = if empty { 0 } else { (state.emit)(state.stream) };
+        let erased = (state.erase)(state.stream);
+        if state.error.get() == 0 {
+            state.error.set(if emitted != 0 { emitted } else { erased });
+        }
+    }
 }
 
 impl Commands<'_> {
@@ -309,22 +338,10 @@ impl Commands<'_> {
         }
     }
 
-    /// Lets the library count its wishes for a flush.
-    pub fn count_flushes(&mut self) {
-        let counter: *const Cell<u32> = &*self.flushes;
-        // SAFETY: the counter lives as long as the stream.
-        unsafe {
-            (self.library().cs_space_set_flush)(
-                self.raw,
-                Some(count_flush),
-                counter as *mut c_void,
-            );
-        }
-    }
-
-    /// How many there were.
-    pub fn flushes(&self) -> u32 {
-        self.flushes.get()
+    /// How often the library wanted a flush, all of which must have gone well.
+    pub fn flushes(&self) -> Result<u32> {
+        check("a flush", self.flush.error.get())?;
+        Ok(self.flush.count.get())
     }
 }
 

@@ -129,13 +129,14 @@ pub fn copy(
     (from_x, from_y): (u32, u32),
     Rect(x, y, w, h): Rect,
 ) -> Result<()> {
-    commands.section(22, |commands| {
+    commands.section(24, |commands| {
         commands.register(mmio::SRC_PITCH_OFFSET, pitch_offset())?;
         commands.relocation(from, from_domain.bits(), 0)?;
         commands.register(mmio::DST_PITCH_OFFSET, pitch_offset())?;
         commands.relocation(to, 0, domain.bits())?;
         commands.register(mmio::SC_TOP_LEFT, 0)?;
         commands.register(mmio::SC_BOTTOM_RIGHT, pair(HEIGHT, WIDTH))?;
+        commands.register(mmio::SRC_SC_BOTTOM_RIGHT, pair(HEIGHT, WIDTH))?;
         commands.register(mmio::DP_GUI_MASTER_CNTL, control(brush_type::NONE, SRCCOPY))?;
         commands.register(mmio::DP_CNTL, forward())?;
         commands.register(mmio::SRC_Y_X, pair(from_y, from_x))?;

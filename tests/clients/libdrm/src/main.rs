@@ -177,50 +177,49 @@ fn drawing() -> Result<()> {
     Ok(())
 }
 
-/// What the library's accounting says: room, a wish to flush, an object that can never fit.
+/// What the library's accounting says: there is room, there is room after a flush, there never is.
 fn space() -> Result<()> {
-    const OK: i32 = 0;
-    const TOO_BIG: i32 = -1;
     let client = client()?;
     let limits = [(Domain::Vram, 1 << 20), (Domain::Gtt, 1 << 20)];
     let mut commands = client.stream(256, limits)?;
-    commands.count_flushes();
     let radeon = &client.radeon;
-    let half = |domain| client.create(600 << 10, domain);
-    let (first, second) = (half(Domain::Vram)?, half(Domain::Vram)?);
+    let create = |kib: u32| client.create(kib << 10, Domain::Vram);
+    let (first, second, giant) = (create(600)?, create(600)?, create(1200)?);
     let (cs, vram) = (commands.raw(), Domain::Vram.bits());
-    // SAFETY: stream and objects live throughout.
-    unsafe {
-        (radeon.cs_space_add_persistent_bo)(cs, first.raw(), 0, vram);
-        let fits = (radeon.cs_space_check)(cs);
-        ensure!(fits == OK, "0.6 of 1 MiB: {fits}");
-        // Both together are too much for any submission.
-        let both = (radeon.cs_space_check_with_bo)(cs, second.raw(), 0, vram);
-        ensure!(both == TOO_BIG, "1.2 of 1 MiB: {both}");
-        (radeon.cs_space_reset_bos)(cs);
-    }
-    // The first is in the stream; the second alone would fit, after a flush.
-    let rectangle = [(Rect(0, 0, 8, 8), 1)];
-    // SAFETY: as above.
-    let room = unsafe { (radeon.cs_space_check_with_bo)(cs, first.raw(), 0, vram) };
-    ensure!(room == OK, "0.6 of 1 MiB: {room}");
-    draw::fill(&mut commands, (&first, Domain::Vram), &rectangle)?;
-    // SAFETY: as above.
-    unsafe { (radeon.cs_space_reset_bos)(cs) };
-    let before = commands.flushes();
-    // SAFETY: as above.
-    let after = unsafe { (radeon.cs_space_check_with_bo)(cs, second.raw(), 0, vram) };
-    ensure!(
-        commands.flushes() == before + 1,
-        "the library wanted {} flushes instead of one more than {before}; it answered {after}",
-        commands.flushes()
-    );
-    // SAFETY: as above.
+    let fits = |bo: &client::Bo<'_>| {
+        // SAFETY: stream and object live.
+        unsafe {
+            (radeon.cs_space_reset_bos)(cs);
+            (radeon.cs_space_check_with_bo)(cs, bo.raw(), 0, vram) == 0
+        }
+    };
+    ensure!(fits(&first), "600 KiB do not fit into 1 MiB");
+    draw::fill(
+        &mut commands,
+        (&first, Domain::Vram),
+        &[(Rect(0, 0, 8, 8), 1)],
+    )?;
+    ensure!(commands.flushes()? == 0, "a flush that nobody needs");
+    // SAFETY: the stream lives.
     let (full, id) = unsafe { ((radeon.cs_need_flush)(cs), (radeon.cs_get_id)(cs)) };
-    ensure!(id != 0, "a stream without a number");
-    ensure!(full == 0, "a stream of {} words wants to be flushed", 18);
-    commands.emit()?;
-    first.wait()
+    ensure!(
+        full == 0 && id != 0,
+        "a stream of 18 words: full {full}, number {id}"
+    );
+    ensure!(fits(&second), "another 600 KiB do not fit after a flush");
+    ensure!(
+        commands.flushes()? == 1,
+        "{} flushes for an object beside another that fills half of the room",
+        commands.flushes()?
+    );
+    ensure!(!fits(&giant), "1200 KiB fit into 1 MiB");
+    first.wait()?;
+    let drawn = first.with_words(false, |words| (words[0], words[8 * WIDTH as usize]))?;
+    ensure!(
+        drawn == (1, 0),
+        "the flush did not submit what was written: {drawn:x?}"
+    );
+    Ok(())
 }
 
 /// The surface allocator knows no chip before R600: it asks for the device and gives up.
