@@ -270,44 +270,46 @@ pub trait Space: Send + Sync {
     fn flush(&self);
 }
 
-/// An object as [`Isolation::prove`] sees it, and what it finds out about it.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Object {
-    /// In: bytes.
-    pub size: u64,
-    /// In: tiling flags that user space has stored with the object.
-    pub tiling: u32,
-    /// Out: whether the commands read it.
-    pub reads: bool,
-    /// Out: whether the commands write it.
-    pub writes: bool,
-}
-
 /// What proves that a client's commands stay within its objects.
+///
+/// A command checker, where clients share an address space; membership in the client's own address space elsewhere.
 pub trait Isolation: Send + Sync {
+    /// What the proof has to know about the client besides its objects, at the time of the submission.
+    type Client;
+    /// An object as the proof sees it, and what it finds out about it.
+    type Object: Copy + Default + Send;
     /// A place in the proven stream that depends on where an object lies.
-    type Fixup: Copy + Send;
+    type Fixup: Copy + Default + Send;
+
+    /// The object that a relocation entry names: its size in bytes, and the tiling flags that user space has stored
+    /// with it.
+    fn object(size: u64, tiling: u32) -> Self::Object;
+
+    /// Whether the proven commands write `object`.
+    fn writes(object: &Self::Object) -> bool;
+
+    /// The most fixups that a stream of `dwords` dwords can have.
+    fn most_fixups(dwords: usize) -> usize;
 
     /// Copies `stream` to `out`, checking it in the same pass.
     ///
     /// `objects[i]` is the object of relocation entry `i`; the result does not depend on any address. `out` is as
-    /// long as `stream`; `fixups` comes empty. With `keep_tiling` the tiling bits in the stream are meant, otherwise
-    /// those of the objects take their place. Says how many dwords of `out` are to be executed, at least one.
+    /// long as `stream`, `fixups` as [`Isolation::most_fixups`] says; what they hold before is arbitrary.
     ///
     /// # Errors
     ///
-    /// `EINVAL` for everything that is refused, `ENOMEM`.
+    /// [`Refusal`]: user space gets `EINVAL`.
     fn prove(
         &self,
         stream: &[u32],
-        objects: &mut [Object],
-        keep_tiling: bool,
+        objects: &mut [Self::Object],
+        client: &Self::Client,
         out: &mut [u32],
-        fixups: &mut KVVec<Self::Fixup>,
-    ) -> Result<usize>;
+        fixups: &mut [Self::Fixup],
+    ) -> Result<Proof, Refusal>;
 
-    /// Which object `fixup` speaks of.
-    fn object(fixup: Self::Fixup) -> usize;
+    /// Which relocation entry `fixup` speaks of.
+    fn target(fixup: Self::Fixup) -> usize;
 
     /// Puts the address of an object that lies at `base` into the proven words.
     ///
@@ -315,6 +317,24 @@ pub trait Isolation: Send + Sync {
     ///
     /// `EINVAL` if the address does not fit the field, which the alignment of objects rules out.
     fn place(fixup: Self::Fixup, base: GpuAddr, words: &mut [u32]) -> Result;
+}
+
+/// What [`Isolation::prove`] has left in its buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof {
+    /// Dwords to be executed, at least one.
+    pub dwords: usize,
+    /// Fixups.
+    pub fixups: usize,
+}
+
+/// Why commands are refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal {
+    /// Index in the stream of the dword at fault.
+    pub position: u32,
+    /// A few words for a developer.
+    pub reason: &'static str,
 }
 
 /// A user-space interface: what the DRM core is told about the driver.

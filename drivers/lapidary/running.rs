@@ -61,8 +61,13 @@ use crate::{
     memory::Memory,
     submit::{
         kernel_stream::KernelStream,
-        lane::Lane, //
+        lane::Lane,
+        workspace::{
+            Lease,
+            Stash, //
+        }, //
     },
+    timeline::JOBS,
 };
 
 /// How often the worker looks while jobs are under way, in milliseconds.
@@ -77,6 +82,9 @@ const TEST_VALUE: u32 = 0x1a91_da47;
 const FAULTS_PRINTED: u32 = 8;
 
 type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
+
+/// What proves streams for family `F`.
+pub type IsolationOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Isolation;
 
 /// What the worker remembers about a ring from one look to the next.
 #[derive(Clone, Copy)]
@@ -98,6 +106,9 @@ pub struct Running<'a, F: Family> {
     #[pin]
     gpu: F::Gpu<'a>,
     worker: Arc<Worker>,
+    /// Memory for submissions.
+    #[pin]
+    stash: Stash<F, IsolationOf<'a, F>>,
     #[pin]
     watches: Mutex<KVec<Watch>>,
     /// Interrupts get lost; until one arrives again.
@@ -144,6 +155,7 @@ impl<'a, F: Family> Running<'a, F> {
                 watches
             }),
             worker,
+            stash <- Stash::new(),
             lost: Atomic::new(false),
             faults: Atomic::new(0),
             stopped <- new_mutex!(false),
@@ -167,6 +179,15 @@ impl<'a, F: Family> Running<'a, F> {
     /// The chip.
     pub fn gpu(&self) -> &F::Gpu<'a> {
         &self.gpu
+    }
+
+    /// Memory for one submission.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn workspace(&self) -> Result<Lease<'_, F, IsolationOf<'a, F>>> {
+        self.stash.take()
     }
 
     /// The PCI device.
@@ -198,7 +219,7 @@ impl<'a, F: Family> Running<'a, F> {
 
     /// A job has been committed to `lane`: somebody will look at it.
     pub(crate) fn committed(&self, lane: &Lane<F>) {
-        if lane.timeline().unreaped() > crate::timeline::JOBS / 4 {
+        if lane.timeline().unreaped() > JOBS / 4 {
             self.worker.hasten();
         } else {
             self.worker.queue(TICK_MS);
@@ -250,10 +271,10 @@ impl<'a, F: Family> Running<'a, F> {
         let (_, lane) = self.ring(0).ok_or(ENODEV)?;
         let addr = lane.pool().lock().test_pages();
         let page = kernel::page::PAGE_SIZE as u64;
-        let mut stream = KernelStream::new()?;
-        stream.fill(self, addr, page, TEST_VALUE)?;
-        stream.copy(self, addr + page, addr, page)?;
-        let fence = stream.run(self)?;
+        let mut stream = KernelStream::new(self)?;
+        stream.fill(addr, page, TEST_VALUE)?;
+        stream.copy(addr + page, addr, page)?;
+        let fence = stream.run()?;
         // The watchdog ends this earlier.
         fence.wait(false, 2 * crate::hang_ms())?;
         match fence.result() {

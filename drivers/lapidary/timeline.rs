@@ -16,11 +16,15 @@
 //! The hardware number has 32 bits, fences have 64: the number read is extended by what has been committed, and
 //! a number that cannot be (a device that answers all ones) is ignored.
 
+use core::mem::{
+    swap,
+    take, //
+};
+
 use kernel::{
     new_condvar, new_spinlock,
     prelude::*,
     sync::{
-        aref::ARef,
         atomic::{
             Acquire,
             Atomic,
@@ -42,7 +46,6 @@ use crate::corner::{
     fence::{
         self,
         DriverFence,
-        Fence,
         Unborn, //
     },
     workqueue::Worker, //
@@ -55,8 +58,14 @@ pub const JOBS: u64 = 256;
 pub trait Kind: Send + Sync + 'static {
     /// Driver name, for debugging interfaces.
     const DRIVER: &'static CStr;
-    /// What a job holds until it is done. Dropped by the worker, in process context.
-    type Load: Send;
+    /// What a job holds until it is done.
+    type Load: Default + Send;
+
+    /// A load that holds nothing. What it has memory for, jobs can hold without allocating any.
+    fn load() -> Result<Self::Load>;
+
+    /// Lets go what `load` holds, and may keep its memory. Called by the worker, in process context.
+    fn spend(load: &mut Self::Load);
 }
 
 /// A job's record.
@@ -69,8 +78,8 @@ struct Record<K: Kind> {
 struct State<K: Kind> {
     /// Of jobs that have not been signalled, by number.
     records: KVVec<Option<Record<K>>>,
-    /// Of jobs that have not been dropped, by number.
-    loads: KVVec<Option<K::Load>>,
+    /// Of jobs that have not been dropped, by number; the others hold nothing.
+    loads: KVVec<K::Load>,
     dropped: u64,
     signalled: u64,
     committed: u64,
@@ -137,7 +146,7 @@ impl<K: Kind> Timeline<K> {
         let mut loads = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
         for _ in 0..JOBS {
             records.push(None, GFP_KERNEL)?;
-            loads.push(None, GFP_KERNEL)?;
+            loads.push(K::load()?, GFP_KERNEL)?;
         }
         Arc::pin_init(
             pin_init!(Self {
@@ -189,23 +198,35 @@ impl<K: Kind> Timeline<K> {
         self.wanted.load(Acquire) > self.state.lock().signalled
     }
 
-    /// Waits until one more job can be committed and `fits` agrees with the mark of the last job that is done.
+    /// Waits until one more job can be committed and `fits` agrees with the mark of the last job that is done; says
+    /// which number that job has. `completed` asks for the number that the hardware has written last.
     ///
     /// Whoever commits to this timeline excludes others from before this call until after
-    /// [`Timeline::commit`]: then there is room for one job.
+    /// [`Timeline::commit`]: then there is room for one job, and it has this number.
     ///
     /// # Errors
     ///
     /// Why the timeline was closed; `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
-    pub fn wait_for_room(&self, timeout: Msecs, mut fits: impl FnMut(u64) -> bool) -> Result {
+    pub fn wait_for_room(
+        &self,
+        timeout: Msecs,
+        completed: impl Fn() -> u32,
+        mut fits: impl FnMut(u64) -> bool,
+    ) -> Result<u64> {
         let mut left = msecs_to_jiffies(timeout);
         let mut state = self.state.lock();
+        // Signalling what is done is the worker's task. Only if that is late, whoever is in need does it.
+        if state.committed - state.dropped > JOBS / 4 || !fits(state.mark) {
+            drop(state);
+            self.process(completed());
+            state = self.state.lock();
+        }
         loop {
             if let Some(error) = state.closed {
                 return Err(error);
             }
             if state.committed - state.dropped < JOBS && fits(state.mark) {
-                return Ok(());
+                return Ok(state.committed + 1);
             }
             let pending = state.committed - state.signalled;
             if pending == JOBS || !fits(state.mark) {
@@ -255,29 +276,26 @@ impl<K: Kind> Timeline<K> {
         Ok(true)
     }
 
-    /// Makes the next job: its number and fence.
+    /// Makes the fence of job `seqno`, the number that [`Timeline::wait_for_room`] has given.
+    pub fn start(&self, unborn: Unborn<Self>, seqno: u64) -> DriverFence<Self> {
+        unborn.start(self.context, seqno)
+    }
+
+    /// Puts the next job on record, with what it holds. `load` is exchanged for one that holds nothing.
     ///
     /// There is room, by [`Timeline::wait_for_room`]. `mark` is not below that of the job before.
-    pub fn commit(&self, unborn: Unborn<Self>, mark: u64, load: K::Load) -> (u64, ARef<Fence>) {
+    pub fn commit(&self, fence: DriverFence<Self>, mark: u64, load: &mut K::Load) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         state.committed += 1;
-        let seqno = state.committed;
-        let own = unborn.start(self.context, seqno);
-        let shared = own.fence().clone();
-        let record = state.records.get_mut(slot(seqno));
-        let load_slot = state.loads.get_mut(slot(seqno));
+        let index = slot(state.committed);
         // Both slots are empty: their last job has been dropped.
-        let unused = match (record, load_slot) {
-            (Some(record), Some(load_slot)) => {
-                *record = Some(Record { fence: own, mark });
-                load_slot.replace(load)
-            }
-            _ => Some(load),
-        };
-        drop(guard);
-        drop(unused);
-        (seqno, shared)
+        if let Some(slot) = state.loads.get_mut(index) {
+            swap(slot, load);
+        }
+        if let Some(slot) = state.records.get_mut(index) {
+            *slot = Some(Record { fence, mark });
+        }
     }
 
     /// Signals what is done, `completed` being the number that the hardware has written last.
@@ -357,11 +375,15 @@ impl<K: Kind> Timeline<K> {
                 break;
             }
             let index = slot(state.dropped + 1);
-            let load = state.loads.get_mut(index).and_then(Option::take);
+            let mut load = state.loads.get_mut(index).map(take).unwrap_or_default();
             drop(state);
-            drop(load);
+            K::spend(&mut load);
             // Only now may the slot be used again.
-            self.state.lock().dropped += 1;
+            let mut state = self.state.lock();
+            if let Some(slot) = state.loads.get_mut(index) {
+                *slot = load;
+            }
+            state.dropped += 1;
             any = true;
         }
         if any {
@@ -373,12 +395,22 @@ impl<K: Kind> Timeline<K> {
 #[kunit_tests(lapidary_timeline)]
 mod tests {
     use super::*;
+    use crate::corner::fence::Fence;
+    use kernel::sync::aref::ARef;
 
     struct Test;
 
     impl Kind for Test {
         const DRIVER: &'static CStr = c"kunit";
-        type Load = Arc<u32>;
+        type Load = Option<Arc<u32>>;
+
+        fn load() -> Result<Self::Load> {
+            Ok(None)
+        }
+
+        fn spend(load: &mut Self::Load) {
+            *load = None;
+        }
     }
 
     fn timeline() -> Result<Arc<Timeline<Test>>> {
@@ -387,8 +419,13 @@ mod tests {
 
     fn commit(timeline: &Arc<Timeline<Test>>, load: &Arc<u32>) -> Result<ARef<Fence>> {
         let unborn = timeline.unborn()?;
-        timeline.wait_for_room(1, |_| true)?;
-        Ok(timeline.commit(unborn, 0, load.clone()).1)
+        let seqno = timeline.wait_for_room(1, || 0, |_| true)?;
+        let own = timeline.start(unborn, seqno);
+        let fence = own.fence().clone();
+        let mut load = Some(load.clone());
+        timeline.commit(own, 0, &mut load);
+        assert!(load.is_none());
+        Ok(fence)
     }
 
     #[test]
@@ -431,7 +468,7 @@ mod tests {
         timeline.fail(EIO);
         assert!(first.result() == Some(Ok(())));
         assert!(second.result() == Some(Err(EIO)));
-        assert!(timeline.wait_for_room(1, |_| true) == Err(EBUSY));
+        assert!(timeline.wait_for_room(1, || 0, |_| true) == Err(EBUSY));
         Ok(())
     }
 
@@ -453,12 +490,13 @@ mod tests {
         for _ in 0..JOBS {
             commit(&timeline, &load)?;
         }
-        assert!(timeline.wait_for_room(10, |_| true) == Err(EBUSY));
-        timeline.process(3);
-        assert!(timeline.wait_for_room(10, |_| true) == Err(EBUSY));
+        assert!(timeline.wait_for_room(10, || 0, |_| true) == Err(EBUSY));
+        // Three are done, which is seen on the way, but they have not been dropped.
+        assert!(timeline.wait_for_room(10, || 3, |_| true) == Err(EBUSY));
+        assert!(timeline.progress().signalled == 3);
         timeline.reap();
-        assert!(timeline.wait_for_room(10, |_| true) == Ok(()));
-        assert!(timeline.wait_for_room(10, |_| false) == Err(EBUSY));
+        assert!(timeline.wait_for_room(10, || 3, |_| true) == Ok(JOBS + 1));
+        assert!(timeline.wait_for_room(10, || 3, |_| false) == Err(EBUSY));
         timeline.fail(ENODEV);
         timeline.reap();
         Ok(())

@@ -97,6 +97,7 @@ pub(crate) fn bring_up<'a, 'm>(
     pin_init::pin_init_scope(move || {
         let Board {
             pdev,
+            chipset,
             chip,
             registers,
             layout,
@@ -151,7 +152,7 @@ pub(crate) fn bring_up<'a, 'm>(
                 Running(window)
             },
             _: { selftest::run(dev, window, &ring, pipes.pixel)? },
-            isolation: Isolation,
+            isolation: Isolation::new(chipset, pipes),
             _table: table,
             _place: place,
         }? Error))

@@ -8,66 +8,104 @@
 
 use kernel::prelude::*;
 
-use lapidary::family::{
-    self,
-    GpuAddr, //
+use lapidary::{
+    family::{
+        self,
+        GpuAddr,
+        Proof,
+        Refusal, //
+    },
+    radeon::Submitter, //
 };
 
-use crate::portable::checker::{
-    self,
-    Fixup,
-    Options, //
+use crate::{
+    chip::Chipset,
+    pipes::Pipes,
+    portable::checker::{
+        self,
+        Fixup,
+        Object,
+        Options, //
+    },
 };
 
-/// The command checker.
-pub(crate) struct Isolation;
+/// The command checker, for one chip.
+pub(crate) struct Isolation {
+    chip: checker::Chip,
+    pixel_pipes: u8,
+    z_pipes: u8,
+}
+
+impl Isolation {
+    /// A checker for a chip that has `pipes`.
+    pub(crate) fn new(chipset: Chipset, pipes: &Pipes) -> Self {
+        // No chip has more than a handful.
+        let count = |pipes: u32| u8::try_from(pipes).unwrap_or(1);
+        Self {
+            chip: match chipset {
+                Chipset::Rv515 => checker::Chip::Rv515,
+                Chipset::R520 => checker::Chip::R520,
+                Chipset::Rv530 => checker::Chip::Rv530,
+                Chipset::Rv560 => checker::Chip::Rv560,
+                Chipset::Rv570 => checker::Chip::Rv570,
+                Chipset::R580 => checker::Chip::R580,
+            },
+            pixel_pipes: count(pipes.pixel),
+            z_pipes: count(pipes.z),
+        }
+    }
+}
 
 impl family::Isolation for Isolation {
+    type Client = Submitter;
+    type Object = Object;
     type Fixup = Fixup;
+
+    fn object(size: u64, tiling: u32) -> Object {
+        Object {
+            size,
+            tiling,
+            access: checker::Access::default(),
+        }
+    }
+
+    fn writes(object: &Object) -> bool {
+        object.access.writes
+    }
+
+    fn most_fixups(dwords: usize) -> usize {
+        checker::max_fixups(dwords)
+    }
 
     fn prove(
         &self,
         stream: &[u32],
-        objects: &mut [family::Object],
-        keep_tiling: bool,
+        objects: &mut [Object],
+        client: &Submitter,
         out: &mut [u32],
-        fixups: &mut KVVec<Fixup>,
-    ) -> Result<usize> {
-        let mut known = KVVec::with_capacity(objects.len(), GFP_KERNEL)?;
-        for object in objects.iter() {
-            known.push(
-                checker::Object {
-                    size: object.size,
-                    tiling: object.tiling,
-                    access: checker::Access::default(),
-                },
-                GFP_KERNEL,
-            )?;
-        }
-        let most = checker::max_fixups(stream.len());
-        fixups.resize(most, Fixup::default(), GFP_KERNEL)?;
-
+        fixups: &mut [Fixup],
+    ) -> Result<Proof, Refusal> {
         let options = Options {
-            keep_tiling,
-            ..Options::default()
+            keep_tiling: client.keep_tiling,
+            hyperz: client.hyperz,
+            cmask: client.cmask,
+            chip: self.chip,
+            pixel_pipes: self.pixel_pipes,
+            z_pipes: self.z_pipes,
         };
-        let used = checker::check(stream, &mut known, options, out, fixups).map_err(|refusal| {
-            pr_debug!(
-                "refused at dword {}: {:?}\n",
-                refusal.position,
-                refusal.reason
-            );
-            EINVAL
-        })?;
-        fixups.truncate(used);
-        for (object, known) in objects.iter_mut().zip(known.iter()) {
-            object.reads = known.access.reads;
-            object.writes = known.access.writes;
+        match checker::check(stream, objects, options, out, fixups) {
+            Ok(fixups) => Ok(Proof {
+                dwords: stream.len(),
+                fixups,
+            }),
+            Err(refusal) => Err(Refusal {
+                position: refusal.position,
+                reason: refusal.reason.text(),
+            }),
         }
-        Ok(stream.len())
     }
 
-    fn object(fixup: Fixup) -> usize {
+    fn target(fixup: Fixup) -> usize {
         fixup.object as usize
     }
 

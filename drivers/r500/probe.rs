@@ -53,6 +53,7 @@ const PCI_EXPRESS: u8 = 0x10;
 /// A chip that has been identified.
 pub(crate) struct Board<'a> {
     pub(crate) pdev: &'a pci::Device<Bound>,
+    pub(crate) chipset: Chipset,
     pub(crate) chip: &'static dyn Chip,
     pub(crate) registers: pci::Bar<'a, WINDOW>,
     /// Where memory is.
@@ -152,6 +153,7 @@ pub(crate) fn identify<'a>(
 
     let board = Board {
         pdev,
+        chipset,
         chip,
         registers,
         layout: layout.clone(),

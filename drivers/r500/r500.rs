@@ -35,6 +35,7 @@ use lapidary::{
     driver::Pci,
     family::{
         Family,
+        Isolation,
         Layout, //
     },
     memory::Memory,
@@ -42,8 +43,10 @@ use lapidary::{
     radeon::{
         Facts,
         Radeon,
-        RadeonFamily, //
+        RadeonFamily,
+        Submitter, //
     },
+    running::IsolationOf,
 };
 
 mod chip;
@@ -114,6 +117,13 @@ impl RadeonFamily for R500 {
             z_pipes: gpu.pipes.z,
             crystal_khz: CRYSTAL_KHZ,
         }
+    }
+
+    fn client<'a>(
+        _gpu: &Self::Gpu<'a>,
+        submitter: Submitter,
+    ) -> <IsolationOf<'a, Self> as Isolation>::Client {
+        submitter
     }
 }
 

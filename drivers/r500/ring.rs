@@ -37,12 +37,14 @@ use kernel::{
 };
 
 use lapidary::{
+    corner::buffer::Buffer,
     family,
     portable::{
         ring::Geometry,
         sink::{
             Full,
-            Sink, //
+            Sink,
+            SliceSink, //
         },
     },
 };
@@ -67,7 +69,8 @@ const ALIGN: u32 = 16;
 
 /// Bytes that [`Ring`] takes of the window on system memory: the ring and the page that the CP
 /// writes to.
-pub(crate) const BYTES: usize = DWORDS as usize * size_of::<u32>() + PAGE_SIZE;
+pub(crate) const BYTES: usize = RING_BYTES + PAGE_SIZE;
+const RING_BYTES: usize = DWORDS as usize * size_of::<u32>();
 
 /// Alignment of the ring in GPU addresses, in bytes.
 pub(crate) const ALIGNMENT: u64 = DWORDS as u64 * size_of::<u32>() as u64;
@@ -83,19 +86,73 @@ pub(crate) const TEST: u32 = 1;
 const SCRATCH: usize = 0;
 const READ_POINTER: usize = 16;
 
+/// What fills the ring up to the next multiple of [`ALIGN`].
+const PADDING: [u32; ALIGN as usize] = [pm4::FILLER; ALIGN as usize];
+
+/// What a fence is made of. Only its number changes from one to the next.
+struct FenceWords {
+    words: [u32; emit::FENCE_DWORDS],
+    /// Where the number is.
+    number: u32,
+}
+
+impl FenceWords {
+    /// Composes the words for a chip whose `HOST_PATH_CNTL` has this value, into which fences put their bit.
+    fn new(host_path_cntl: u32) -> Result<Self> {
+        let compose = |sequence| {
+            let mut words = [0; emit::FENCE_DWORDS];
+            let fence = emit::Fence {
+                scratch: FENCE,
+                sequence,
+                host_path_cntl,
+            };
+            emit::fence(&mut SliceSink::new(&mut words), fence).map_err(|_| ENOSPC)?;
+            Ok::<_, Error>(words)
+        };
+        let words = compose(0)?;
+        let other = compose(u32::MAX)?;
+        let differ = |(a, b): (&u32, &u32)| a != b;
+        let number = words.iter().zip(&other).position(differ).ok_or(EINVAL)?;
+        Ok(Self {
+            words,
+            number: number as u32,
+        })
+    }
+}
+
+/// The part of the ring that is being written.
+struct Write {
+    memory: Buffer,
+    /// Position behind the last dword that the CP has been told of.
+    at: u32,
+}
+
+impl Write {
+    /// Writes `words` from position `at` on, over the end of the ring to its start if need be.
+    fn put(&mut self, at: u32, words: &[u32]) -> Result {
+        let left = (DWORDS - at) as usize;
+        match words.split_at_checked(left) {
+            Some((end, start)) => {
+                self.memory.write(at as usize, end)?;
+                self.memory.write(0, start)
+            }
+            None => self.memory.write(at as usize, words),
+        }
+    }
+}
+
 /// The command ring of a chip.
 #[pin_data]
 pub(crate) struct Ring<'a> {
     window: Window<'a>,
     geometry: Geometry,
-    memory: Coherent<[u32]>,
+    /// Bus address of the ring.
+    base: DmaAddress,
     /// What the CP reports.
     reports: Coherent<[u32]>,
-    /// Value of `HOST_PATH_CNTL`, into which fences put their bit.
-    host_path_cntl: u32,
-    /// Position behind the last dword that the CP has been told of.
+    fence: FenceWords,
     #[pin]
-    write: Mutex<u32>,
+    write: Mutex<Write>,
 }
 
 impl<'a> Ring<'a> {
@@ -108,21 +165,28 @@ impl<'a> Ring<'a> {
         dev: &'a Device<Bound>,
         window: Window<'a>,
     ) -> impl PinInit<Self, Error> + 'a {
-        try_pin_init!(Self {
-            window,
-            geometry: Geometry::new(DWORDS, ALIGN).ok_or(EINVAL)?,
-            memory: Coherent::<u32>::zeroed_slice(dev, DWORDS as usize, GFP_KERNEL)?,
-            reports: Coherent::<u32>::zeroed_slice(dev, PAGE_SIZE / size_of::<u32>(), GFP_KERNEL)?,
-            host_path_cntl: window.read(HOST_PATH_CNTL).into_raw(),
-            write <- new_mutex!(0),
-        }? Error)
+        pin_init::pin_init_scope(move || {
+            let memory = Buffer::new(dev, DWORDS as usize)?;
+            Ok(try_pin_init!(Self {
+                window,
+                geometry: Geometry::new(DWORDS, ALIGN).ok_or(EINVAL)?,
+                base: memory.dma_address(),
+                reports: Coherent::<u32>::zeroed_slice(
+                    dev,
+                    PAGE_SIZE / size_of::<u32>(),
+                    GFP_KERNEL,
+                )?,
+                fence: FenceWords::new(window.read(HOST_PATH_CNTL).into_raw())?,
+                write <- new_mutex!(Write { memory, at: 0 }),
+            }? Error))
+        })
     }
 
     /// The pieces of memory to be mapped for the chip, each with its length in bytes, in the order
     /// which [`Ring::setup`] expects.
     pub(crate) fn pieces(&self) -> [(DmaAddress, usize); 2] {
         [
-            (self.memory.dma_address(), self.memory.size()),
+            (self.base, RING_BYTES),
             (self.reports.dma_address(), self.reports.size()),
         ]
     }
@@ -135,7 +199,7 @@ impl<'a> Ring<'a> {
     /// `EINVAL` if an address has more than 32 bits.
     pub(crate) fn setup(&self, start: u64) -> Result<Setup> {
         let ring = u32::try_from(start)?;
-        let reports = u32::try_from(start + self.memory.size() as u64)?;
+        let reports = u32::try_from(start + RING_BYTES as u64)?;
         Ok(Setup {
             ring,
             order: self.geometry.log2_qwords(),
@@ -163,7 +227,7 @@ impl<'a> Ring<'a> {
 
     /// Position behind the last dword that the CP has been told of.
     pub(crate) fn write_pointer(&self) -> u32 {
-        *self.write.lock()
+        self.write.lock().at
     }
 }
 
@@ -177,17 +241,17 @@ impl family::Ring for Ring<'_> {
 
     fn reserve(&self, dwords: usize) -> Result<Slot<'_>> {
         let write = self.write.lock();
+        let at = write.at;
         let dwords = u32::try_from(dwords)?;
-        let padded = self.geometry.padded(*write, dwords).ok_or(EINVAL)?;
-        if padded > self.geometry.free(self.read_pointer(), *write) {
+        let padded = self.geometry.padded(at, dwords).ok_or(EINVAL)?;
+        if padded > self.geometry.free(self.read_pointer(), at) {
             return Err(EAGAIN);
         }
         Ok(Slot {
-            memory: &self.memory,
             window: self.window,
             geometry: self.geometry,
-            host_path_cntl: self.host_path_cntl,
-            at: *write,
+            fence: &self.fence,
+            at,
             left: dwords,
             write,
             cut: false,
@@ -201,11 +265,10 @@ impl family::Ring for Ring<'_> {
 
 /// A reserved stretch of the ring.
 pub(crate) struct Slot<'s> {
-    memory: &'s Coherent<[u32]>,
     window: Window<'s>,
     geometry: Geometry,
-    host_path_cntl: u32,
-    write: MutexGuard<'s, u32>,
+    fence: &'s FenceWords,
+    write: MutexGuard<'s, Write>,
     /// Where the next dword goes, and how many may follow.
     at: u32,
     left: u32,
@@ -214,53 +277,56 @@ pub(crate) struct Slot<'s> {
 }
 
 impl Slot<'_> {
-    /// Writes a dword at the position, whatever has been reserved.
-    fn push(&mut self, word: u32) {
-        let at = self.at as usize;
-        let write = || {
-            io_write!(self.memory, [try: at], word.to_le());
-            Ok::<(), Error>(())
-        };
-        // The position is always reduced to the ring.
-        self.cut |= write().is_err();
-        self.at = self.geometry.advance(self.at, 1);
+    /// Writes dwords at the position, whatever has been reserved.
+    fn push(&mut self, words: &[u32]) {
+        // The position is always reduced to the ring, and nobody writes more than the ring has.
+        self.cut |= self.write.put(self.at, words).is_err();
+        self.at = self.geometry.advance(self.at, words.len() as u32);
     }
 
-    fn note(&mut self, written: Result<(), Full>) {
-        self.cut |= written.is_err();
+    /// Writes dwords that have been reserved.
+    fn append(&mut self, words: &[u32]) {
+        match self.left.checked_sub(words.len() as u32) {
+            Some(left) => {
+                self.left = left;
+                self.push(words);
+            }
+            None => self.cut = true,
+        }
     }
 }
 
 impl Sink for Slot<'_> {
     fn put(&mut self, word: u32) -> Result<(), Full> {
-        self.left = self.left.checked_sub(1).ok_or(Full)?;
-        self.push(word);
-        Ok(())
+        self.append(&[word]);
+        match self.cut {
+            false => Ok(()),
+            true => Err(Full),
+        }
     }
 }
 
 impl family::Slot for Slot<'_> {
     fn words(&mut self, words: &[u32]) {
-        let written = self.put_all(words);
-        self.note(written);
+        self.append(words);
     }
 
     fn ib(&mut self, ib: family::Ib) {
+        let mut words = [0; emit::INDIRECT_BUFFER_DWORDS];
         let written = match u32::try_from(ib.addr) {
-            Ok(addr) => emit::indirect_buffer(self, addr, ib.len),
+            Ok(addr) => emit::indirect_buffer(&mut SliceSink::new(&mut words), addr, ib.len),
             Err(_) => Err(Full),
         };
-        self.note(written);
+        self.cut |= written.is_err();
+        self.append(&words);
     }
 
     fn fence(&mut self, seq: u32) {
-        let fence = emit::Fence {
-            scratch: FENCE,
-            sequence: seq,
-            host_path_cntl: self.host_path_cntl,
-        };
-        let written = emit::fence(self, fence);
-        self.note(written);
+        let number = self.geometry.advance(self.at, self.fence.number);
+        self.append(&self.fence.words);
+        if !self.cut {
+            self.cut |= self.write.put(number, &[seq]).is_err();
+        }
     }
 
     fn kick(mut self) {
@@ -269,10 +335,9 @@ impl family::Slot for Slot<'_> {
             pr_err_once!("a job was larger than the place reserved for it\n");
             return;
         }
-        for _ in 0..self.geometry.padding(self.at) {
-            self.push(pm4::FILLER);
-        }
-        *self.write = self.at;
+        let padding = self.geometry.padding(self.at) as usize;
+        self.push(PADDING.get(..padding).unwrap_or(&PADDING));
+        self.write.at = self.at;
         // A register write is ordered behind the writes to memory before it.
         self.window.write_reg(CP_RB_WPTR::from(self.at));
     }
@@ -298,8 +363,7 @@ mod tests {
     }
 
     fn dword(ring: &Ring<'_>, at: u32) -> Result<u32> {
-        let at = at as usize;
-        Ok(u32::from_le(io_read!(ring.memory, [try: at])))
+        ring.write.lock().memory.read(at as usize)
     }
 
     /// Plays the CP, which has consumed everything before `position`.
@@ -405,6 +469,36 @@ mod tests {
             assert!(slot.left <= ALIGN);
             slot.words(&[0; 2 * ALIGN as usize]);
             assert!(slot.cut);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_fence_has_its_number_in_one_place() -> Result {
+        with_ring(|ring, _| {
+            let fence = &ring.fence;
+            let mut composed = [0; emit::FENCE_DWORDS];
+            let seq = 0x1234_5678;
+            let one = emit::Fence {
+                scratch: FENCE,
+                sequence: seq,
+                host_path_cntl: 0,
+            };
+            emit::fence(&mut SliceSink::new(&mut composed), one).map_err(|_| EINVAL)?;
+            // Once over the end of the ring, too.
+            for start in [0, DWORDS - ALIGN] {
+                ring.write.lock().at = start;
+                consumed(ring, start)?;
+                let mut slot = ring.reserve(emit::FENCE_DWORDS)?;
+                slot.fence(seq);
+                assert!(!slot.cut);
+                drop(slot);
+                for (at, want) in composed.iter().enumerate() {
+                    let at = ring.geometry.advance(start, at as u32);
+                    assert_eq!(dword(ring, at)?, *want);
+                }
+            }
+            assert_eq!(composed[fence.number as usize], seq);
             Ok(())
         })
     }

@@ -14,6 +14,9 @@ use kernel::{
     prelude::*,
 };
 
+/// Dwords that [`Buffer::write`] copies at once.
+const UNIT: usize = 8;
+
 /// Coherent memory of whole dwords.
 pub struct Buffer(Coherent<[u32]>);
 
@@ -49,10 +52,23 @@ impl Buffer {
     ///
     /// `EINVAL` if they do not fit; nothing is written then.
     pub fn write(&mut self, index: usize, words: &[u32]) -> Result {
-        let to = self.at(index, words.len())?;
-        // SAFETY: `words.len()` dwords from `to` on lie inside the allocation, which only `self` writes and which does not
-        // overlap Rust memory. There are no references to it.
-        unsafe { core::ptr::copy_nonoverlapping(words.as_ptr(), to, words.len()) };
+        let mut to = self.at(index, words.len())?;
+        // In units that the memory bus likes: this is the second copy of every submission.
+        let units = words.chunks_exact(UNIT);
+        let rest = units.remainder();
+        for unit in units {
+            if let Ok(&unit) = <&[u32; UNIT]>::try_from(unit) {
+                // SAFETY: `words.len()` dwords from the first `to` on lie inside the allocation, which only `self`
+                // writes and which does not overlap Rust memory. There are no references to it.
+                unsafe { to.cast::<[u32; UNIT]>().write_volatile(unit) };
+            }
+            to = to.wrapping_add(UNIT);
+        }
+        for &word in rest {
+            // SAFETY: As above.
+            unsafe { to.write_volatile(word) };
+            to = to.wrapping_add(1);
+        }
         Ok(())
     }
 
@@ -65,5 +81,47 @@ impl Buffer {
         let from = self.at(index, 1)?;
         // SAFETY: The dword lies inside the allocation. The device may write it at any time.
         Ok(unsafe { from.read_volatile() })
+    }
+}
+
+#[kunit_tests(lapidary_buffer)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::Machine;
+
+    #[test]
+    fn words_of_any_number_arrive_and_nothing_else_changes() -> Result {
+        let machine = Machine::new()?;
+        let mut buffer = Buffer::new(machine.dev(), 64)?;
+        let mut words = [0u32; 20];
+        for (word, value) in words.iter_mut().zip(1..) {
+            *word = value;
+        }
+        for len in [0, 1, UNIT - 1, UNIT, UNIT + 1, 20] {
+            for index in [0, 3, 64 - len] {
+                buffer.write(0, &[u32::MAX; 64])?;
+                buffer.write(index, &words[..len])?;
+                for at in 0..64usize {
+                    let written = at.checked_sub(index).filter(|at| *at < len);
+                    let want = written.map_or(u32::MAX, |at| words[at]);
+                    assert!(buffer.read(at)? == want);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() -> Result {
+        let machine = Machine::new()?;
+        let mut buffer = Buffer::new(machine.dev(), 8)?;
+        assert!(buffer.write(0, &[1; 9]) == Err(EINVAL));
+        assert!(buffer.write(8, &[1]) == Err(EINVAL));
+        assert!(buffer.write(usize::MAX, &[1; 2]) == Err(EINVAL));
+        assert!(buffer.read(8) == Err(EINVAL));
+        for at in 0..8 {
+            assert!(buffer.read(at)? == 0);
+        }
+        Ok(())
     }
 }

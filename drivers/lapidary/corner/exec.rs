@@ -3,8 +3,11 @@
 //! `drm_exec`: the reservation locks of many objects at once, without deadlock.
 //!
 //! Reservation locks are wait-wound mutexes: whoever finds a lock taken by an older transaction gives all of
-//! its own back and starts again with the contended one. [`Exec::lock`] runs that loop; the result proves that
-//! every object is locked and has room for one fence. An object may be named several times.
+//! its own back and starts again with the contended one. [`Exec::lock`] runs that loop; the result,
+//! [`Locked`], gives access to the fences of the objects. An object may be named several times.
+//!
+//! That an object is among the locked ones is looked up in its lock, which knows its transaction: a question
+//! about another one is a bug that is reported once and has no effect.
 
 use core::{
     marker::{
@@ -79,12 +82,16 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Exec<O> {
         })
     }
 
-    /// Locks all of `objects` and reserves a fence slot in each. Once.
+    /// Locks the objects that `object` finds in `items`, and reserves a fence slot in each. Once.
     ///
     /// # Errors
     ///
     /// `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EALREADY` the second time.
-    pub fn lock<'a>(self: Pin<&'a mut Self>, objects: &'a [ARef<O>]) -> Result<Locked<'a, O>> {
+    pub fn lock<'a, T>(
+        self: Pin<&'a mut Self>,
+        items: &[T],
+        object: fn(&T) -> &O,
+    ) -> Result<Locked<'a, O>> {
         let this = self.project();
         if core::mem::replace(this.begun, true) {
             return Err(EALREADY);
@@ -93,9 +100,9 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Exec<O> {
         // SAFETY: `exec` was initialised by `new`, and is exclusively ours.
         while unsafe { bindings::drm_exec_cleanup(exec) } {
             let mut result = 0;
-            for object in objects {
+            for item in items {
                 // SAFETY: As above; the object is alive.
-                result = unsafe { bindings::drm_exec_prepare_obj(exec, object.as_raw(), 1) };
+                result = unsafe { bindings::drm_exec_prepare_obj(exec, object(item).as_raw(), 1) };
                 if result != 0 {
                     break;
                 }
@@ -105,7 +112,10 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Exec<O> {
                 return Err(Error::from_errno(result));
             }
         }
-        Ok(Locked { objects })
+        Ok(Locked {
+            exec,
+            _exec: PhantomData,
+        })
     }
 }
 
@@ -117,48 +127,68 @@ impl<O> PinnedDrop for Exec<O> {
     }
 }
 
-/// Proof that the objects given to [`Exec::lock`] are locked and have room for one fence.
+/// A transaction whose objects are locked and have room for one fence each.
 ///
 /// They stay locked until the [`Exec`] is dropped.
-pub struct Locked<'a, O: IntoGEMObject + AlwaysRefCounted> {
-    objects: &'a [ARef<O>],
+pub struct Locked<'a, O> {
+    exec: *const bindings::drm_exec,
+    _exec: PhantomData<&'a mut Exec<O>>,
 }
 
-impl<'a, O: IntoGEMObject + AlwaysRefCounted> Locked<'a, O> {
-    /// The locked objects, in the order in which they were named.
-    pub fn objects(&self) -> &'a [ARef<O>] {
-        self.objects
-    }
-
-    /// The first pending fence in object `index` that does not belong to fence context `own` and that a
-    /// reader (or, with `write`, a writer) has to wait for.
-    pub fn foreign(&self, index: usize, write: bool, own: u64) -> Option<ARef<Fence>> {
-        let object = self.objects.get(index)?;
-        // SAFETY: The object is alive and locked. The helper hands out a reference.
+impl<O: IntoGEMObject> Locked<'_, O> {
+    /// The first pending fence in `object` that does not belong to fence context `own` and that a reader (or,
+    /// with `write`, a writer) has to wait for.
+    pub fn foreign(&self, object: &O, write: bool, own: u64) -> Option<ARef<Fence>> {
+        // SAFETY: Object and transaction are alive. The helper looks whether the one is locked by the other, and
+        // hands out a reference.
         unsafe {
             Fence::from_raw(extra::lapidary_resv_foreign(
                 (*object.as_raw()).resv,
+                self.exec,
                 write,
                 own,
             ))
         }
     }
 
-    /// Adds `fence` to all objects, in the slots that [`Exec::lock`] has reserved; `usage` says how the object
-    /// with the given index is used. Never fails.
+    /// Adds `fence` to objects in the way they are used, in the slots that [`Exec::lock`] has reserved. Never fails.
     ///
-    /// An object that is named several times has the fence once, with the strongest usage.
-    pub fn attach(self, fence: &Fence, usage: impl Fn(usize) -> Usage) {
-        for (index, object) in self.objects.iter().enumerate() {
-            // SAFETY: The object is alive and locked. One slot is reserved, and one is enough: the helper does
-            // not add a fence a second time.
-            unsafe {
-                extra::lapidary_resv_attach(
-                    (*object.as_raw()).resv,
-                    fence.as_raw(),
-                    usage(index).as_raw(),
-                )
+    /// `using` says what an item stands for. An object that occurs several times has the fence once, with the
+    /// strongest usage.
+    pub fn attach<T>(self, fence: &Fence, items: &[T], using: fn(&T) -> (&O, Usage)) {
+        // The core replaces a fence by itself if the new usage is as strong or stronger. So the weaker ones come
+        // first, and each object needs one slot.
+        let mut writes = false;
+        let mut kernel = false;
+        for item in items {
+            match using(item) {
+                (object, Usage::Read) => self.add(object, fence, Usage::Read),
+                (_, Usage::Write) => writes = true,
+                (_, Usage::Kernel) => kernel = true,
             }
+        }
+        for (any, pass) in [(writes, Usage::Write), (kernel, Usage::Kernel)] {
+            if any {
+                for item in items {
+                    let (object, usage) = using(item);
+                    if usage == pass {
+                        self.add(object, fence, pass);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&self, object: &O, fence: &Fence, usage: Usage) {
+        // SAFETY: Object, transaction and fence are alive. The helper looks whether the object is locked by the
+        // transaction; `lock` has reserved a slot then, and `attach` needs no more.
+        unsafe {
+            extra::lapidary_resv_attach(
+                (*object.as_raw()).resv,
+                self.exec,
+                fence.as_raw(),
+                usage.as_raw(),
+            )
         }
     }
 }
@@ -208,10 +238,17 @@ mod tests {
         Ok(objects)
     }
 
-    /// Locks `objects` and attaches `fence` to all of them.
-    fn attach(objects: &[ARef<Bo>], fence: &Fence, usage: impl Fn(usize) -> Usage) -> Result {
-        pin_init::stack_pin_init!(let exec = Exec::new(objects.len()));
-        exec.lock(objects)?.attach(fence, usage);
+    type Item = (ARef<Bo>, Usage);
+
+    fn bo(object: &ARef<Bo>) -> &Bo {
+        object
+    }
+
+    /// Locks objects and attaches `fence` to all of them.
+    fn attach(items: &[Item], fence: &Fence) -> Result {
+        pin_init::stack_pin_init!(let exec = Exec::new(items.len()));
+        let locked = exec.lock(items, |item| &*item.0)?;
+        locked.attach(fence, items, |item| (&*item.0, item.1));
         Ok(())
     }
 
@@ -220,7 +257,8 @@ mod tests {
         let machine = Machine::new()?;
         let objects = objects(&machine, 3)?;
         let own = fence(new_context())?;
-        attach(&objects[..2], own.fence(), |_| Usage::Read)?;
+        let read = |at: usize| (objects[at].clone(), Usage::Read);
+        attach(&[read(0), read(1)], own.fence())?;
         assert!(!resv::wait(&*objects[0], 0)?);
         assert!(!resv::wait(&*objects[1], 1)?);
         assert!(resv::wait(&*objects[2], 0)?);
@@ -234,16 +272,17 @@ mod tests {
         let machine = Machine::new()?;
         let first = objects(&machine, 1)?;
         let mut many = KVec::new();
-        for _ in 0..100 {
-            many.push(first[0].clone(), GFP_KERNEL)?;
+        // Each usage after each other one.
+        for index in 0..100 {
+            let usage = match index % 5 {
+                0 | 3 => Usage::Write,
+                1 => Usage::Kernel,
+                _ => Usage::Read,
+            };
+            many.push((first[0].clone(), usage), GFP_KERNEL)?;
         }
         let own = fence(new_context())?;
-        // Each usage after each other one.
-        attach(&many, own.fence(), |index| match index % 5 {
-            0 | 3 => Usage::Write,
-            1 => Usage::Kernel,
-            _ => Usage::Read,
-        })?;
+        attach(&many, own.fence())?;
         assert!(!resv::wait(&*first[0], 0)?);
         own.signal(Ok(()));
         assert!(resv::wait(&*first[0], 0)?);
@@ -256,22 +295,21 @@ mod tests {
         let objects = objects(&machine, 1)?;
         let context = new_context();
         let reader = fence(context)?;
-        attach(&objects, reader.fence(), |_| Usage::Read)?;
+        attach(&[(objects[0].clone(), Usage::Read)], reader.fence())?;
 
         {
             pin_init::stack_pin_init!(let exec = Exec::new(1));
-            let locked = exec.lock(&objects)?;
+            let locked = exec.lock(&objects, bo)?;
             // A reader does not wait for a reader, a writer does, and nobody for his own timeline.
-            assert!(locked.foreign(0, false, new_context()).is_none());
-            assert!(locked.foreign(0, true, new_context()).is_some());
-            assert!(locked.foreign(0, true, context).is_none());
-            assert!(locked.foreign(1, true, new_context()).is_none());
+            assert!(locked.foreign(&objects[0], false, new_context()).is_none());
+            assert!(locked.foreign(&objects[0], true, new_context()).is_some());
+            assert!(locked.foreign(&objects[0], true, context).is_none());
         }
 
         reader.signal(Ok(()));
         pin_init::stack_pin_init!(let exec = Exec::new(1));
-        let locked = exec.lock(&objects)?;
-        assert!(locked.foreign(0, true, new_context()).is_none());
+        let locked = exec.lock(&objects, bo)?;
+        assert!(locked.foreign(&objects[0], true, new_context()).is_none());
         Ok(())
     }
 
@@ -281,8 +319,8 @@ mod tests {
         let objects = objects(&machine, 2)?;
         for _ in 0..3 {
             pin_init::stack_pin_init!(let exec = Exec::new(2));
-            assert!(exec.as_mut().lock(&objects)?.objects().len() == 2);
-            assert!(exec.lock(&objects).err() == Some(EALREADY));
+            assert!(exec.as_mut().lock(&objects, bo).is_ok());
+            assert!(exec.lock(&objects, bo).err() == Some(EALREADY));
         }
         drop(objects);
         assert!(machine.released.load(kernel::sync::atomic::Relaxed) == 2);

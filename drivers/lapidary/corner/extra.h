@@ -22,10 +22,10 @@ bool lapidary_fence_is_signaled(struct dma_fence *fence);
 void lapidary_fence_set_error(struct dma_fence *fence, int error);
 int lapidary_fence_status(struct dma_fence *fence);
 
-struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context);
-
-void lapidary_resv_attach(struct dma_resv *resv, struct dma_fence *fence,
-			  enum dma_resv_usage usage);
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, const struct drm_exec *exec,
+					bool write, u64 context);
+void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
+			  struct dma_fence *fence, enum dma_resv_usage usage);
 void lapidary_exec_init(struct drm_exec *exec, unsigned int objects);
 bool lapidary_fence_begin_signalling(void);
 void lapidary_fence_end_signalling(bool cookie);
@@ -36,5 +36,7 @@ bool lapidary_delayed_work_queue(struct workqueue_struct *wq, struct delayed_wor
 				 unsigned long delay);
 bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_work *work,
 				  unsigned long delay);
+
+void lapidary_refused(struct drm_device *dev, u32 position, const char *reason, size_t len);
 
 #endif

@@ -5,6 +5,8 @@
  * They are exported because generic Rust code that calls them is instantiated in the family modules.
  */
 #include <linux/export.h>
+#include <drm/drm_print.h>
+
 #include "extra.h"
 
 struct dma_fence *lapidary_fence_get(struct dma_fence *fence)
@@ -38,15 +40,24 @@ int lapidary_fence_status(struct dma_fence *fence)
 }
 EXPORT_SYMBOL_GPL(lapidary_fence_status);
 
+/* Whether a reservation is locked by this transaction. Anything else is a bug of the caller. */
+static bool locked_by(struct dma_resv *resv, const struct drm_exec *exec)
+{
+	return !WARN_ON_ONCE(READ_ONCE(resv->lock.ctx) != &exec->ticket);
+}
+
 /*
  * The first pending fence of another context that somebody who reads (or writes) has to wait for, with a
- * reference, or NULL. The reservation is locked.
+ * reference, or NULL. The reservation is locked by the transaction.
  */
-struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context)
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, const struct drm_exec *exec,
+					bool write, u64 context)
 {
 	struct dma_resv_iter cursor;
 	struct dma_fence *fence;
 
+	if (!locked_by(resv, exec))
+		return NULL;
 	dma_resv_for_each_fence(&cursor, resv, dma_resv_usage_rw(write), fence) {
 		if (fence->context != context && !dma_fence_is_signaled(fence))
 			return dma_fence_get(fence);
@@ -56,20 +67,14 @@ struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 c
 EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
 
 /*
- * Adds a fence to a locked reservation with one reserved slot, unless it is there already with a usage at least
- * as strong. A weaker one of the same fence is replaced by the core.
+ * Adds a fence to a reservation that is locked by the transaction and has a reserved slot. The core replaces a
+ * fence of the same context whose usage is not stronger.
  */
-void lapidary_resv_attach(struct dma_resv *resv, struct dma_fence *fence,
-			  enum dma_resv_usage usage)
+void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
+			  struct dma_fence *fence, enum dma_resv_usage usage)
 {
-	struct dma_resv_iter cursor;
-	struct dma_fence *old;
-
-	dma_resv_for_each_fence(&cursor, resv, usage, old) {
-		if (old == fence)
-			return;
-	}
-	dma_resv_add_fence(resv, fence, usage);
+	if (locked_by(resv, exec))
+		dma_resv_add_fence(resv, fence, usage);
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_attach);
 
@@ -121,3 +126,10 @@ bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_wo
 	return mod_delayed_work(wq, work, delay);
 }
 EXPORT_SYMBOL_GPL(lapidary_delayed_work_hasten);
+
+/* One line for developers who ask for it (drm.debug=2), not more than a few in a row. */
+void lapidary_refused(struct drm_device *dev, u32 position, const char *reason, size_t len)
+{
+	drm_dbg_ratelimited(dev, "commands refused at dword %u: %.*s\n", position, (int)len, reason);
+}
+EXPORT_SYMBOL_GPL(lapidary_refused);

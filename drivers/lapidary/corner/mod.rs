@@ -8,6 +8,7 @@
 pub mod aperture;
 pub mod buffer;
 pub mod bus;
+pub mod debug;
 pub mod exec;
 pub mod extend;
 #[doc(hidden)]
@@ -22,5 +23,6 @@ pub mod mm;
 pub mod mmap;
 pub mod pages;
 pub mod resv;
+pub mod stash;
 pub mod wc;
 pub mod workqueue;

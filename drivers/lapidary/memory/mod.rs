@@ -61,7 +61,7 @@ pub use object::{
     create,
     Bo,
     Object,
-    Placed, //
+    Use, //
 };
 pub use placement::{
     Access,

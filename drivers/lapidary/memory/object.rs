@@ -4,7 +4,7 @@
 //!
 //! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a
 //! home, chosen when it is made: a range of VRAM or a slot for system pages. A job
-//! [`place`](Object::place)s its objects under their reservations and keeps the [`Placed`] until its
+//! [`place`](Use::place)s its objects under their reservations and keeps the [`Use`]s until its
 //! fence has signalled; so the GPU address stays, and the object does.
 //!
 //! # Secrets
@@ -212,51 +212,81 @@ impl<F: Family> Object<F> {
     }
 }
 
-/// An object at a GPU address, for the time of one job.
+/// A job's use of an object.
 ///
-/// While this exists the object keeps the address. Dropping it may sleep.
-pub struct Placed<F: Family> {
+/// It holds a reference, and from [`Use::place`] on the object keeps its address. Dropping it may sleep.
+pub struct Use<F: Family> {
     object: ARef<Bo<F>>,
     addr: GpuAddr,
+    placed: bool,
+    writes: bool,
 }
 
-impl<F: Family> Placed<F> {
-    /// Places `object` for a job, whose reservation the caller has locked.
+// SAFETY: `kernel::drm` 7.3 does not say it, but an object may be used and released by any thread: it is counted
+// atomically, its C part has its own locks, and its driver part is `Send` and `Sync`.
+unsafe impl<F: Family> Send for Use<F> {}
+
+impl<F: Family> Use<F> {
+    /// A use that has no address yet; `writes` as far as is known.
+    pub fn new(object: ARef<Bo<F>>, writes: bool) -> Self {
+        Self {
+            object,
+            addr: 0,
+            placed: false,
+            writes,
+        }
+    }
+
+    /// The object.
+    pub fn object(&self) -> &Bo<F> {
+        &self.object
+    }
+
+    /// Whether the job writes the object.
+    pub fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// The job writes the object.
+    pub fn set_writes(&mut self) {
+        self.writes = true;
+    }
+
+    /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
     ///
-    /// To be dropped when the job's fence has signalled, or when there will be no job.
+    /// The use is to be dropped when the job's fence has signalled, or when there will be no job.
     ///
     /// # Errors
     ///
     /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
-    /// change when other [`Placed`]s are dropped; `EIO` if the object could not be cleared, or its pages
+    /// change when other [`Use`]s are dropped; `EIO` if the object could not be cleared, or its pages
     /// cannot be reached by the device; `EINTR` if the process is being killed; `ENOMEM`.
-    pub fn new(object: ARef<Bo<F>>) -> Result<Self> {
-        object.check()?;
-        let addr = match &object.home {
+    pub fn place(&mut self) -> Result {
+        if self.placed {
+            return Ok(());
+        }
+        self.object.check()?;
+        self.addr = match &self.object.home {
             Home::Vram(range) => range.start(),
             Home::System(slot) => {
-                let memory = &object.memory;
+                let memory = &self.object.memory;
                 let now = memory.placements.fetch_add(1, Relaxed);
-                gtt::place(&memory.gtt, slot, &*object, now)?
+                gtt::place(&memory.gtt, slot, &*self.object, now)?
             }
         };
-        Ok(Self { object, addr })
+        self.placed = true;
+        Ok(())
     }
 
-    /// The address of the object's first byte.
-    pub fn addr(&self) -> GpuAddr {
-        self.addr
-    }
-
-    /// The object.
-    pub fn object(&self) -> &ARef<Bo<F>> {
-        &self.object
+    /// The address of the object's first byte, `None` before [`Use::place`].
+    pub fn addr(&self) -> Option<GpuAddr> {
+        self.placed.then_some(self.addr)
     }
 }
 
-impl<F: Family> Drop for Placed<F> {
+impl<F: Family> Drop for Use<F> {
     fn drop(&mut self) {
-        if let Home::System(slot) = &self.object.home {
+        if let (true, Home::System(slot)) = (self.placed, &self.object.home) {
             slot.leave();
         }
     }

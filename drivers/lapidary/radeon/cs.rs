@@ -5,12 +5,15 @@
 use kernel::prelude::*;
 
 use crate::{
+    corner::debug,
     family::Gpu,
     portable::radeon_uapi as uapi,
     radeon::{
+        owners::Resource,
         ClientFile,
         Device,
-        RadeonFamily, //
+        RadeonFamily,
+        Submitter, //
     },
     running::Running,
     submit::stream::UserStream,
@@ -24,24 +27,36 @@ const RING: usize = 0;
 /// # Errors
 ///
 /// `EINVAL` for an envelope or commands that are refused, `ENOENT` for a handle that is none, `EFAULT` for user memory that
-/// is not there, `ENOMEM`; `EBUSY` after a hang, `ENODEV` at unbind; `ERESTARTSYS` if a signal arrives. In all cases nothing
-/// has been executed.
+/// is not there, `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `EBUSY` after a hang, `ENODEV`
+/// at unbind; `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
 pub(super) fn submit<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,
     arg: &mut uapi::Cs,
     file: &ClientFile<F>,
 ) -> Result {
-    let Some(stream) = UserStream::read(arg, &F::RINGS)? else {
+    let Some(stream) = UserStream::read(running.workspace()?, arg, &F::RINGS)? else {
         return Ok(());
     };
-    let mut checked = stream
-        .look_up::<F>(file)?
-        .prove(running.gpu().isolation())?;
+    let client = &file.inner().get_ref().client;
+    let keep_tiling = stream.flags().keep_tiling;
+    let submitter = || Submitter {
+        keep_tiling,
+        hyperz: dev.uapi.owns(Resource::HyperZ, client),
+        cmask: dev.uapi.owns(Resource::Cmask, client),
+    };
+    let before = submitter();
+    let mut checked = stream.look_up(file)?.prove(
+        running.gpu().isolation(),
+        &F::client(running.gpu(), before),
+        |refusal| debug::refused(dev, refusal.position, refusal.reason),
+    )?;
     pin_init::stack_pin_init!(let exec = checked.exec());
     let locked = checked.lock(exec)?;
     let (_, lane) = running.ring(RING).ok_or(EINVAL)?;
     locked.wait(dev, lane.timeline().context())?;
-    locked.place(running)?.submit(running, RING)?;
+    locked
+        .place(running)?
+        .submit(running, RING, || submitter() == before)?;
     Ok(())
 }

@@ -71,9 +71,9 @@ pub(super) fn create<F: RadeonFamily>(
         },
     };
     let object = memory::create(dev, &dev.memory, &request, |object, addr, len| {
-        let mut stream = KernelStream::new()?;
-        stream.fill(running, addr, len, 0)?;
-        stream.run_on(running, object)
+        let mut stream = KernelStream::new(running)?;
+        stream.fill(addr, len, 0)?;
+        stream.run_on(object)
     })?;
     arg.handle = object.create_handle(file)?;
     Ok(())

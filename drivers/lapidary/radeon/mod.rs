@@ -27,9 +27,11 @@ use crate::{
     },
     family::{
         Family,
+        Isolation,
         Uapi, //
     },
     portable::cs::Rings,
+    running::IsolationOf,
 };
 
 mod cs;
@@ -51,6 +53,23 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
 
     /// What INFO reports about the chip.
     fn facts(gpu: &Self::Gpu<'_>) -> Facts;
+
+    /// The client of a submission, as the family's isolation sees it.
+    fn client<'a>(
+        gpu: &Self::Gpu<'a>,
+        submitter: Submitter,
+    ) -> <IsolationOf<'a, Self> as Isolation>::Client;
+}
+
+/// What a command checker has to know about who submits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Submitter {
+    /// The tiling bits in the stream are meant, not those of the objects.
+    pub keep_tiling: bool,
+    /// The client owns the memories of hierarchical Z and Z compression.
+    pub hyperz: bool,
+    /// The client owns the memory of colour compression.
+    pub cmask: bool,
 }
 
 /// What INFO reports about a chip.

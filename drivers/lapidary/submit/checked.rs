@@ -6,39 +6,38 @@
 
 use core::pin::Pin;
 
-use kernel::{
-    prelude::*,
-    sync::aref::ARef, //
-};
+use kernel::prelude::*;
 
 use crate::{
-    corner::exec::{
-        self,
-        Exec, //
-    },
+    corner::exec::Exec,
     family::{
         Family,
-        Isolation, //
+        Isolation,
+        Proof, //
     },
-    memory::Bo,
+    memory::{
+        Bo,
+        Use, //
+    },
     submit::{
         locked::Locked,
-        stream::Reloc, //
+        workspace::{
+            Lease,
+            Workspace, //
+        }, //
     },
 };
 
 /// Commands that stay within their objects, wherever those are.
-pub struct Checked<F: Family, I: Isolation> {
-    pub(super) words: KVVec<u32>,
-    pub(super) fixups: KVVec<I::Fixup>,
-    pub(super) objects: KVVec<ARef<Bo<F>>>,
-    pub(super) relocs: KVVec<Reloc>,
+pub struct Checked<'s, F: Family, I: Isolation> {
+    pub(super) space: Lease<'s, F, I>,
+    pub(super) proof: Proof,
 }
 
-impl<F: Family, I: Isolation> Checked<F, I> {
+impl<F: Family, I: Isolation> Checked<'_, F, I> {
     /// Room for the locks of all objects, for [`Checked::lock`].
     pub fn exec(&self) -> impl PinInit<Exec<Bo<F>>> + use<F, I> {
-        Exec::new(self.objects.len())
+        Exec::new(self.space.uses.len())
     }
 
     /// Locks the objects, until `exec` is dropped.
@@ -47,11 +46,17 @@ impl<F: Family, I: Isolation> Checked<F, I> {
     ///
     /// `ERESTARTSYS` if a signal arrives, `ENOMEM`.
     pub fn lock<'e>(&'e mut self, exec: Pin<&'e mut Exec<Bo<F>>>) -> Result<Locked<'e, F, I>> {
-        let locked: exec::Locked<'e, Bo<F>> = exec.lock(&self.objects)?;
+        let Workspace {
+            proven,
+            fixups,
+            uses,
+            ..
+        } = &mut *self.space;
+        let locked = exec.lock(uses, Use::object)?;
         Ok(Locked {
-            words: &mut self.words,
-            fixups: &self.fixups,
-            relocs: &self.relocs,
+            words: proven.filled_mut(self.proof.dwords),
+            fixups: fixups.filled(self.proof.fixups),
+            uses,
             locked,
         })
     }

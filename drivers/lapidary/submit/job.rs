@@ -27,15 +27,13 @@ use crate::{
         Ring,
         Slot, //
     },
+    memory::Use,
     running::Running,
-    submit::{
-        lane::{
-            Jobs,
-            Lane,
-            Piece,
-            Pool, //
-        },
-        Load, //
+    submit::lane::{
+        Jobs,
+        Lane,
+        Piece,
+        Pool, //
     },
     timeline::Timeline,
 };
@@ -54,12 +52,15 @@ pub struct Job<'j, 'a, F: Family> {
     pool: MutexGuard<'j, Pool>,
     piece: Piece,
     len: u32,
+    /// The job's number.
+    seqno: u64,
     unborn: Unborn<Timeline<Jobs<F>>>,
-    load: Load<F>,
+    uses: &'j mut KVVec<Use<F>>,
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
-    /// Reserves what a job on ring `index` needs that executes `words`.
+    /// Reserves what a job on ring `index` needs that executes `words` and uses the objects in `uses`, which are taken
+    /// from there when the job is committed.
     ///
     /// # Errors
     ///
@@ -69,20 +70,20 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         running: &'j Running<'a, F>,
         index: usize,
         words: &[u32],
-        load: Load<F>,
+        uses: &'j mut KVVec<Use<F>>,
     ) -> Result<Self> {
         let (ring, lane) = running.ring(index).ok_or(EINVAL)?;
         let len = u32::try_from(words.len())?;
         if len == 0 {
             return Err(EINVAL);
         }
-        let unborn = lane.timeline().unborn()?;
+        let timeline = lane.timeline();
+        let unborn = timeline.unborn()?;
 
         let mut pool = lane.pool().lock();
         let piece = pool.next(words.len());
-        lane.timeline().process(ring.completed());
-        lane.timeline()
-            .wait_for_room(ROOM_MS, |mark| Pool::is_free(&piece, mark))?;
+        let fits = |mark| Pool::is_free(&piece, mark);
+        let seqno = timeline.wait_for_room(ROOM_MS, || ring.completed(), fits)?;
         // The ring has room whenever the timeline has: it is larger than all jobs together.
         let slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS)?;
         pool.take(piece, words)?;
@@ -93,27 +94,28 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             pool,
             piece,
             len,
+            seqno,
             unborn,
-            load,
+            uses,
         })
     }
 
     /// Gives the job to the GPU. `attach` is called with its fence before the job can complete.
-    pub(crate) fn commit(self, attach: impl FnOnce(&Fence)) -> ARef<Fence> {
+    pub(crate) fn commit(self, attach: impl FnOnce(&Fence, &[Use<F>])) -> ARef<Fence> {
         let signalling = Signalling::begin();
         let mut slot = self.slot;
-        let (seqno, fence) = self
-            .lane
-            .timeline()
-            .commit(self.unborn, self.piece.mark, self.load);
-        attach(&fence);
+        let timeline = self.lane.timeline();
+        let own = timeline.start(self.unborn, self.seqno);
+        let fence = own.fence().clone();
+        attach(&fence, self.uses);
+        timeline.commit(own, self.piece.mark, self.uses);
         slot.ib(Ib {
             addr: self.piece.addr,
             len: self.len,
             vmid: 0,
         });
         // The hardware's number has 32 bits; the timeline extends it.
-        slot.fence(seqno as u32);
+        slot.fence(self.seqno as u32);
         slot.kick();
         drop(self.pool);
         drop(signalling);

@@ -22,11 +22,17 @@ use crate::{
         Gpu,
         GpuAddr, //
     },
-    memory::Bo,
-    running::Running,
+    memory::{
+        Bo,
+        Use, //
+    },
+    running::{
+        IsolationOf,
+        Running, //
+    },
     submit::{
         job::Job,
-        Load, //
+        workspace::Lease, //
     },
 };
 
@@ -34,50 +40,39 @@ use crate::{
 const MOST_DWORDS: usize = 1024;
 
 /// Commands of the kernel for ring 0.
-pub struct KernelStream {
-    words: KVVec<u32>,
+pub struct KernelStream<'s, 'a, F: Family> {
+    running: &'s Running<'a, F>,
+    space: Lease<'s, F, IsolationOf<'a, F>>,
+    len: usize,
 }
 
-impl KernelStream {
+impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     /// No commands yet.
-    pub fn new() -> Result<Self> {
+    pub fn new(running: &'s Running<'a, F>) -> Result<Self> {
         Ok(Self {
-            words: KVVec::with_capacity(MOST_DWORDS, GFP_KERNEL)?,
+            running,
+            space: running.workspace()?,
+            len: 0,
         })
     }
 
     /// Fills `len` bytes at `dst` with `value`; both in whole pages.
-    pub fn fill<F: Family>(
-        &mut self,
-        running: &Running<'_, F>,
-        dst: GpuAddr,
-        len: u64,
-        value: u32,
-    ) -> Result {
-        self.append(|out| running.gpu().fill(out, dst, len, value))
+    pub fn fill(&mut self, dst: GpuAddr, len: u64, value: u32) -> Result {
+        let gpu = self.running.gpu();
+        self.append(|out| gpu.fill(out, dst, len, value))
     }
 
     /// Copies `len` bytes from `src` to `dst`, which do not overlap; all in whole pages.
-    pub fn copy<F: Family>(
-        &mut self,
-        running: &Running<'_, F>,
-        dst: GpuAddr,
-        src: GpuAddr,
-        len: u64,
-    ) -> Result {
-        self.append(|out| running.gpu().copy(out, dst, src, len))
+    pub fn copy(&mut self, dst: GpuAddr, src: GpuAddr, len: u64) -> Result {
+        let gpu = self.running.gpu();
+        self.append(|out| gpu.copy(out, dst, src, len))
     }
 
     /// Adds the dwords that `write` makes.
     fn append(&mut self, write: impl FnOnce(&mut [u32]) -> Result<usize>) -> Result {
-        let start = self.words.len();
-        self.words.resize(start + MOST_DWORDS, 0, GFP_KERNEL)?;
-        let used = match self.words.get_mut(start..) {
-            Some(out) => write(out),
-            None => Err(EINVAL),
-        };
-        self.words.truncate(start + *used.as_ref().unwrap_or(&0));
-        used.map(|_| ())
+        let out = self.space.proven.room(self.len + MOST_DWORDS)?;
+        self.len += write(out.get_mut(self.len..).ok_or(EINVAL)?)?;
+        Ok(())
     }
 
     /// Executes the commands.
@@ -85,8 +80,10 @@ impl KernelStream {
     /// # Errors
     ///
     /// As [`Job::prepare`].
-    pub(crate) fn run<F: Family>(self, running: &Running<'_, F>) -> Result<ARef<Fence>> {
-        Ok(Job::prepare(running, 0, &self.words, Load::Empty)?.commit(|_| {}))
+    pub(crate) fn run(mut self) -> Result<ARef<Fence>> {
+        let space = &mut *self.space;
+        let words = space.proven.filled(self.len);
+        Ok(Job::prepare(self.running, 0, words, &mut space.uses)?.commit(|_, _| {}))
     }
 
     /// Executes the commands, which change the content of `object`: everybody waits for them.
@@ -94,15 +91,17 @@ impl KernelStream {
     /// # Errors
     ///
     /// As [`Job::prepare`].
-    pub(crate) fn run_on<F: Family>(
-        self,
-        running: &Running<'_, F>,
-        object: &ARef<Bo<F>>,
-    ) -> Result<ARef<Fence>> {
-        let objects = core::slice::from_ref(object);
+    pub(crate) fn run_on(mut self, object: &ARef<Bo<F>>) -> Result<ARef<Fence>> {
+        let space = &mut *self.space;
+        let words = space.proven.filled(self.len);
+        space
+            .uses
+            .push(Use::new(object.clone(), true), GFP_KERNEL)?;
         pin_init::stack_pin_init!(let exec = Exec::new(1));
-        let locked = exec.lock(objects)?;
-        let job = Job::prepare(running, 0, &self.words, Load::Object(object.clone()))?;
-        Ok(job.commit(|fence| locked.attach(fence, |_| Usage::Kernel)))
+        let locked = exec.lock(&space.uses, Use::object)?;
+        let job = Job::prepare(self.running, 0, words, &mut space.uses)?;
+        Ok(job.commit(|fence, uses| {
+            locked.attach(fence, uses, |item| (item.object(), Usage::Kernel));
+        }))
     }
 }

@@ -28,8 +28,10 @@ use crate::{
         GpuAddr,
         Space, //
     },
-    memory::Memory,
-    submit::Load,
+    memory::{
+        Memory,
+        Use, //
+    },
     timeline::{
         Kind,
         Timeline, //
@@ -46,9 +48,24 @@ const TEST_DWORDS: usize = 2 * PAGE_SIZE / 4;
 /// The jobs of family `F`.
 pub struct Jobs<F>(core::marker::PhantomData<fn() -> F>);
 
+/// Objects for whose uses the record of a job has memory from the beginning, and the most for which it is kept.
+const FEW: usize = 16;
+const MANY: usize = 128;
+
 impl<F: Family> Kind for Jobs<F> {
     const DRIVER: &'static CStr = F::NAME;
-    type Load = Load<F>;
+    type Load = KVVec<Use<F>>;
+
+    fn load() -> Result<Self::Load> {
+        Ok(KVVec::with_capacity(FEW, GFP_KERNEL)?)
+    }
+
+    fn spend(load: &mut Self::Load) {
+        if load.capacity() > MANY {
+            *load = KVVec::new();
+        }
+        load.clear();
+    }
 }
 
 /// Timeline and indirect buffers of one ring.

@@ -15,14 +15,11 @@ use crate::{
         Isolation, //
     },
     memory::{
-        self,
-        Bo, //
+        Bo,
+        Use, //
     },
     running::Running,
-    submit::{
-        placed::Placed,
-        stream::Reloc, //
-    },
+    submit::placed::Placed,
 };
 
 /// How long to wait for a fence of another driver, in milliseconds.
@@ -34,9 +31,9 @@ const SLICE_MS: u32 = 100;
 
 /// A proven submission with locked objects.
 pub struct Locked<'e, F: Family, I: Isolation> {
-    pub(super) words: &'e mut KVVec<u32>,
-    pub(super) fixups: &'e KVVec<I::Fixup>,
-    pub(super) relocs: &'e KVVec<Reloc>,
+    pub(super) words: &'e mut [u32],
+    pub(super) fixups: &'e [I::Fixup],
+    pub(super) uses: &'e mut KVVec<Use<F>>,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
 }
 
@@ -47,9 +44,9 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     ///
     /// `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s, `ENODEV` at unbind.
     pub fn wait(&self, shared: &Shared<F>, own: u64) -> Result {
-        for (index, reloc) in self.relocs.iter().enumerate() {
+        for item in self.uses.iter() {
             let mut left = FOREIGN_MS / SLICE_MS;
-            while let Some(fence) = self.locked.foreign(index, reloc.placement.write, own) {
+            while let Some(fence) = self.locked.foreign(item.object(), item.writes(), own) {
                 while !fence.wait(true, SLICE_MS)? {
                     if shared.gone() {
                         return Err(ENODEV);
@@ -67,28 +64,26 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     /// # Errors
     ///
     /// `ENOMEM` if these objects do not fit together, `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s; otherwise
-    /// as [`memory::Placed::new`].
+    /// as [`Use::place`].
     pub fn place(self, running: &Running<'_, F>) -> Result<Placed<'e, F>> {
-        let mut placed = KVVec::with_capacity(self.locked.objects().len(), GFP_KERNEL)?;
-        for object in self.locked.objects() {
-            let at = loop {
-                let dropped = running.dropped();
-                match memory::Placed::new(object.clone()) {
-                    Err(e) if e == ENOSPC => running.wait_for_drop(dropped, ROOM_MS)?,
-                    other => break other?,
+        let mut dropped = running.dropped();
+        for item in self.uses.iter_mut() {
+            while let Err(error) = item.place() {
+                if error != ENOSPC {
+                    return Err(error);
                 }
-            };
-            placed.push(at, GFP_KERNEL)?;
+                running.wait_for_drop(dropped, ROOM_MS)?;
+                dropped = running.dropped();
+            }
         }
-        for &fixup in self.fixups.iter() {
-            let object = placed.get(I::object(fixup)).ok_or(EINVAL)?;
-            I::place(fixup, object.addr(), self.words)?;
+        for &fixup in self.fixups {
+            let object = self.uses.get(I::target(fixup)).ok_or(EINVAL)?;
+            I::place(fixup, object.addr().ok_or(EINVAL)?, self.words)?;
         }
         Ok(Placed {
             words: self.words,
-            relocs: self.relocs,
+            uses: self.uses,
             locked: self.locked,
-            placed,
         })
     }
 }

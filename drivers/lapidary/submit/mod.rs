@@ -18,21 +18,10 @@
 //! | everything reserved | [`job::Job`] | `Placed::prepare` | room on the ring |
 //! | on the ring | a fence | [`job::Job::commit`] | nothing |
 //!
+//! The words stay in one piece of memory on the way ([`workspace`]), which the steps hand on.
+//!
 //! So an unproven stream cannot reach a ring, user memory is not touched once objects are locked, and addresses
 //! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) enter at the job.
-
-use kernel::{
-    prelude::*,
-    sync::aref::ARef, //
-};
-
-use crate::{
-    family::Family,
-    memory::{
-        self,
-        Bo, //
-    },
-};
 
 pub mod checked;
 pub mod job;
@@ -42,17 +31,4 @@ pub mod locked;
 pub mod objects;
 pub mod placed;
 pub mod stream;
-
-/// What a job holds until its fence has signalled.
-pub enum Load<F: Family> {
-    /// Nothing.
-    Empty,
-    /// An object.
-    Object(ARef<Bo<F>>),
-    /// Objects at the addresses that the job uses.
-    Placed(KVVec<memory::Placed<F>>),
-}
-
-// SAFETY: `kernel::drm` 7.3 does not say it, but an object may be used and released by any thread: it is counted
-// atomically, its C part has its own locks, and its driver part is `Send` and `Sync`.
-unsafe impl<F: Family> Send for Load<F> {}
+pub mod workspace;

@@ -9,92 +9,114 @@ use kernel::{
         self,
         gem::BaseObject, //
     },
-    prelude::*,
-    sync::aref::ARef, //
+    prelude::*, //
 };
 
 use crate::{
     driver::File,
     family::{
-        self,
         Family,
-        Isolation, //
+        Isolation,
+        Refusal, //
     },
-    memory::Bo,
+    memory::{
+        Bo,
+        Use, //
+    },
+    portable::cs::Placement,
     submit::{
         checked::Checked,
-        stream::UserStream, //
+        stream::UserStream,
+        workspace::{
+            Lease,
+            Workspace, //
+        }, //
     },
 };
 
 /// A submission whose handles have been looked up.
-pub struct Objects<F: Family> {
-    pub(super) stream: UserStream,
-    /// One for each relocation entry; an object may occur several times.
-    pub(super) objects: KVVec<ARef<Bo<F>>>,
-    facts: KVVec<family::Object>,
+pub struct Objects<'s, F: Family, I: Isolation> {
+    space: Lease<'s, F, I>,
+    words: usize,
+    /// Number of objects, one for each relocation entry.
+    objects: usize,
 }
 
-impl UserStream {
+impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
     /// Looks the handles up in `file`.
     ///
     /// # Errors
     ///
-    /// `ENOENT` for a handle that is none, `ENOMEM`.
-    pub fn look_up<F: Family>(self, file: &drm::File<File<F>>) -> Result<Objects<F>> {
-        let count = self.relocs.len();
-        let mut objects = KVVec::with_capacity(count, GFP_KERNEL)?;
-        let mut facts = KVVec::with_capacity(count, GFP_KERNEL)?;
-        for reloc in self.relocs.iter() {
+    /// `EINVAL` for an entry that allows no memory the GPU can reach, `ENOENT` for a handle that is none, `ENOMEM`.
+    pub fn look_up(self, file: &drm::File<File<F>>) -> Result<Objects<'s, F, I>> {
+        let Self {
+            mut space,
+            words,
+            relocs: count,
+            ..
+        } = self;
+        let Workspace {
+            relocs,
+            facts,
+            uses,
+            ..
+        } = &mut *space;
+        uses.reserve(count, GFP_KERNEL)?;
+        let facts = facts.room(count)?;
+        for (reloc, fact) in relocs.filled(count).iter().zip(facts) {
+            let placement = Placement::new(reloc).map_err(|_| EINVAL)?;
             let object = Bo::<F>::lookup_handle(file, reloc.handle)?;
-            let fact = family::Object {
-                size: object.size() as u64,
-                tiling: object.tiling().0,
-                ..Default::default()
-            };
-            facts.push(fact, GFP_KERNEL)?;
-            objects.push(object, GFP_KERNEL)?;
+            *fact = I::object(object.size() as u64, object.tiling().0);
+            uses.push(Use::new(object, placement.write), GFP_KERNEL)?;
         }
         Ok(Objects {
-            stream: self,
-            objects,
-            facts,
+            space,
+            words,
+            objects: count,
         })
     }
 }
 
-impl<F: Family> Objects<F> {
-    /// Has `isolation` prove that the commands stay within these objects.
+impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
+    /// Has `isolation` prove that the commands of `client` stay within these objects.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if they do not, `ENOMEM`.
-    pub fn prove<I: Isolation>(self, isolation: &I) -> Result<Checked<F, I>> {
-        let Self {
-            stream,
-            objects,
-            mut facts,
-        } = self;
-        let mut relocs = stream.relocs;
-        let mut words = KVVec::from_elem(0u32, stream.words.len(), GFP_KERNEL)?;
-        let mut fixups = KVVec::new();
-        let used = isolation.prove(
-            &stream.words,
-            &mut facts,
-            stream.keep_tiling,
-            &mut words,
-            &mut fixups,
-        )?;
-        words.truncate(used);
-        // What the commands do counts, not what the client says they do.
-        for (reloc, fact) in relocs.iter_mut().zip(facts.iter()) {
-            reloc.placement.write |= fact.writes;
-        }
-        Ok(Checked {
+    /// `EINVAL` if they do not, after `refused` has been told why; `ENOMEM`.
+    pub fn prove(
+        self,
+        isolation: &I,
+        client: &I::Client,
+        refused: impl FnOnce(Refusal),
+    ) -> Result<Checked<'s, F, I>> {
+        let mut space = self.space;
+        let Workspace {
             words,
+            proven,
             fixups,
-            objects,
-            relocs,
-        })
+            facts,
+            uses,
+            ..
+        } = &mut *space;
+        let facts = facts.filled_mut(self.objects);
+        let proof = isolation
+            .prove(
+                words.filled(self.words),
+                facts,
+                client,
+                proven.room(self.words)?,
+                fixups.room(I::most_fixups(self.words))?,
+            )
+            .map_err(|refusal| {
+                refused(refusal);
+                EINVAL
+            })?;
+        // What the commands do counts, not only what the client says they do.
+        for (object, fact) in uses.iter_mut().zip(facts.iter()) {
+            if I::writes(fact) {
+                object.set_writes();
+            }
+        }
+        Ok(Checked { space, proof })
     }
 }

@@ -19,43 +19,46 @@ use crate::{
     },
     family::Family,
     memory::{
-        self,
-        Bo, //
+        Bo,
+        Use, //
     },
     running::Running,
-    submit::{
-        job::Job,
-        stream::Reloc,
-        Load, //
-    },
+    submit::job::Job,
 };
 
 /// Commands with addresses, and the objects that lie there.
 pub struct Placed<'e, F: Family> {
     pub(super) words: &'e [u32],
-    pub(super) relocs: &'e KVVec<Reloc>,
+    pub(super) uses: &'e mut KVVec<Use<F>>,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
-    pub(super) placed: KVVec<memory::Placed<F>>,
 }
 
 impl<F: Family> Placed<'_, F> {
-    /// Reserves everything else, and commits.
+    /// Reserves everything else, and commits. `still` says whether what the proof assumed about the client still
+    /// holds; it is asked when nobody else can put a job before this one any more.
     ///
     /// # Errors
     ///
-    /// As [`Job::prepare`]. Nothing has happened then.
-    pub fn submit(self, running: &Running<'_, F>, ring: usize) -> Result<ARef<Fence>> {
+    /// `EAGAIN` if it does not; as [`Job::prepare`]. Nothing has happened then.
+    pub fn submit(
+        self,
+        running: &Running<'_, F>,
+        ring: usize,
+        still: impl FnOnce() -> bool,
+    ) -> Result<ARef<Fence>> {
         let Self {
             words,
-            relocs,
+            uses,
             locked,
-            placed,
         } = self;
-        let job = Job::prepare(running, ring, words, Load::Placed(placed))?;
-        Ok(job.commit(|fence| {
-            locked.attach(fence, |index| match relocs.get(index) {
-                Some(reloc) if !reloc.placement.write => Usage::Read,
-                _ => Usage::Write,
+        let job = Job::prepare(running, ring, words, uses)?;
+        if !still() {
+            return Err(EAGAIN);
+        }
+        Ok(job.commit(|fence, uses| {
+            locked.attach(fence, uses, |item| match item.writes() {
+                true => (item.object(), Usage::Write),
+                false => (item.object(), Usage::Read),
             });
         }))
     }

@@ -15,76 +15,52 @@ use kernel::{
 
 use zerocopy::IntoBytes;
 
-use crate::portable::{
-    cs::{
-        Envelope,
-        Extent,
-        Flags,
-        Placement,
-        Rings,
-        FLAGS_DWORDS, //
+use crate::{
+    family::{
+        Family,
+        Isolation, //
     },
-    radeon_uapi::{
-        Cs,
-        CsChunk,
-        CsReloc, //
+    portable::{
+        cs::{
+            Envelope,
+            Flags,
+            Rings,
+            FLAGS_DWORDS, //
+        },
+        radeon_uapi::{
+            Cs,
+            CsChunk, //
+        },
     },
+    submit::workspace::Lease,
 };
 
-/// A relocation entry: which object, where it may be, how it is used.
-#[derive(Clone, Copy)]
-pub struct Reloc {
-    /// Handle of the file that submits.
-    pub handle: u32,
-    /// Where it may be.
-    pub placement: Placement,
-}
+/// Chunks whose addresses are read at once.
+const BATCH: usize = 8;
 
 /// A submission, copied from user space and not yet looked at.
-pub struct UserStream {
-    /// The command stream.
-    pub(super) words: KVVec<u32>,
-    /// The objects it uses.
-    pub(super) relocs: KVVec<Reloc>,
-    /// The tiling bits in the stream are meant.
-    pub(super) keep_tiling: bool,
+pub struct UserStream<'s, F: Family, I: Isolation> {
+    /// Words and relocation entries are in here, as many as the numbers below say.
+    pub(super) space: Lease<'s, F, I>,
+    pub(super) words: usize,
+    pub(super) relocs: usize,
+    flags: Flags,
 }
 
-impl UserStream {
-    /// Reads a submission for a chip that has `rings`. `None` if it has no commands: that does nothing and succeeds.
+impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
+    /// Reads a submission for a chip that has `rings` into `space`. `None` if it has no commands: that does nothing
+    /// and succeeds.
     ///
     /// # Errors
     ///
     /// `EFAULT` for user memory that is not there, `EINVAL` for numbers that make no sense, `ENOMEM`.
-    pub fn read(cs: &Cs, rings: &Rings) -> Result<Option<Self>> {
-        let mut envelope = Envelope::new(cs.num_chunks).map_err(|_| EINVAL)?;
-        if cs.num_chunks == 0 {
-            return Ok(None);
-        }
-        let mut pointers = UserSlice::new(
-            user_ptr(cs.chunks)?,
-            cs.num_chunks as usize * size_of::<u64>(),
-        )
-        .reader();
-        for _ in 0..cs.num_chunks {
-            let pointer: u64 = pointers.read()?;
-            let mut chunk = CsChunk::default();
-            UserSlice::new(user_ptr(pointer)?, size_of::<CsChunk>())
-                .reader()
-                .read_slice(chunk.as_mut_bytes())?;
-            envelope.add(&chunk).map_err(|_| EINVAL)?;
-        }
-
+    pub fn read(mut space: Lease<'s, F, I>, cs: &Cs, rings: &Rings) -> Result<Option<Self>> {
+        let envelope = read_envelope(cs)?;
         let mut flags = [0u32; FLAGS_DWORDS as usize];
         if let Some(extent) = envelope.flags() {
             // The envelope bounds the length by that of the array.
-            let flags = flags
-                .get_mut(..extent.dwords as usize)
-                .ok_or(EINVAL)?
-                .as_mut_bytes();
-            UserSlice::new(user_ptr(extent.pointer)?, flags.len())
-                .reader()
-                .read_slice(flags)?;
+            let flags = flags.get_mut(..extent.dwords as usize).ok_or(EINVAL)?;
+            read(extent.pointer, flags.as_mut_bytes())?;
         }
         let flags = Flags::read(&flags);
         let Some(stream) = envelope.stream() else {
@@ -92,28 +68,44 @@ impl UserStream {
         };
         flags.ring(rings).map_err(|_| EINVAL)?;
 
-        let mut relocs = KVVec::with_capacity(envelope.num_relocs() as usize, GFP_KERNEL)?;
+        let relocs = envelope.num_relocs() as usize;
         if let Some(extent) = envelope.relocs() {
-            let mut reader = UserSlice::new(user_ptr(extent.pointer)?, extent.bytes()).reader();
-            for _ in 0..envelope.num_relocs() {
-                let mut reloc = CsReloc::default();
-                reader.read_slice(reloc.as_mut_bytes())?;
-                let placement = Placement::new(&reloc).map_err(|_| EINVAL)?;
-                relocs.push(
-                    Reloc {
-                        handle: reloc.handle,
-                        placement,
-                    },
-                    GFP_KERNEL,
-                )?;
-            }
+            read(extent.pointer, space.relocs.room(relocs)?.as_mut_bytes())?;
         }
+        let words = stream.dwords as usize;
+        read(stream.pointer, space.words.room(words)?.as_mut_bytes())?;
         Ok(Some(Self {
-            words: dwords(stream)?,
+            space,
+            words,
             relocs,
-            keep_tiling: flags.keep_tiling,
+            flags,
         }))
     }
+
+    /// What the client asks for besides.
+    pub fn flags(&self) -> Flags {
+        self.flags
+    }
+}
+
+/// Reads which chunks there are, and judges their lengths.
+fn read_envelope(cs: &Cs) -> Result<Envelope> {
+    let mut envelope = Envelope::new(cs.num_chunks).map_err(|_| EINVAL)?;
+    // Bounded by the envelope.
+    let mut left = cs.num_chunks as usize;
+    let mut pointers = UserSlice::new(user_ptr(cs.chunks)?, left * size_of::<u64>()).reader();
+    while left != 0 {
+        let mut batch = [0u64; BATCH];
+        let batch = batch.get_mut(..left.min(BATCH)).ok_or(EINVAL)?;
+        pointers.read_slice(batch.as_mut_bytes())?;
+        for &pointer in batch.iter() {
+            let mut chunk = CsChunk::default();
+            read(pointer, chunk.as_mut_bytes())?;
+            envelope.add(&chunk).map_err(|_| EINVAL)?;
+        }
+        left -= batch.len();
+    }
+    Ok(envelope)
 }
 
 /// A pointer of user space, which always has 64 bits in this interface.
@@ -123,11 +115,9 @@ fn user_ptr(pointer: u64) -> Result<UserPtr> {
     ))
 }
 
-/// Copies dwords.
-fn dwords(extent: Extent) -> Result<KVVec<u32>> {
-    let mut words = KVVec::from_elem(0u32, extent.dwords as usize, GFP_KERNEL)?;
-    UserSlice::new(user_ptr(extent.pointer)?, extent.bytes())
+/// Fills `to` from user memory.
+fn read(from: u64, to: &mut [u8]) -> Result {
+    UserSlice::new(user_ptr(from)?, to.len())
         .reader()
-        .read_slice(words.as_mut_slice().as_mut_bytes())?;
-    Ok(words)
+        .read_slice(to)
 }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Things that are costly to make and are used again.
+//!
+//! A [`Stash`] keeps a few things that nobody uses. [`Stash::take`] hands one out, or a new one, as a [`Lease`];
+//! when that is dropped the thing comes back, unless there are enough.
+
+use core::{
+    mem::{
+        self,
+        ManuallyDrop, //
+    },
+    ops::{
+        Deref,
+        DerefMut, //
+    },
+};
+
+use kernel::{
+    new_spinlock,
+    prelude::*,
+    sync::SpinLock, //
+};
+
+/// As many things are kept as users come at the same time, usually.
+const KEPT: usize = 4;
+
+/// A thing that can be used again.
+pub trait Rest {
+    /// A new one. Cheap: it takes its memory when it is used.
+    fn new() -> Self;
+
+    /// Lets go what the last user has left in it, and memory of which it has unusually much. May sleep.
+    fn rest(&mut self);
+}
+
+/// Things that nobody uses.
+#[pin_data]
+pub struct Stash<T> {
+    #[pin]
+    kept: SpinLock<[Option<KBox<T>>; KEPT]>,
+}
+
+impl<T: Rest> Stash<T> {
+    /// An empty stash.
+    pub fn new() -> impl PinInit<Self> {
+        pin_init!(Self {
+            kept <- new_spinlock!([const { None }; KEPT]),
+        })
+    }
+
+    /// Takes a thing, or makes one.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub fn take(&self) -> Result<Lease<'_, T>> {
+        let kept = self.kept.lock().iter_mut().find_map(Option::take);
+        let thing = match kept {
+            Some(thing) => thing,
+            None => KBox::new(T::new(), GFP_KERNEL)?,
+        };
+        Ok(Lease {
+            stash: self,
+            thing: ManuallyDrop::new(thing),
+        })
+    }
+
+    /// Keeps `thing` if there is room; otherwise it comes back.
+    fn keep(&self, thing: KBox<T>) -> Option<KBox<T>> {
+        let mut kept = self.kept.lock();
+        match kept.iter_mut().find(|slot| slot.is_none()) {
+            Some(slot) => mem::replace(slot, Some(thing)),
+            None => Some(thing),
+        }
+    }
+}
+
+/// A thing in use. Dropping it may sleep.
+pub struct Lease<'s, T: Rest> {
+    stash: &'s Stash<T>,
+    thing: ManuallyDrop<KBox<T>>,
+}
+
+impl<T: Rest> Deref for Lease<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.thing
+    }
+}
+
+impl<T: Rest> DerefMut for Lease<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.thing
+    }
+}
+
+impl<T: Rest> Drop for Lease<'_, T> {
+    fn drop(&mut self) {
+        self.thing.rest();
+        // SAFETY: `self` is not used any more.
+        let thing = unsafe { ManuallyDrop::take(&mut self.thing) };
+        // One too many is freed here, not under the lock.
+        drop(self.stash.keep(thing));
+    }
+}
+
+#[kunit_tests(lapidary_stash)]
+mod tests {
+    use super::*;
+
+    struct Count {
+        rests: u32,
+    }
+
+    impl Rest for Count {
+        fn new() -> Self {
+            Self { rests: 0 }
+        }
+
+        fn rest(&mut self) {
+            self.rests += 1;
+        }
+    }
+
+    #[test]
+    fn things_are_used_again() -> Result {
+        let stash = KBox::pin_init(Stash::<Count>::new(), GFP_KERNEL)?;
+        let first = stash.take()?;
+        let second = stash.take()?;
+        assert!(first.rests == 0 && second.rests == 0);
+        drop(first);
+        assert!(stash.take()?.rests == 1);
+        assert!(stash.take()?.rests == 2);
+        Ok(())
+    }
+
+    #[test]
+    fn only_a_few_are_kept() -> Result {
+        let stash = KBox::pin_init(Stash::<Count>::new(), GFP_KERNEL)?;
+        let mut leases = KVec::new();
+        for _ in 0..KEPT + 3 {
+            leases.push(stash.take()?, GFP_KERNEL)?;
+        }
+        drop(leases);
+        let mut again = KVec::new();
+        for _ in 0..KEPT + 1 {
+            again.push(stash.take()?, GFP_KERNEL)?;
+        }
+        let used = again.iter().filter(|lease| lease.rests == 1).count();
+        assert!(used == KEPT);
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The memory of a submission, which is used again for the next one.
+//!
+//! A submission needs room for the client's words, for the proven ones, for handles, objects and fixups. Most
+//! submissions are of the same kind as the one before, so the memory of a few is kept in a [`Stash`]: whoever begins
+//! a submission takes a [`Workspace`] from there, and nothing is allocated or cleared if it is large enough.
+//!
+//! What a buffer holds from before is never looked at: each step writes the stretch that it hands on.
+
+use kernel::prelude::*;
+
+use crate::{
+    corner::stash::{
+        self,
+        Rest, //
+    },
+    family::{
+        Family,
+        Isolation, //
+    },
+    memory::Use,
+    portable::radeon_uapi::CsReloc,
+};
+
+/// Elements of the largest buffer that is kept: clients' streams are shorter, but need not be.
+const LARGEST: usize = 32 * 1024;
+/// Elements of the smallest buffer.
+const SMALLEST: usize = 64;
+
+/// A buffer whose old contents do not matter.
+pub(crate) struct Scratch<T>(KVVec<T>);
+
+impl<T: Copy + Default> Scratch<T> {
+    const fn new() -> Self {
+        Self(KVVec::new())
+    }
+
+    /// The first `len` elements, to be written. What is in them stays what it was.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn room(&mut self, len: usize) -> Result<&mut [T]> {
+        if self.0.len() < len {
+            let all = len.max(SMALLEST).next_power_of_two();
+            self.0.resize(all, T::default(), GFP_KERNEL)?;
+        }
+        self.0.get_mut(..len).ok_or(EINVAL)
+    }
+
+    /// The first `len` elements, which have been written; fewer if there was no room for so many.
+    pub(crate) fn filled(&self, len: usize) -> &[T] {
+        self.0.get(..len).unwrap_or(&[])
+    }
+
+    /// As [`Scratch::filled`], to be changed.
+    pub(crate) fn filled_mut(&mut self, len: usize) -> &mut [T] {
+        self.0.get_mut(..len).unwrap_or(&mut [])
+    }
+
+    /// Gives unusual amounts of memory back.
+    fn trim(&mut self) {
+        if self.0.len() > LARGEST {
+            self.0 = KVVec::new();
+        }
+    }
+}
+
+/// The memory of one submission.
+pub struct Workspace<F: Family, I: Isolation> {
+    /// Relocation entries as the client sent them.
+    pub(crate) relocs: Scratch<CsReloc>,
+    /// Commands as the client sent them.
+    pub(crate) words: Scratch<u32>,
+    /// Proven commands, or the kernel's own.
+    pub(crate) proven: Scratch<u32>,
+    pub(crate) fixups: Scratch<I::Fixup>,
+    /// Objects as the proof sees them, one for each relocation entry.
+    pub(crate) facts: Scratch<I::Object>,
+    /// The same objects as the job uses them; an object may occur several times.
+    pub(crate) uses: KVVec<Use<F>>,
+}
+
+/// Workspaces that nobody uses at the moment.
+pub type Stash<F, I> = stash::Stash<Workspace<F, I>>;
+
+/// A workspace of one submission.
+pub type Lease<'s, F, I> = stash::Lease<'s, Workspace<F, I>>;
+
+impl<F: Family, I: Isolation> Rest for Workspace<F, I> {
+    fn new() -> Self {
+        Self {
+            relocs: Scratch::new(),
+            words: Scratch::new(),
+            proven: Scratch::new(),
+            fixups: Scratch::new(),
+            facts: Scratch::new(),
+            uses: KVVec::new(),
+        }
+    }
+
+    fn rest(&mut self) {
+        self.uses.clear();
+        if self.uses.capacity() > LARGEST {
+            self.uses = KVVec::new();
+        }
+        self.relocs.trim();
+        self.words.trim();
+        self.proven.trim();
+        self.fixups.trim();
+        self.facts.trim();
+    }
+}
+
+#[kunit_tests(lapidary_workspace)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_grows_and_keeps_what_it_has() -> Result {
+        let mut scratch = Scratch::<u32>::new();
+        assert!(scratch.filled(1).is_empty());
+        assert!(scratch.room(0)?.is_empty());
+        scratch.room(3)?.copy_from_slice(&[1, 2, 3]);
+        assert!(scratch.room(SMALLEST + 1)?.len() == SMALLEST + 1);
+        assert!(scratch.filled(3) == [1, 2, 3]);
+        assert!(scratch.filled_mut(2) == [1, 2]);
+        assert!(scratch.filled(usize::MAX).is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn unusual_amounts_are_given_back() -> Result {
+        let mut scratch = Scratch::<u32>::new();
+        scratch.room(LARGEST)?;
+        scratch.trim();
+        assert!(scratch.filled(LARGEST).len() == LARGEST);
+        scratch.room(LARGEST + 1)?;
+        scratch.trim();
+        assert!(scratch.filled(1).is_empty());
+        Ok(())
+    }
+}
