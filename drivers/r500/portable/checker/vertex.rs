@@ -112,7 +112,7 @@ impl Vertices {
     // --- what a draw fetches -------------------------------------------------------------------------
 
     /// Vertices 0 to `count - 1`. The bounds may not make it more; that they make it less is not relied on.
-    pub(super) fn counted(&self, count: u32) -> Result<(), Reason> {
+    pub(super) fn counted(&mut self, count: u32) -> Result<(), Reason> {
         let held = self.held.ok_or(Reason::NoArrays)?;
         let min = self.min.ok_or(Reason::NoIndexBounds)?;
         // A negative offset would lead in front of the arrays.
@@ -124,6 +124,9 @@ impl Vertices {
         let last = count.wrapping_sub(1).wrapping_add(offset);
         if last.max(min) > held {
             return Err(Reason::VertexBounds);
+        }
+        if let Some(max) = &mut self.max {
+            max.used = true;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ mod depth;
 mod geometry2d;
 mod host2d;
 mod results;
+mod results3d;
 mod rule;
 mod shared;
 mod state2d;
