@@ -198,8 +198,23 @@ impl Color {
         Ok(used)
     }
 
-    /// The buffer of a target that is in use.
+    /// The buffer of a target that is in use. While samples are resolved, the tiling in its register is not its
+    /// own (see [`Self::resolved`]).
     pub(super) fn buffer(&self, target: usize) -> Result<Buffer, Reason> {
+        let buffer = self.described(target)?;
+        Ok(if self.resolving()? && buffer.samples > 1 {
+            Buffer {
+                micro: Micro::Tiled,
+                macro_tiled: true,
+                ..buffer
+            }
+        } else {
+            buffer
+        })
+    }
+
+    /// A target as its registers describe it.
+    fn described(&self, target: usize) -> Result<Buffer, Reason> {
         let first = self.targets.first().and_then(|target| target.pitch);
         let target = self.targets.get(target).ok_or(Reason::NoColorBuffer)?;
         let (Some(place), Some(word)) = (target.place, target.pitch) else {
@@ -239,7 +254,7 @@ impl Color {
             place,
             pitch: u64::from(resolve_pitch::AARESOLVE_PITCH.get(word)).wrapping_mul(2),
             samples: 1,
-            ..self.buffer(0)?
+            ..self.described(0)?
         }))
     }
 }

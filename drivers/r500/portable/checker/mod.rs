@@ -277,6 +277,9 @@ struct Checker<'a> {
     pipes: Pipes,
 }
 
+/// The state lies on the caller's stack, of which a kernel thread has 16 KiB.
+const _: () = assert!(core::mem::size_of::<Checker<'static>>() <= 2048);
+
 impl Checker<'_> {
     fn run(&mut self) -> Result<(), Reason> {
         let copy = self

@@ -314,4 +314,24 @@ pub fn resolve(rules: &mut Vec<Rule>) {
     ]);
     let own = at(&stream, mmio::RB3D_AARESOLVE_OFFSET);
     rules.push(spoil(Reason::ForbiddenBits, mmio::RB3D_AARESOLVE_OFFSET, 4).shows_at(own));
+
+    // Square blocks of 16-bit pixels: the resolved picture may have them, a sampled buffer may not.
+    let square = color_pitch(EDGE, rb3d_colorpitch::colorformat::RGB565)
+        | MACRO
+        | rb3d_colorpitch::COLORMICROTILE.of(2);
+    let word = at(&stream, pitch(0));
+    stream.words[word] = square;
+    let mut plain = stream.clone();
+    let resolving = at(&plain, mmio::RB3D_AARESOLVE_CTL);
+    plain.words[resolving] = 1;
+    rules.push(
+        spoilt(
+            Reason::TilingMode,
+            &plain,
+            mmio::RB3D_AARESOLVE_CTL,
+            0,
+            draw,
+        )
+        .with_objects(&sizes),
+    );
 }

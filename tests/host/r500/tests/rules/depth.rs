@@ -121,9 +121,27 @@ pub fn rules(rules: &mut Vec<Rule>) {
             1024,
             draw,
         ),
-        // Samples count for depth as well.
+        // Samples count for depth as well, and come in one kind of block only.
         spoilt(Reason::DepthBounds, &tiled, mmio::GB_AA_CONFIG, 1, draw),
     ]);
+
+    let mut sampled = depth();
+    sampled
+        .write(mmio::ZB_FORMAT, zb_format::depthformat::INTEGER_16)
+        .write(
+            mmio::ZB_DEPTHPITCH,
+            EDGE | zb_depthpitch::DEPTHMACROTILE.of(1) | zb_depthpitch::DEPTHMICROTILE.of(2),
+        )
+        .write(mmio::RB3D_COLOR_CHANNEL_MASK, 0);
+    point(&mut sampled);
+    let draw = point_control(&sampled);
+    rules.push(spoilt(
+        Reason::TilingMode,
+        &sampled,
+        mmio::GB_AA_CONFIG,
+        1,
+        draw,
+    ));
 
     // Compressed depth comes in squares of 4 or 8 pixels.
     let mut compressed = depth();
