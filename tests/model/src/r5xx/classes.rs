@@ -141,11 +141,21 @@ static BLOCKS: &[Block] = &[
             "GEN_INT_CNTL",
             "GEN_INT_STATUS",
         ],
-        stored: &[(
-            "time-outs of a register bus that is never slow",
-            These(&["RBBM_CNTL"]),
-        )],
-        missing: &["RBBM_CMDFIFO_ADDR", "RBBM_CMDFIFO_DATA", "NQWAIT_UNTIL"],
+        stored: &[
+            (
+                "time-outs of a register bus that is never slow",
+                These(&["RBBM_CNTL"]),
+            ),
+            (
+                "a view for debugging of a queue that is always empty",
+                These(&[
+                    "RBBM_CMDFIFO_ADDR",
+                    "RBBM_CMDFIFO_DATA",
+                    "RBBM_CMDFIFO_STAT",
+                ]),
+            ),
+        ],
+        missing: &["NQWAIT_UNTIL"],
     },
     Block {
         name: "CP",
@@ -177,14 +187,14 @@ static BLOCKS: &[Block] = &[
             "SCRATCH_ADDR",
             "SCRATCH_REG",
         ],
-        stored: &[("nothing to debug", These(&["CP_DEBUG"]))],
-        missing: &[
-            "CP_ME_CNTL",
-            "CP_CSQ_ADDR",
-            "CP_CSQ_DATA",
-            "CP_CSQ_STAT",
-            "CP_CSQ2_STAT",
+        stored: &[
+            ("nothing to debug", These(&["CP_DEBUG"])),
+            (
+                "a view for debugging of queues, which shows them empty",
+                These(&["CP_CSQ_ADDR", "CP_CSQ_DATA", "CP_CSQ_STAT", "CP_CSQ2_STAT"]),
+            ),
         ],
+        missing: &["CP_ME_CNTL"],
     },
     Block {
         name: "DMA",
@@ -428,9 +438,9 @@ static BLOCKS: &[Block] = &[
     },
     Block {
         name: "GA",
-        implemented: &[],
+        implemented: &["GA_IDLE"],
         stored: &[(NOT_DRAWN, Rest)],
-        missing: &["GA_IDLE"],
+        missing: &[],
     },
     Block {
         name: "SU",

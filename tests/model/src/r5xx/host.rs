@@ -219,6 +219,7 @@ impl R5xx {
                 }
             }
             mmio::RBBM_SOFT_RESET => self.soft_reset(m, value),
+            mmio::GA_IDLE => self.latch_idle(),
             mmio::GEN_INT_CNTL => {
                 self.regs.set(offset, value);
                 self.update_interrupt(m);
@@ -342,6 +343,9 @@ impl R5xx {
         use mmio::rbbm_soft_reset::{SOFT_RESET_E2, SOFT_RESET_HDP, SOFT_RESET_RB};
         let rising = value & !self.regs.get(mmio::RBBM_SOFT_RESET);
         self.regs.set(mmio::RBBM_SOFT_RESET, value);
+        if rising != 0 {
+            self.latch_idle();
+        }
         if rising & RESET_CP != 0 {
             if cp::modes(self.regs.get(mmio::CP_CSQ_CNTL)).0 != Mode::Off {
                 m.finding(
@@ -367,6 +371,12 @@ impl R5xx {
         if SOFT_RESET_HDP.any(rising) {
             self.bus.caches.invalidate_host();
         }
+    }
+
+    /// GA_IDLE takes down who is idle: all units of the pipe.
+    fn latch_idle(&mut self) {
+        let units = self.regs.register(mmio::GA_IDLE).map_or(0, |r| r.mask());
+        self.regs.set(mmio::GA_IDLE, units);
     }
 
     /// Whether the command streams are held in reset.

@@ -197,14 +197,11 @@ mod tests {
     #[test]
     fn touches_are_counted_and_what_is_missing_is_named_once() {
         let mut space = Space::new("register", Domain::Mmio, "RV515", 4, 0x4000);
-        assert_eq!(
-            space.touch(mmio::CP_CSQ_STAT, false, Source::Firmware),
-            None
-        );
+        assert_eq!(space.touch(mmio::CP_ME_CNTL, false, Source::Firmware), None);
         assert!(space.touched().is_empty());
-        let missing = space.touch(mmio::CP_CSQ_STAT, false, Source::Host);
-        assert_eq!(missing.as_deref(), Some("CP_CSQ_STAT"));
-        assert_eq!(space.touch(mmio::CP_CSQ_STAT, true, Source::Dma), None);
+        let missing = space.touch(mmio::CP_ME_CNTL, false, Source::Host);
+        assert_eq!(missing.as_deref(), Some("CP_ME_CNTL"));
+        assert_eq!(space.touch(mmio::CP_ME_CNTL, true, Source::Dma), None);
         let scratch = mmio::SCRATCH_REG.at(3).unwrap();
         assert_eq!(space.touch(scratch, true, Source::Dma), None);
         assert_eq!(space.touch(0xfff8, true, Source::Host), None, "no register");
@@ -212,7 +209,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "CP CP_CSQ_STAT missing 1 1 the CPU",
+                "CP CP_ME_CNTL missing 1 1 the CPU",
                 "CP SCRATCH_REG[3] implemented 0 1 a DMA engine"
             ]
         );

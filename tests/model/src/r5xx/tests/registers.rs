@@ -113,3 +113,46 @@ fn names_can_be_peeked() {
     assert_eq!(b.chip.peek(&b.m, "PCIE_TX_GART_START_LO"), Some(GTT));
     assert_eq!(b.chip.peek(&b.m, "NO_SUCH"), None);
 }
+
+#[test]
+fn a_register_that_the_model_lacks_is_named_once() {
+    let mut b = Bench::running();
+    b.read(mmio::CP_ME_CNTL);
+    b.write(mmio::CP_ME_CNTL, 0);
+    // By a packet: a vertex by register, which nothing assembles.
+    b.ring(&[mmio::VAP_PORT_IDX.base() >> 2, 7]);
+    let found = b.m.judge.take();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (found[0].kind, found[0].count),
+        (Kind::UnimplementedRegister, 2)
+    );
+    let detail = &found[0].detail;
+    assert!(detail.contains("CP_ME_CNTL read by the CPU"), "{detail}");
+    assert!(
+        detail.contains("VAP_PORT_IDX[0] written by ring"),
+        "{detail}"
+    );
+    let missing: Vec<_> = b.chip.touched().into_iter().filter(|t| t.missing).collect();
+    let names: Vec<_> = missing.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["CP_ME_CNTL", "VAP_PORT_IDX[0]"]);
+    b.chip.reset(&mut b.m);
+    assert!(b.chip.touched().iter().any(|t| t.missing), "not forgotten");
+    b.read(mmio::CP_ME_CNTL);
+    assert!(b.findings().is_empty(), "and not named again");
+}
+
+#[test]
+fn idle_units_are_taken_down_by_a_write_or_a_reset() {
+    let mut b = Bench::new();
+    assert_eq!(b.read(mmio::GA_IDLE), 0);
+    b.write(mmio::GA_IDLE, 0);
+    let idle = b.read(mmio::GA_IDLE);
+    assert!(mmio::ga_idle::GA_IDLE.any(idle));
+    let mut b = Bench::new();
+    b.write(
+        mmio::RBBM_SOFT_RESET,
+        mmio::rbbm_soft_reset::SOFT_RESET_GA.mask(),
+    );
+    assert_eq!(b.read(mmio::GA_IDLE), idle);
+}
