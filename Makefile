@@ -29,6 +29,10 @@ bench: ## cost of a submission in instructions, MMIO accesses, allocations; spee
 	@scripts/setup
 	@scripts/enter scripts/bench
 
+mesa: ## unmodified Mesa and libdrm_radeon on both drivers, and what they say (make mesa CHIP=r520)
+	@scripts/setup
+	@scripts/enter scripts/mesa $(CHIP)
+
 fuzz: ## the checker against the model, ten million streams (make fuzz N=…, SEED=…)
 	@scripts/setup
 	@scripts/enter scripts/fuzz $(N)

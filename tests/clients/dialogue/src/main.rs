@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! `dialogue-compare`: the same programs on upstream's driver and on ours, and what they and the two kernels
+//! said to each other.
+//!
+//! Each run's folder holds what a guest step leaves (`job` with its `test …` lines) and what the recorder
+//! wrote in `dialogue/`. Every program must have passed on both drivers, have had the same dialogue up to
+//! the listed differences, and have submitted the same words with the same objects. One table is printed;
+//! the exit status is 1 if a row is not as it must be.
+
+mod accepted;
+mod log;
+mod streams;
+mod verdicts;
+
+use accepted::{Accepted, Side};
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use lapidary_streams::{EXTENSION, Recording, read_dir};
+use log::Log;
+use similar::TextDiff;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use verdicts::Verdicts;
+
+/// Compares two recorded runs of the same programs.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// What the guest with upstream's driver left.
+    #[arg(long)]
+    upstream: PathBuf,
+    /// What the guest with our driver left.
+    #[arg(long)]
+    ours: PathBuf,
+    /// The list of known differences.
+    #[arg(long)]
+    accepted: PathBuf,
+    /// Copies the streams that upstream's driver admitted here.
+    #[arg(long)]
+    streams: Option<PathBuf>,
+}
+
+/// One guest's run.
+struct Run {
+    logs: BTreeMap<String, Log>,
+    streams: Vec<Recording>,
+    verdicts: Verdicts,
+}
+
+impl Run {
+    fn read(folder: &Path) -> Result<Run> {
+        let dialogue = folder.join("dialogue");
+        let mut logs = BTreeMap::new();
+        let entries =
+            std::fs::read_dir(&dialogue).with_context(|| dialogue.display().to_string())?;
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|e| e == "dialogue") {
+                let program = path.file_stem().unwrap_or_default().to_string_lossy();
+                logs.insert(program.into_owned(), Log::read(&path)?);
+            }
+        }
+        ensure!(!logs.is_empty(), "{}: no dialogues", dialogue.display());
+        Ok(Run {
+            logs,
+            streams: read_dir(&dialogue)?,
+            verdicts: Verdicts::read(&folder.join("job"))?,
+        })
+    }
+}
+
+/// What is wrong with a program's two runs, one complaint a line; and how they ended.
+struct Row {
+    upstream: String,
+    ours: String,
+    submissions: String,
+    complaints: Vec<String>,
+}
+
+fn compare(
+    program: &str,
+    [upstream, ours]: [&Run; 2],
+    accepted: &Accepted,
+    met: &mut BTreeSet<usize>,
+) -> Row {
+    let mut complaints = Vec::new();
+    let verdict = |run: &Run| run.verdicts.of(program);
+    let verdicts = [verdict(upstream), verdict(ours)];
+    let mut submissions = "–".to_owned();
+    match (upstream.logs.get(program), ours.logs.get(program)) {
+        (Some(a), Some(b)) => {
+            let exact = accepted.is_exact(program);
+            let (mut theirs, mut own) = (a.lines(exact), b.lines(exact));
+            accepted.apply(Side::Upstream, &mut theirs, met);
+            accepted.apply(Side::Ours, &mut own, met);
+            if theirs != own {
+                complaints.push("the dialogue differs (- upstream, + ours):".into());
+                complaints.extend(diff(&theirs, &own));
+            }
+            submissions = format!("{}", b.admitted());
+            for (log, driver) in [(a, "upstream"), (b, "ours")] {
+                if log.refused() > 0 {
+                    complaints.push(format!("{} submissions refused by {driver}", log.refused()));
+                }
+            }
+            if a.admitted() != b.admitted() {
+                submissions = format!("{}/{}", a.admitted(), b.admitted());
+            }
+        }
+        (a, _) => complaints.push(format!(
+            "recorded on {} driver only",
+            if a.is_some() { "upstream's" } else { "our" }
+        )),
+    }
+    complaints.extend(streams::difference(
+        &streams::of_program(&upstream.streams, program),
+        &streams::of_program(&ours.streams, program),
+    ));
+    let [upstream, ours] = verdicts;
+    for (verdict, driver) in [(&upstream, "upstream"), (&ours, "ours")] {
+        if let Err(reason) = verdict {
+            complaints.push(format!("{driver}: {reason}"));
+        }
+    }
+    let short = |verdict: &Result<String, String>| match verdict {
+        Ok(text) => text.clone(),
+        Err(_) => "FAILED".into(),
+    };
+    Row {
+        upstream: short(&upstream),
+        ours: short(&ours),
+        submissions,
+        complaints,
+    }
+}
+
+fn diff(a: &[String], b: &[String]) -> Vec<String> {
+    let (a, b) = (a.join("\n") + "\n", b.join("\n") + "\n");
+    let diff = TextDiff::from_lines(&a, &b);
+    let unified = diff.unified_diff().context_radius(1).to_string();
+    unified.lines().map(|line| format!("  {line}")).collect()
+}
+
+fn run(arguments: &Arguments) -> Result<bool> {
+    let accepted = Accepted::read(&arguments.accepted)?;
+    let upstream = Run::read(&arguments.upstream).context("upstream's run")?;
+    let ours = Run::read(&arguments.ours).context("our run")?;
+    let programs: BTreeSet<&String> = upstream.logs.keys().chain(ours.logs.keys()).collect();
+    let mut met = BTreeSet::new();
+    let mut good = true;
+    println!(
+        "{:<34} {:<9} {:<9} {:>11}  dialogue",
+        "program", "upstream", "ours", "submissions"
+    );
+    for program in &programs {
+        let row = compare(program, [&upstream, &ours], &accepted, &mut met);
+        let verdict = if row.complaints.is_empty() {
+            "same"
+        } else {
+            "DIFFERS"
+        };
+        println!(
+            "{program:<34} {:<9} {:<9} {:>11}  {verdict}",
+            row.upstream, row.ours, row.submissions
+        );
+        for complaint in &row.complaints {
+            println!("    {complaint}");
+        }
+        good &= row.complaints.is_empty();
+    }
+    let lost = [&upstream, &ours].map(|run| run.verdicts.without(&programs));
+    for (lost, driver) in lost.iter().zip(["upstream", "ours"]) {
+        for program in lost {
+            println!("{program}: nothing recorded on {driver}");
+            good = false;
+        }
+    }
+    for (i, difference) in accepted.difference.iter().enumerate() {
+        if met.contains(&i) {
+            println!("known difference {}: {}", i + 1, difference.reason);
+        } else {
+            println!(
+                "known difference {} was not met: {}",
+                i + 1,
+                difference.ours
+            );
+            good = false;
+        }
+    }
+    println!(
+        "{} programs, {} streams",
+        programs.len(),
+        upstream.streams.len()
+    );
+    if let Some(folder) = &arguments.streams {
+        leave(folder, &upstream.streams)?;
+    }
+    Ok(good)
+}
+
+/// Leaves the streams in a folder that then holds nothing else.
+fn leave(folder: &Path, streams: &[Recording]) -> Result<()> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    for recording in streams {
+        let file = folder.join(format!("{}.{EXTENSION}", recording.name));
+        std::fs::write(&file, recording.stream.to_string())
+            .with_context(|| file.display().to_string())?;
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("dialogue-compare: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
