@@ -161,6 +161,18 @@ pub const fn reserved_bits(word: u32) -> u32 {
     }
 }
 
+/// Whether this is a type-0 header for consecutive registers, without reserved bits.
+#[inline]
+pub const fn is_plain_write(word: u32) -> bool {
+    word & !(type0::BASE_INDEX.mask() | type0::COUNT.mask()) == 0
+}
+
+/// Number of values that such a header announces.
+#[inline]
+pub const fn plain_count(word: u32) -> usize {
+    type0::COUNT.get(word).wrapping_add(1) as usize
+}
+
 /// Type-0 header: `count` values for the registers from byte offset `register` on.
 ///
 /// Bits that do not fit are dropped, so that this can be used in constants and needs no error path; use

@@ -75,7 +75,8 @@ use super::{
     },
     regs::pm4::{
         op,
-        pitch_offset, //
+        pitch_offset,
+        type0, //
     }, //
 };
 
@@ -235,6 +236,7 @@ pub fn check(
         textures: Textures::new(),
         vertices: Vertices::default(),
         indices_due: 0,
+        waiting: false,
         pipes: Pipes::new(&options),
     };
     match checker.run() {
@@ -274,6 +276,8 @@ struct Checker<'a> {
     vertices: Vertices,
     /// Dwords of indices that a draw waits for; the next packet must bring them.
     indices_due: u32,
+    /// Something waits for data: host data or indices.
+    waiting: bool,
     pipes: Pipes,
 }
 
@@ -292,9 +296,21 @@ impl Checker<'_> {
         let mut start = 0;
         while let Some(&header) = self.stream.get(start) {
             self.position = start;
-            let decoded = Header::decode(header);
             // A stream is no longer than memory, a packet no longer than its count field says.
             let first = start.wrapping_add(1);
+            // Most packets of a stream write one register or a few; they take the short way.
+            if pm4::is_plain_write(header) {
+                let register = type0::BASE_INDEX.get(header) << 2;
+                let end = first.wrapping_add(pm4::plain_count(header));
+                self.marker = end;
+                match self.stream.get(first..end).ok_or(Reason::Truncated)? {
+                    [value] => self.single(register, first, *value)?,
+                    values => self.consecutive(register, first, values)?,
+                }
+                start = self.marker;
+                continue;
+            }
+            let decoded = Header::decode(header);
             let end = first.wrapping_add(decoded.body() as usize);
             let body = self.stream.get(first..end).ok_or(Reason::Truncated)?;
             if pm4::reserved_bits(header) != 0 {
@@ -302,15 +318,14 @@ impl Checker<'_> {
             }
             self.marker = end;
             match decoded {
-                Header::Type0 {
-                    register,
-                    one_register: false,
-                    ..
-                } => self.consecutive(register, first, body)?,
+                // The plain ones have been dealt with.
                 Header::Type0 { register, .. } => self.repeated(register, first, body)?,
                 Header::Type1 { .. } => return Err(Reason::Type1),
                 Header::Type2 => {}
-                Header::Type3 { opcode, .. } => self.type3(opcode, first, body)?,
+                Header::Type3 { opcode, .. } => {
+                    self.type3(opcode, first, body)?;
+                    self.note_waiting();
+                }
             }
             // Markers that belong to the packet need no second look.
             start = self.marker;
@@ -322,32 +337,41 @@ impl Checker<'_> {
         self.pipes.all()
     }
 
-    /// Whether an operation waits for data, so that nothing else may come.
-    fn waiting(&self) -> bool {
-        self.engine.not_host_data().is_err() || self.indices_due != 0
+    /// Notes whether an operation waits for data, so that nothing else may come.
+    fn note_waiting(&mut self) {
+        self.waiting = self.engine.not_host_data().is_err() || self.indices_due != 0;
     }
 
     /// Refuses what is not the data that an operation waits for.
     fn nothing_due(&self) -> Result<(), Reason> {
-        self.engine.not_host_data()?;
-        if self.indices_due != 0 {
-            return Err(Reason::IndicesDue);
+        if !self.waiting {
+            return Ok(());
         }
-        Ok(())
+        self.engine.not_host_data()?;
+        Err(Reason::IndicesDue)
+    }
+
+    /// A value for a register.
+    #[inline]
+    fn single(&mut self, register: u32, position: usize, value: u32) -> Result<(), Reason> {
+        let policy = policy::of(register);
+        if policy == Policy::Free && !self.waiting {
+            return Ok(());
+        }
+        self.position = position;
+        self.register(register, policy, value)
     }
 
     /// Values for consecutive registers. `start` is the index of the first value. Most of a 3D stream is this,
     /// and most of that goes to registers without any effect on memory: they cost a look into the table.
     fn consecutive(&mut self, first: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
         let policies = policy::from(first);
-        let mut waiting = self.waiting();
         let mut position = start;
         let mut register = first;
         for (&policy, &value) in policies.iter().zip(values) {
-            if policy != Policy::Free || waiting {
+            if policy != Policy::Free || self.waiting {
                 self.position = position;
                 self.register(register, policy, value)?;
-                waiting = self.waiting();
             }
             position = position.wrapping_add(1);
             // 13 + 14 bits of dword indices: far from any overflow.
@@ -363,7 +387,7 @@ impl Checker<'_> {
     /// Values that all go to one register.
     fn repeated(&mut self, register: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
         let policy = policy::of(register);
-        if policy == Policy::Free && !self.waiting() {
+        if policy == Policy::Free && !self.waiting {
             return Ok(());
         }
         let mut position = start;

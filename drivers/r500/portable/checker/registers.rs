@@ -41,12 +41,13 @@ impl Checker<'_> {
         policy: Policy,
         value: u32,
     ) -> Result<(), Reason> {
-        match policy {
-            Policy::HostData => return self.engine.host_data(),
-            Policy::HostDataLast => return self.engine.host_data_last(),
-            _ if policy.refuses() => return Err(refusal(policy)),
-            _ => self.nothing_due()?,
+        if policy.refuses() {
+            return Err(refusal(policy));
         }
+        if policy == Policy::HostData || policy == Policy::HostDataLast {
+            return self.host_data(policy);
+        }
+        self.nothing_due()?;
         if value & !policy.allowed_bits() != 0 {
             return Err(Reason::ForbiddenBits);
         }
@@ -56,6 +57,15 @@ impl Checker<'_> {
         } else {
             self.register_3d(register, policy, value)
         }
+    }
+
+    fn host_data(&mut self, policy: Policy) -> Result<(), Reason> {
+        if policy == Policy::HostData {
+            return self.engine.host_data();
+        }
+        self.engine.host_data_last()?;
+        self.note_waiting();
+        Ok(())
     }
 
     fn register_2d(&mut self, policy: Policy, value: u32) -> Result<(), Reason> {
@@ -74,8 +84,14 @@ impl Checker<'_> {
             Policy::SourceCorner => engine.set_source_corner(Point::from_y_x(value)?),
             Policy::DestinationCorner => engine.set_destination_corner(Point::from_y_x(value)?),
             // All 16 bits count, though the engine has 14: more is never less.
-            Policy::HeightWidth => engine.rectangle(value & 0xffff, value >> 16, self.objects)?,
-            Policy::WidthHeight => engine.rectangle(value >> 16, value & 0xffff, self.objects)?,
+            Policy::HeightWidth => {
+                engine.rectangle(value & 0xffff, value >> 16, self.objects)?;
+                self.note_waiting();
+            }
+            Policy::WidthHeight => {
+                engine.rectangle(value >> 16, value & 0xffff, self.objects)?;
+                self.note_waiting();
+            }
             Policy::LineStart => engine.set_line_start(Point::from_y_x(value)?),
             Policy::LineEnd => engine.line_to(Point::from_y_x(value)?, self.objects)?,
             // The value is all there was to look at.
