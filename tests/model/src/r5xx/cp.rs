@@ -301,7 +301,8 @@ impl R5xx {
             return true;
         }
         let words = std::mem::take(assembly);
-        if self.writes_scratch(&words) && m.faults.take(Fault::LateFence) {
+        let late = m.faults.armed(Fault::LateFence) && self.writes_scratch(&words);
+        if late && m.faults.take(Fault::LateFence) {
             m.trace.line(format_args!("fault: late fence"));
             self.cp.held = Some((now + LATE, stream, words));
             return true;

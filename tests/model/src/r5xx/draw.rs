@@ -71,22 +71,37 @@ impl R5xx {
         self.engine3d.give_back(areas);
     }
 
-    /// A register that the 3D engine may care about was written, which held `old` before.
-    pub(super) fn tell_engine3d(&mut self, m: &mut Machine, offset: u32, old: u32, value: u32) {
+    /// A register of the 3D pipe is written.
+    pub(super) fn write_pipe(&mut self, m: &mut Machine, offset: u32, value: u32) {
+        let old = self.regs.get(offset);
+        self.regs.set(offset, value);
         if offset == mmio::VAP_VF_CNTL {
             self.begin_draw(m, value);
-        } else if is_port(offset) {
+            return;
+        }
+        if is_port(offset) {
             self.feed_draw(m, &[value]);
-        } else {
-            self.engine3d.written(offset, old, value);
-            match offset {
-                mmio::ZB_ZPASS_ADDR => self.write_passed(m, value),
-                mmio::TX_INVALTAGS => self.bus.caches.invalidate_textures(),
-                mmio::ZB_ZCACHE_CTLSTAT if mmio::zb_zcache_ctlstat::ZC_FLUSH.any(value) => {
+            return;
+        }
+        self.engine3d.written(offset, old, value);
+        match offset {
+            mmio::ZB_ZPASS_ADDR => self.write_passed(m, value),
+            mmio::TX_INVALTAGS => self.bus.caches.invalidate_textures(),
+            mmio::ZB_ZCACHE_CTLSTAT => {
+                if mmio::zb_zcache_ctlstat::ZC_FLUSH.any(value) {
                     self.bus.caches.flush_depth();
                 }
-                _ => {}
             }
+            mmio::RB3D_DSTCACHE_CTLSTAT => {
+                use mmio::rb3d_dstcache_ctlstat::{DC_FINISH, DC_FLUSH, dc_flush};
+                if DC_FLUSH.get(value) >= dc_flush::FLUSH {
+                    self.bus.caches.flush_color();
+                }
+                if DC_FINISH.any(value) {
+                    self.resync(m);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -129,7 +144,6 @@ impl R5xx {
 
 /// The ports that take indices and vertices, and their aliases.
 pub(super) fn is_port(offset: u32) -> bool {
-    mmio::VAP_PORT_IDX.index_of(offset).is_some()
-        || mmio::VAP_PORT_DATA.index_of(offset).is_some()
-        || offset == mmio::VAP_PORT_DATA_IDX_128
+    let last = mmio::VAP_PORT_IDX.base() + 4 * (mmio::VAP_PORT_IDX.len() - 1);
+    (mmio::VAP_PORT_DATA.base()..=last).contains(&offset) || offset == mmio::VAP_PORT_DATA_IDX_128
 }

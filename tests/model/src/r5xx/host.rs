@@ -176,6 +176,11 @@ impl R5xx {
         if !judge_write(m, &mut self.regs, offset, value, source) {
             return;
         }
+        if self.regs.in_pipe(offset) {
+            // Most of what a command stream writes.
+            self.write_pipe(m, offset, value);
+            return;
+        }
         match offset {
             mmio::MM_DATA => self.write_mm_data(m, value, source),
             mmio::PCIE_DATA => {
@@ -260,21 +265,10 @@ impl R5xx {
                 }
                 self.tell_engine2d(m, offset, value);
             }
-            mmio::RB3D_DSTCACHE_CTLSTAT => {
-                self.regs.set(offset, value);
-                if mmio::rb3d_dstcache_ctlstat::DC_FLUSH.get(value) >= 2 {
-                    self.bus.caches.flush_color();
-                }
-                if mmio::rb3d_dstcache_ctlstat::DC_FINISH.any(value) {
-                    self.resync(m);
-                }
-            }
             _ if self.cp_write(m, offset, value, source)
                 || self.dma_write(m, offset, value, source) => {}
             _ => {
-                let old = self.regs.get(offset);
                 self.regs.set(offset, value);
-                self.tell_engine3d(m, offset, old, value);
                 if (mmio::D1CRTC_H_TOTAL..=mmio::DISP_INTERRUPT_STATUS).contains(&offset) {
                     self.display_written();
                 }

@@ -20,6 +20,8 @@ pub struct Space {
     values: Vec<u32>,
     defaults: Vec<u32>,
     known: Vec<Option<&'static Register>>,
+    /// Whether a word belongs to the 3D pipe.
+    pipe: Vec<bool>,
     touched: Vec<Touch>,
 }
 
@@ -59,6 +61,7 @@ impl Space {
             values: defaults.clone(),
             defaults,
             touched: vec![Touch::default(); known.len()],
+            pipe: known.iter().map(|r| r.is_some_and(is_pipe)).collect(),
             known,
         }
     }
@@ -157,6 +160,12 @@ impl Space {
             .flatten()
     }
 
+    /// Whether a register belongs to the 3D pipe, from the vertex unit to the colour backend.
+    pub fn in_pipe(&self, offset: u32) -> bool {
+        let word = (offset / self.unit) as usize;
+        self.pipe.get(word).copied().unwrap_or(false)
+    }
+
     /// Whether a write is allowed to have an effect at all: unknown and read-only registers say no.
     pub fn writable(&self, offset: u32) -> Option<bool> {
         self.register(offset)
@@ -174,6 +183,14 @@ impl Space {
             .find(|r| r.domain == self.domain && r.name == plain)?;
         (index < r.len).then_some(r.offset + index * r.stride)
     }
+}
+
+/// The blocks of the database that make up the 3D pipe.
+fn is_pipe(register: &Register) -> bool {
+    const BLOCKS: [&str; 11] = [
+        "VAP", "GB", "GA", "SU", "SC", "RS", "TX", "US", "FG", "CB", "ZB",
+    ];
+    register.block == "3D" || BLOCKS.contains(&register.block)
 }
 
 #[cfg(test)]
