@@ -397,7 +397,7 @@ mod tests {
         fn a_growing_scissor_never_shrinks_it(w in 1u32..64, h in 1u32..64, dw in 0u32..64, dh in 0u32..64, tiling in 0u32..6) {
             let spans = |w, h| {
                 let mut set = Set::scene(w, h);
-                let bits = (tiling % 3) << 17 | (tiling / 3) << 16;
+                let bits = ((tiling % 3) << 17) | ((tiling / 3) << 16);
                 set.write(mmio::RB3D_COLORPITCH.at(0).unwrap(), 128 | (6 << 21) | bits);
                 set.trigger(ARRAYS | (3 << 16))
             };

@@ -5,6 +5,9 @@
 //! A shader's output n goes to target n unless `US_OUT_FMT` says that it is unused; `NUM_MULTIWRITES` copies output 0 to
 //! several targets. A target whose channels are all masked is left alone: its quads are discarded. In resolve
 //! mode samples are read from target 0 and pixels written elsewhere, with target 0's format and tiling.
+//!
+//! Surfaces with several samples are always micro- and macro-tiled: their tiling cannot be programmed, and the tiling bits of
+//! target 0 are those of the resolve target (Mesa, `r300_blit.c`).
 
 use lapidary_registers::r500::mmio::{
     self, gb_aa_config, rb3d_aaresolve_ctl, rb3d_aaresolve_offset, rb3d_aaresolve_pitch,
@@ -34,6 +37,19 @@ fn samples(state: &State<'_>) -> u64 {
     }
 }
 
+/// A surface with that many samples.
+fn sampled(surface: Surface, samples: u64) -> Surface {
+    if samples == 1 {
+        return surface;
+    }
+    Surface {
+        micro: Micro::Tiled,
+        macro_tiled: true,
+        samples,
+        ..surface
+    }
+}
+
 /// Bytes of a pixel of a colour format; formats that the manual has no size or no number for count as 4.
 fn color_bytes(format: u32) -> u64 {
     use rb3d_colorpitch::colorformat::*;
@@ -58,8 +74,8 @@ fn blends(state: &State<'_>) -> bool {
     blending || (mmio::rb3d_ropcntl::ROP_ENABLE.any(rop) && needs)
 }
 
-/// The colour surface of a target.
-fn color(state: &State<'_>, target: u32, samples: u64) -> Surface {
+/// The colour surface of a target, as if it had one sample.
+fn color(state: &State<'_>, target: u32) -> Surface {
     let cctl = state.get(mmio::RB3D_CCTL);
     let pitch = state.at(mmio::RB3D_COLORPITCH, target);
     let format = if rb3d_cctl::INDEPENDENT_COLORFORMAT_ENABLE.any(cctl) {
@@ -74,7 +90,7 @@ fn color(state: &State<'_>, target: u32, samples: u64) -> Surface {
         bytes: color_bytes(rb3d_colorpitch::COLORFORMAT.get(format)),
         micro: Micro::of(rb3d_colorpitch::COLORMICROTILE.get(pitch)),
         macro_tiled: rb3d_colorpitch::COLORTILE.any(pitch),
-        samples,
+        samples: 1,
     }
 }
 
@@ -86,7 +102,7 @@ fn written(state: &State<'_>) -> u32 {
     };
     let mut targets = (0..TARGETS)
         .filter(|i| used(*i))
-        .fold(0, |all, i| all | 1 << i);
+        .fold(0, |all, i| all | (1 << i));
     if used(0) {
         targets |= (2 << rb3d_cctl::NUM_MULTIWRITES.get(cctl)) - 1;
     }
@@ -95,7 +111,7 @@ fn written(state: &State<'_>) -> u32 {
     let open = |i: u32| (masks >> if independent { 4 * i } else { 0 }) & 0xf != 0;
     (0..TARGETS)
         .filter(|i| (targets >> i) & 1 != 0 && open(*i))
-        .fold(0, |all, i| all | 1 << i)
+        .fold(0, |all, i| all | (1 << i))
 }
 
 /// All targets of a draw that reaches those pixels.
@@ -123,13 +139,13 @@ pub fn touched(state: &State<'_>, window: &[Rect], areas: &mut Vec<Area>) {
     let blends = blends(state);
     let resolves = rb3d_aaresolve_ctl::AARESOLVE_MODE.any(state.get(mmio::RB3D_AARESOLVE_CTL));
     for i in (0..TARGETS).filter(|i| (written >> i) & 1 != 0) {
-        let surface = color(state, i, samples);
+        let surface = color(state, i);
         let resolved = resolves && i == 0;
         add(
             Client::Color(i as u8),
             blends || resolved,
             !resolved,
-            &surface,
+            &sampled(surface, samples),
             (0, 0),
         );
         if resolved {
@@ -138,7 +154,6 @@ pub fn touched(state: &State<'_>, window: &[Rect], areas: &mut Vec<Area>) {
             let target = Surface {
                 base: u64::from(offset & rb3d_aaresolve_offset::AARESOLVE_OFFSET.mask()),
                 pitch: u64::from(rb3d_aaresolve_pitch::AARESOLVE_PITCH.get(pitch)) * 2,
-                samples: 1,
                 ..surface
             };
             add(Client::Resolve, false, true, &target, (0, 0));
@@ -159,13 +174,13 @@ pub fn touched(state: &State<'_>, window: &[Rect], areas: &mut Vec<Area>) {
             },
             micro: Micro::of(zb_depthpitch::DEPTHMICROTILE.get(pitch)),
             macro_tiled: zb_depthpitch::DEPTHMACROTILE.any(pitch),
-            samples,
+            samples: 1,
         };
         let by = (
             u64::from(zb_depthxy_offset::DEPTHX_OFFSET.get(shift)) * 2,
             u64::from(zb_depthxy_offset::DEPTHY_OFFSET.get(shift)) * 2,
         );
-        add(Client::Depth, true, writes, &surface, by);
+        add(Client::Depth, true, writes, &sampled(surface, samples), by);
     }
 }
 
@@ -331,6 +346,11 @@ mod tests {
         );
         let a = areas(&mut set);
         assert!(a[0].read && !a[0].write && a[1].write && !a[1].read);
+        // The tiling bits are the resolve target's: 128 pixels a line are four macro-blocks of 32 by 16.
+        let tiled = 64 | (6 << 21) | (1 << 16) | (1 << 17);
+        set.write(mmio::RB3D_COLORPITCH.at(0).unwrap(), tiled);
+        assert_eq!(spans(&mut set)[0].2, (1 << 20) + 4 * 8192);
+        assert_eq!(spans(&mut set)[1].2, (8 << 20) + (4 + 2) * 2048);
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn under_rule(scissor: Rect, clips: &[Rect; 4], rule: u32) -> Vec<Rect> {
             let inside = |c: &Rect| c.x0 <= x[0] && x[0] < c.x1 && c.y0 <= y[0] && y[0] < c.y1;
             let number = (0..4)
                 .filter(|i| inside(&clips[*i]))
-                .fold(0, |n, i| n | 1 << i);
+                .fold(0, |n, i| n | (1 << i));
             if (rule >> number) & 1 == 0 {
                 continue;
             }
