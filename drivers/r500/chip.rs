@@ -93,6 +93,11 @@ pub(crate) trait Chip: Sync {
     fn z_pipes(&self, _window: Window<'_>) -> u32 {
         1
     }
+
+    /// What selects all Z pipes for register writes, on a chip that can select them.
+    fn z_pipe_select(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// Value of an AGP location register that opens no window: its start lies behind everything.
@@ -203,5 +208,9 @@ impl Chip for Rv530 {
             BOTH => 2,
             _ => 1,
         }
+    }
+
+    fn z_pipe_select(&self) -> Option<u32> {
+        Some(3)
     }
 }

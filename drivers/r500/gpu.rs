@@ -21,7 +21,10 @@ use lapidary::{
         TopHalf, //
     },
     memory::Memory,
-    portable::sink::SliceSink, //
+    portable::{
+        atom::Clocks,
+        sink::SliceSink, //
+    },
 };
 
 use crate::{
@@ -66,6 +69,8 @@ pub(crate) struct Gpu<'a> {
     irq: Irq<'a>,
     isolation: Isolation,
     pub(crate) pipes: Pipes,
+    /// As the video BIOS has set them, if it says.
+    pub(crate) clocks: Option<Clocks>,
     #[pin]
     ring: Ring<'a>,
     #[pin]
@@ -101,6 +106,7 @@ pub(crate) fn bring_up<'a, 'm>(
             chip,
             registers,
             layout,
+            clocks,
         } = board;
         let dev = pdev.as_ref();
 
@@ -140,6 +146,7 @@ pub(crate) fn bring_up<'a, 'm>(
             },
             pipes: pipes::set_up(chip, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
+            clocks,
             gart <- Gart::new(window, &layout.gtt, table.start(), zeros, view)?,
             _: { firmware::load(dev, window)? },
             ring <- Ring::new(dev, window),
@@ -151,7 +158,7 @@ pub(crate) fn bring_up<'a, 'm>(
                 cp::start(window, &ring.setup(place.start())?)?;
                 Running(window)
             },
-            _: { selftest::run(dev, window, &ring, pipes.pixel)? },
+            _: { selftest::run(dev, chip, window, &ring, pipes.pixel)? },
             isolation: Isolation::new(chipset, pipes),
             _table: table,
             _place: place,

@@ -25,8 +25,15 @@ use kernel::{
 };
 
 use lapidary::{
-    corner::aperture,
-    family::Layout, //
+    corner::{
+        aperture,
+        rom, //
+    },
+    family::Layout,
+    portable::atom::{
+        self,
+        Clocks, //
+    },
 };
 
 use crate::{
@@ -47,6 +54,9 @@ pub(crate) const VRAM_BAR: u32 = 0;
 /// BAR of the registers.
 const REGISTER_BAR: u32 = 2;
 
+/// Bytes of an image that are looked at: pointers in it have 16 bits.
+const LARGEST_BIOS: usize = 1 << 16;
+
 /// Capability number of PCI Express.
 const PCI_EXPRESS: u8 = 0x10;
 
@@ -58,6 +68,8 @@ pub(crate) struct Board<'a> {
     pub(crate) registers: pci::Bar<'a, WINDOW>,
     /// Where memory is.
     pub(crate) layout: Layout,
+    /// The clocks that the video BIOS has set, if it says.
+    pub(crate) clocks: Option<Clocks>,
 }
 
 /// Implements [`lapidary::family::Family::identify`].
@@ -157,8 +169,25 @@ pub(crate) fn identify<'a>(
         chip,
         registers,
         layout: layout.clone(),
+        clocks: clocks(pdev),
     };
     Ok((board, layout))
+}
+
+/// Asks the card's video BIOS which clocks it has set. That it does not say is no reason to go without the card.
+fn clocks(pdev: &pci::Device<Core<'_>>) -> Option<Clocks> {
+    let Ok(image) = rom::read(pdev, LARGEST_BIOS) else {
+        dev_info!(pdev, "no video BIOS, clocks are not known\n");
+        return None;
+    };
+    match atom::clocks(&image) {
+        Ok(clocks) => Some(clocks),
+        Err(error) => {
+            let reason = error.reason();
+            dev_info!(pdev, "video BIOS: {}; clocks are not known\n", reason);
+            None
+        }
+    }
 }
 
 /// Whether the device has vanished from the bus, or is in a state without clocks or power.

@@ -69,7 +69,7 @@ mod ring;
 mod selftest;
 mod state;
 
-/// Reference clock of the cards' PLLs in kHz. The video BIOS says so, and nearly all say this.
+/// Reference clock of the cards' PLLs in kHz if the video BIOS does not say; nearly all say this.
 const CRYSTAL_KHZ: u32 = 27_000;
 
 /// The family.
@@ -115,7 +115,12 @@ impl RadeonFamily for R500 {
         Facts {
             pixel_pipes: gpu.pipes.pixel,
             z_pipes: gpu.pipes.z,
-            crystal_khz: CRYSTAL_KHZ,
+            crystal_khz: gpu
+                .clocks
+                .map_or(CRYSTAL_KHZ, |clocks| clocks.reference_khz),
+            clocks_khz: gpu
+                .clocks
+                .map(|clocks| (clocks.engine_khz, clocks.memory_khz)),
         }
     }
 

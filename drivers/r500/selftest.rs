@@ -24,6 +24,7 @@ use lapidary::family::{
 };
 
 use crate::{
+    chip::Chip,
     portable::emit,
     regs::{
         mmio::*,
@@ -48,12 +49,18 @@ const PATIENCE: Delta = Delta::from_millis(100);
 /// # Errors
 ///
 /// `EIO` after one line in the log.
-pub(crate) fn run(dev: &Device, window: Window<'_>, ring: &Ring<'_>, pipes: u32) -> Result {
+pub(crate) fn run(
+    dev: &Device,
+    chip: &dyn Chip,
+    window: Window<'_>,
+    ring: &Ring<'_>,
+    pipes: u32,
+) -> Result {
     window.write(SCRATCH_REG::at(TEST as usize), SCRATCH_REG::from(BEFORE));
     let read = || window.read(SCRATCH_REG::at(TEST as usize)).into_raw();
 
     let mut slot = ring.reserve(state::DWORDS + emit::SCRATCH_DWORDS)?;
-    state::initial(&mut slot, pipes).map_err(|_| ENOSPC)?;
+    state::initial(&mut slot, pipes, chip.z_pipe_select()).map_err(|_| ENOSPC)?;
     emit::scratch(&mut slot, TEST, AFTER).map_err(|_| ENOSPC)?;
     slot.kick();
 

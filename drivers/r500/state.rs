@@ -29,15 +29,19 @@ const NEAREST: u32 = 1;
 /// Polygons are drawn as triangles.
 const TRIANGLES: u32 = 2;
 
-/// Length of [`initial`] in dwords.
-pub(crate) const DWORDS: usize = 24 + 2 * emit::FLUSH_DWORDS + emit::WAIT_IDLE_DWORDS;
+/// The most dwords that [`initial`] writes.
+pub(crate) const DWORDS: usize = 28 + 2 * emit::FLUSH_DWORDS + emit::WAIT_IDLE_DWORDS;
 
-/// Writes the state for a chip with `pipes` pixel pipes.
+/// Writes the state for a chip with `pipes` pixel pipes; `z_pipes` selects those of its Z pipes that register writes
+/// reach, if it has such a register.
+///
+/// Streams of clients cannot change what is set here and decides where drawing goes: the pipes, and the offset of
+/// coordinates in the depth buffer.
 ///
 /// # Errors
 ///
 /// [`Full`] if `out` takes less than [`DWORDS`].
-pub(crate) fn initial(out: &mut impl Sink, pipes: u32) -> Result<(), Full> {
+pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> Result<(), Full> {
     set(
         out,
         ISYNC_CNTL,
@@ -55,6 +59,10 @@ pub(crate) fn initial(out: &mut impl Sink, pipes: u32) -> Result<(), Full> {
     set(out, GB_SELECT, 0)?;
     set(out, GB_ENABLE, 0)?;
     set(out, SU_REG_DEST, every(pipes))?;
+    if let Some(z_pipes) = z_pipes {
+        set(out, FG_ZBREG_DEST, z_pipes)?;
+    }
+    set(out, ZB_DEPTHXY_OFFSET, 0)?;
     set(out, VAP_INDEX_OFFSET, 0)?;
     emit::flush(out)?;
     set(out, GB_AA_CONFIG, 0)?;
@@ -118,8 +126,11 @@ mod tests {
     fn the_length_is_right() {
         for pipes in 1..=4 {
             let mut count = CountingSink::default();
-            assert!(initial(&mut count, pipes).is_ok());
+            assert!(initial(&mut count, pipes, Some(3)).is_ok());
             assert_eq!(count.0, DWORDS);
+            let mut count = CountingSink::default();
+            assert!(initial(&mut count, pipes, None).is_ok());
+            assert_eq!(count.0, DWORDS - 2);
         }
     }
 

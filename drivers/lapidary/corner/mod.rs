@@ -23,6 +23,7 @@ pub mod mm;
 pub mod mmap;
 pub mod pages;
 pub mod resv;
+pub mod rom;
 pub mod stash;
 pub mod wc;
 pub mod workqueue;

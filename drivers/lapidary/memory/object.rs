@@ -83,6 +83,8 @@ pub struct Object<F: Family> {
     cleared: SetOnce<ARef<Fence>>,
     /// Flags in the low half, pitch in the high half: kept for user space.
     tiling: Atomic<u64>,
+    /// User space's number for [`Object::wanted`], kept for it.
+    initial_domains: Atomic<u32>,
     _family: PhantomData<fn() -> F>,
 }
 
@@ -105,6 +107,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             wanted: args.wanted,
             cleared: SetOnce::new(),
             tiling: Atomic::new(0),
+            initial_domains: Atomic::new(0),
             _family: PhantomData,
         })
     }
@@ -196,6 +199,16 @@ impl<F: Family> Object<F> {
     pub fn set_tiling(&self, flags: u32, pitch: u32) {
         let both = u64::from(flags) | u64::from(pitch) << 32;
         self.tiling.store(both, Relaxed);
+    }
+
+    /// What user space has stored as the domains it wanted.
+    pub fn initial_domains(&self) -> u32 {
+        self.initial_domains.load(Relaxed)
+    }
+
+    /// Stores such domains for whoever shares the object. Nothing here looks at them.
+    pub fn set_initial_domains(&self, domains: u32) {
+        self.initial_domains.store(domains, Relaxed);
     }
 
     /// Fails if the content may not be looked at: the clearing of VRAM has failed, or never began.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code that all families share: bit fields, ring arithmetic, dword writers, the radeon uAPI and
+//! Portable code that all families share: bit fields, ring arithmetic, dword writers, the video BIOS, the radeon uAPI and
 //! the envelope of its command submission.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod atom;
 pub mod bits;
 pub mod cs;
 pub mod radeon_uapi;

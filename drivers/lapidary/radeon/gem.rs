@@ -18,7 +18,8 @@ use crate::{
     portable::radeon_uapi::{
         self as uapi,
         domain,
-        gem, //
+        gem,
+        gem_op, //
     },
     radeon::{
         ClientFile,
@@ -28,6 +29,9 @@ use crate::{
     running::Running,
     submit::kernel_stream::KernelStream,
 };
+
+/// The domains that there are.
+const DOMAINS: u32 = domain::CPU | domain::GTT | domain::VRAM;
 
 /// GEM_INFO. Never fails.
 pub(super) fn info<F: RadeonFamily>(
@@ -75,6 +79,7 @@ pub(super) fn create<F: RadeonFamily>(
         stream.fill(addr, len, 0)?;
         stream.run_on(object)
     })?;
+    object.set_initial_domains(arg.initial_domain & DOMAINS);
     arg.handle = object.create_handle(file)?;
     Ok(())
 }
@@ -121,5 +126,26 @@ pub(super) fn get_tiling<F: RadeonFamily>(
     file: &ClientFile<F>,
 ) -> Result {
     (arg.tiling_flags, arg.pitch) = Bo::<F>::lookup_handle(file, arg.handle)?.tiling();
+    Ok(())
+}
+
+/// GEM_OP: gets or sets the domains that an object was made with. They are kept for whoever shares the object, which
+/// stays where it is.
+///
+/// # Errors
+///
+/// `ENOENT`; `EINVAL` for another operation.
+pub(super) fn op<F: RadeonFamily>(
+    _dev: &Device<F>,
+    _running: &Running<'_, F>,
+    arg: &mut uapi::GemOp,
+    file: &ClientFile<F>,
+) -> Result {
+    let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    match arg.op {
+        gem_op::GET_INITIAL_DOMAIN => arg.value = object.initial_domains().into(),
+        gem_op::SET_INITIAL_DOMAIN => object.set_initial_domains(arg.value as u32 & DOMAINS),
+        _ => return Err(EINVAL),
+    }
     Ok(())
 }

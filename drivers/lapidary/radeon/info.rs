@@ -36,6 +36,9 @@ mod lapidary {
     pub(super) const FENCES_POLLED: u32 = 0x4c50_0000;
 }
 
+/// Some clocks are reported in kHz, some in MHz.
+const KHZ_PER_MHZ: u32 = 1000;
+
 /// An answer.
 enum Answer {
     Word(u32),
@@ -70,6 +73,7 @@ fn answer<F: RadeonFamily>(
 ) -> Result<Answer> {
     let facts = F::facts(running.gpu());
     let working = || u32::from(running.is_working());
+    let clocks = || facts.clocks_khz.ok_or(EINVAL);
     Ok(Answer::Word(match request {
         info::DEVICE_ID => running.pdev().device_id().into(),
         info::NUM_GB_PIPES => facts.pixel_pipes,
@@ -90,6 +94,10 @@ fn answer<F: RadeonFamily>(
         },
         // Objects stay where they were made.
         info::NUM_BYTES_MOVED => return Ok(Answer::Long(0)),
+        // The engine runs at the clock that the video BIOS has set, all the time.
+        info::MAX_SCLK => clocks()?.0,
+        info::CURRENT_GPU_SCLK => clocks()?.0 / KHZ_PER_MHZ,
+        info::CURRENT_GPU_MCLK => clocks()?.1 / KHZ_PER_MHZ,
         info::VRAM_USAGE => return Ok(Answer::Long(dev.memory.vram_usage())),
         info::GTT_USAGE => return Ok(Answer::Long(dev.memory.gtt_usage())),
         // There is no sensor.

@@ -81,6 +81,8 @@ pub struct Facts {
     pub z_pipes: u32,
     /// Reference clock in kHz.
     pub crystal_khz: u32,
+    /// Engine and memory clock in kHz, as the video BIOS has set them; `None` if it does not say.
+    pub clocks_khz: Option<(u32, u32)>,
 }
 
 /// The interface, for [`Family::Uapi`].
@@ -127,10 +129,12 @@ use crate::portable::radeon_uapi as uapi;
 command!(GemInfo = GEM_INFO(InOut uapi::GemInfo) => gem::info);
 command!(GemCreate = GEM_CREATE(InOut uapi::GemCreate) => gem::create);
 command!(GemMmap = GEM_MMAP(InOut uapi::GemMmap) => gem::mmap);
+command!(GemSetDomain = GEM_SET_DOMAIN(InOut uapi::GemSetDomain) => wait::set_domain);
 command!(GemWaitIdle = GEM_WAIT_IDLE(In uapi::GemWaitIdle) => wait::idle);
 command!(GemBusy = GEM_BUSY(InOut uapi::GemBusy) => wait::busy);
 command!(GemSetTiling = GEM_SET_TILING(InOut uapi::GemTiling) => gem::set_tiling);
 command!(GemGetTiling = GEM_GET_TILING(InOut uapi::GemTiling) => gem::get_tiling);
+command!(GemOp = GEM_OP(InOut uapi::GemOp) => gem::op);
 command!(CsCommand = CS(InOut uapi::Cs) => cs::submit);
 command!(InfoCommand = INFO(InOut uapi::Info) => info::info);
 
@@ -144,10 +148,12 @@ impl<F: RadeonFamily> Commands<F> {
         .with::<GemInfo<F>>()
         .with::<GemCreate<F>>()
         .with::<GemMmap<F>>()
+        .with::<GemSetDomain<F>>()
         .with::<GemWaitIdle<F>>()
         .with::<GemBusy<F>>()
         .with::<GemSetTiling<F>>()
         .with::<GemGetTiling<F>>()
+        .with::<GemOp<F>>()
         .with::<CsCommand<F>>()
         .with::<InfoCommand<F>>();
 }

@@ -50,6 +50,35 @@ pub(super) fn idle<F: RadeonFamily>(
     }
 }
 
+/// GEM_SET_DOMAIN: what the CPU domain asks for is [`idle`]; the others ask for nothing.
+///
+/// A write domain counts, otherwise the read domains; none at all is accepted.
+///
+/// # Errors
+///
+/// As [`idle`].
+pub(super) fn set_domain<F: RadeonFamily>(
+    _dev: &Device<F>,
+    running: &Running<'_, F>,
+    arg: &mut uapi::GemSetDomain,
+    file: &ClientFile<F>,
+) -> Result {
+    let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    let domain = match arg.write_domain {
+        0 => arg.read_domains,
+        domain => domain,
+    };
+    if domain != domain::CPU {
+        return Ok(());
+    }
+    running.look();
+    if resv::wait(&*object, IDLE_MS)? {
+        Ok(())
+    } else {
+        Err(EBUSY)
+    }
+}
+
 /// GEM_BUSY: whether a job uses the object, and where the object is.
 ///
 /// # Errors
