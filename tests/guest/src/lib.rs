@@ -20,12 +20,14 @@ pub mod child;
 pub mod control;
 pub mod device;
 pub mod draw2d;
+pub mod draw3d;
 pub mod harness;
 pub mod kmsg;
 pub mod pm4;
 pub mod stream;
 pub mod submit;
 pub mod sysfs;
+pub mod territory;
 
 pub use bo::{Bo, Mapping};
 pub use device::{Device, Domain};

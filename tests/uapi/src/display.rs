@@ -5,8 +5,8 @@
 //!
 //! Skipped unless the model was started with an active display.
 
-use crate::support::{PITCH, WIDTH};
-use anyhow::{Context as _, Result, ensure};
+use crate::support::{PITCH, WIDTH, peek};
+use anyhow::{Result, ensure};
 use lapidary_guest::control::Control;
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, skip};
@@ -20,13 +20,6 @@ pub fn tests() -> Vec<Test> {
             .limit(120),
         Test::new("display/registers_survive_drawing", registers_survive).needs_control(),
     ]
-}
-
-fn peek(control: &mut Control, register: &str) -> Result<u32> {
-    let lines = control.request(&format!("peek {register}"))?;
-    let text = lines.first().context("no answer")?;
-    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16)
-        .with_context(|| format!("{register}: {text}"))
 }
 
 /// Where in video memory the picture lies: first byte and length, if one is shown.

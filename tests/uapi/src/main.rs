@@ -12,8 +12,10 @@ mod checker;
 mod create;
 mod display;
 mod drawing;
+mod draws;
 mod envelope;
 mod faults;
+mod hyperz;
 mod info;
 mod isolation;
 mod malformed;
@@ -22,6 +24,7 @@ mod objects;
 mod sharing;
 mod stress;
 mod support;
+mod tiling;
 
 use std::process::ExitCode;
 
@@ -37,6 +40,9 @@ fn main() -> ExitCode {
     tests.extend(envelope::tests());
     tests.extend(checker::tests());
     tests.extend(drawing::tests());
+    tests.extend(draws::tests());
+    tests.extend(hyperz::tests());
+    tests.extend(tiling::tests());
     tests.extend(malformed::tests());
     tests.extend(stress::tests());
     tests.extend(display::tests());

@@ -100,6 +100,14 @@ pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) ->
     Ok(())
 }
 
+/// A register of the model, by name, without side effects.
+pub fn peek(control: &mut Control, register: &str) -> Result<u32> {
+    let lines = control.request(&format!("peek {register}"))?;
+    let text = lines.first().context("no answer")?;
+    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16)
+        .with_context(|| format!("{register}: {text}"))
+}
+
 /// The PCI device of a client, and its driver's name.
 pub fn bound(device: &Device) -> Result<(PciDevice, String)> {
     let pci = PciDevice::of(device)?;

@@ -207,11 +207,15 @@ impl Harness {
         let mut findings = Vec::new();
         let mut records: Vec<Record> = Vec::new();
         let end = Instant::now() + GRACE;
+        if let Some(control) = &mut self.control {
+            if interrupted {
+                control.resynchronise()?;
+            }
+            control.clear_faults()?;
+            control.request("objects clear")?;
+        }
         loop {
             if let Some(control) = &mut self.control {
-                if interrupted {
-                    control.resynchronise()?;
-                }
                 control.clear_faults()?;
                 findings.extend(control.findings()?);
             }
