@@ -119,8 +119,8 @@ fn a_register_that_the_model_lacks_is_named_once() {
     let mut b = Bench::running();
     b.read(mmio::CP_ME_CNTL);
     b.write(mmio::CP_ME_CNTL, 0);
-    // By a packet: a vertex by register, which nothing assembles.
-    b.ring(&[mmio::VAP_PORT_IDX.base() >> 2, 7]);
+    // By a packet.
+    b.ring(&[mmio::NQWAIT_UNTIL >> 2, 0]);
     let found = b.m.judge.take();
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
@@ -129,13 +129,10 @@ fn a_register_that_the_model_lacks_is_named_once() {
     );
     let detail = &found[0].detail;
     assert!(detail.contains("CP_ME_CNTL read by the CPU"), "{detail}");
-    assert!(
-        detail.contains("VAP_PORT_IDX[0] written by ring"),
-        "{detail}"
-    );
+    assert!(detail.contains("NQWAIT_UNTIL written by ring"), "{detail}");
     let missing: Vec<_> = b.chip.touched().into_iter().filter(|t| t.missing).collect();
     let names: Vec<_> = missing.iter().map(|t| t.name.as_str()).collect();
-    assert_eq!(names, ["CP_ME_CNTL", "VAP_PORT_IDX[0]"]);
+    assert_eq!(names, ["CP_ME_CNTL", "NQWAIT_UNTIL"]);
     b.chip.reset(&mut b.m);
     assert!(b.chip.touched().iter().any(|t| t.missing), "not forgotten");
     b.read(mmio::CP_ME_CNTL);
