@@ -15,6 +15,8 @@ pub const SEMAPHORE: u32 = 0xfc;
 pub struct MeRam {
     words: [u64; WORDS],
     loaded: [bool; WORDS],
+    /// How many words of the program have not been written yet.
+    missing: u32,
     write_address: u32,
     write_high: u32,
     read_address: u32,
@@ -26,6 +28,7 @@ impl Default for MeRam {
         MeRam {
             words: [0; WORDS],
             loaded: [false; WORDS],
+            missing: SEMAPHORE,
             write_address: 0,
             write_high: 0,
             read_address: 0,
@@ -55,7 +58,9 @@ impl MeRam {
     pub fn write_low(&mut self, value: u32) {
         let at = self.write_address as usize % WORDS;
         self.words[at] = (u64::from(self.write_high) << 32) | u64::from(value);
-        self.loaded[at] = true;
+        if !std::mem::replace(&mut self.loaded[at], true) && (at as u32) < SEMAPHORE {
+            self.missing -= 1;
+        }
         self.write_high = 0;
         self.set_write_address(self.write_address + 1);
     }
@@ -90,7 +95,7 @@ impl MeRam {
 
     /// Whether a program is there: every word that is not a semaphore has been written.
     pub fn loaded(&self) -> bool {
-        self.loaded[..SEMAPHORE as usize].iter().all(|l| *l)
+        self.missing == 0
     }
 
     /// A word's value.
