@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Random streams: mostly legal ones, and ways to spoil them.
+//! Operations of the 2D engine, by registers and by packets: mostly legal ones.
 
 use fastrand::Rng;
 use r500::portable::{
-    checker::{Object, Options},
+    checker::Object,
     pm4,
     regs::{mmio, pm4::op},
 };
 
-use super::{copy_control, fill_control, gui, host_control, objects, pitch_offset, y_x, Stream};
+use crate::{
+    scene::{pick, rarely, Scene},
+    support::{copy_control, fill_control, gui, host_control, pitch_offset, y_x, Stream},
+};
 
-/// A submission.
-#[derive(Clone, Debug)]
-pub struct Case {
-    pub words: Vec<u32>,
-    pub objects: Vec<Object>,
-    pub options: Options,
-}
-
-/// Where the objects are placed: gaps between them, the first one far from address 0.
-pub fn addresses(objects: &[Object]) -> Vec<u64> {
-    let mut next = 0x1000_0000;
-    objects
-        .iter()
-        .map(|object| {
-            let address = next;
-            next += object.size.next_multiple_of(4096) + 0x10_0000;
-            address
-        })
-        .collect()
-}
+/// What operations use of an object: enough for any mistake, and little to draw.
+const MOST: u64 = 24 << 10;
 
 #[derive(Clone, Copy)]
 struct Canvas {
@@ -51,7 +36,7 @@ fn depth(control: u32) -> u32 {
 
 fn canvas(rng: &mut Rng, objects: &[Object], depth: u32) -> Canvas {
     let entry = rng.u32(..objects.len() as u32);
-    let size = objects[entry as usize].size;
+    let size = objects[entry as usize].size.min(MOST);
     let pitch = 256 * rng.u32(1..=4);
     let offset = 2048 * rng.u64(..size / 2048);
     let room = size - offset;
@@ -90,13 +75,22 @@ fn control(rng: &mut Rng, base: u32) -> u32 {
     let word = if gui::BRUSH_TYPE.get(base) == gui::brush_type::NONE {
         word
     } else {
-        let brush = *rng.choice([0, 1, 6, 7, 10, 13, 13, 13, 14].iter()).unwrap();
+        let brush = *rng
+            .choice([0, 0, 1, 1, 6, 7, 10, 10, 13, 13, 13, 13, 13, 14, 14].iter())
+            .unwrap();
         gui::BRUSH_TYPE.put(word, brush)
     };
-    if rng.u32(..6) == 0 {
+    let word = if rarely(rng, 6) {
         gui::DST_CLIPPING.put(word, 1)
     } else {
         word
+    };
+    match rng.u32(..96) {
+        3 => gui::BRUSH_TYPE.put(word, rng.u32(..16)),
+        0 | 4 => gui::SRC_TYPE.put(word, rng.u32(..4)),
+        1 | 5 => gui::SRC_LOAD.put(word, rng.u32(..8)),
+        2 => gui::WIN31_ROP.put(word, rng.u32(..256)),
+        _ => word,
     }
 }
 
@@ -214,7 +208,11 @@ fn registers(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
             stream.write(mmio::DST_WIDTH_HEIGHT, y_x(w, h));
         }
     }
-    if !copying && rng.u32(..4) == 0 {
+    let solid = matches!(
+        gui::BRUSH_TYPE.get(word),
+        gui::brush_type::SOLID_COLOR | gui::brush_type::SOLID_COLOR_ALT
+    );
+    if !copying && solid && rng.u32(..3) == 0 {
         let (x, y, w, h) = rect(rng, to);
         stream.writes(
             mmio::DST_LINE_START,
@@ -266,6 +264,9 @@ fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
         _ if blit => control(rng, copy_control()),
         _ => control(rng, fill_control()),
     };
+    if opcode == op::POLYLINE && !rarely(rng, 8) {
+        word = gui::BRUSH_TYPE.put(word, gui::brush_type::SOLID_COLOR);
+    }
     word = gui::SRC_CLIPPING.put(word, u32::from(rng.u32(..8) == 0));
     word = gui::BRUSH_FLAG.put(word, u32::from(rng.u32(..8) == 0));
     let to = canvas(rng, objects, depth(word));
@@ -332,7 +333,8 @@ fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
         }
     }
     if opcode != op::POLYLINE {
-        stream.write(mmio::DP_CNTL, 3);
+        let direction = if rarely(rng, 24) { rng.u32(..4) } else { 3 };
+        stream.write(mmio::DP_CNTL, direction);
     }
     stream.packet(opcode, &body);
     if gui::SRC_PITCH_OFF.any(word) {
@@ -341,6 +343,9 @@ fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
     stream.marker(to.entry);
     // Packets that go on with the settings of the last one.
     let (x, y, w, h) = rect(rng, to);
+    if opcode != op::POLYLINE && rarely(rng, 12) {
+        stream.write(mmio::DP_CNTL, rng.u32(..4));
+    }
     match opcode {
         op::HOSTDATA_BLT if rng.bool() => {
             let (w, h) = (w.min(12), h.min(12));
@@ -355,100 +360,72 @@ fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
     }
 }
 
-/// A random submission that is legal more often than not.
-pub fn case(rng: &mut Rng) -> Case {
-    let sizes: Vec<u64> = (0..rng.usize(1..4))
-        .map(|_| 4096 * rng.u64(1..32))
-        .collect();
-    let mut objects = objects(&sizes);
-    for object in &mut objects {
-        object.tiling = if rng.u32(..4) == 0 { rng.u32(..4) } else { 0 };
-    }
-    let mut stream = Stream::new();
+/// An operation after only some of its state has been said again, and perhaps taken back.
+fn again(rng: &mut Rng, stream: &mut Stream) {
     for _ in 0..rng.u32(1..4) {
-        match rng.u32(..8) {
+        match rng.u32(..6) {
+            0 => {
+                let base = if rng.bool() {
+                    fill_control()
+                } else {
+                    copy_control()
+                };
+                let word = gui::DST_PITCH_OFF.put(control(rng, base), rng.u32(..2));
+                let word = gui::SRC_PITCH_OFF.put(word, rng.u32(..2));
+                stream.write(mmio::DP_GUI_MASTER_CNTL, word);
+            }
+            1 => {
+                stream.write(mmio::DP_GUI_MASTER_CNTL, fill_control());
+            }
+            2 => {
+                stream.write(mmio::DP_CNTL, rng.u32(..4));
+            }
+            3 => {
+                stream.write(mmio::DP_CNTL_XDIR_YDIR_YMAJOR, rng.u32(..) & 0x8000_8004);
+            }
+            4 => {
+                stream.writes(mmio::SC_TOP_LEFT, &[0, y_x(rng.i32(0..64), rng.i32(0..64))]);
+            }
+            _ => {
+                stream.write(mmio::CLR_CMP_CNTL, pick(rng, &[0, 4, 0x0100_0004]));
+            }
+        }
+    }
+    if rng.bool() {
+        stream.write(mmio::SRC_Y_X, y_x(rng.i32(0..8), rng.i32(0..8)));
+    }
+    if rng.bool() {
+        stream.write(mmio::DST_Y_X, y_x(rng.i32(0..8), rng.i32(0..8)));
+    }
+    if rarely(rng, 6) {
+        stream.write(mmio::DST_LINE_END, y_x(rng.i32(0..8), rng.i32(0..8)));
+    } else {
+        stream.write(mmio::DST_HEIGHT_WIDTH, y_x(rng.i32(1..8), rng.i32(1..8)));
+    }
+}
+
+/// Appends 2D work to a scene.
+pub fn add(s: &mut Scene<'_>) {
+    while s.objects.is_empty() || (s.objects.len() < 3 && rarely(s.rng, 3)) {
+        s.object();
+    }
+    for _ in 0..s.rng.u32(1..4) {
+        let mut stream = Stream::new();
+        let objects = &s.objects;
+        match s.rng.u32(..8) {
             0 => {
                 stream.packet(op::SET_SCISSORS, &[0, 0x1fff_1fff]);
             }
             1 => {
-                stream.words(&[pm4::FILLER]).words(&super::FLUSH);
+                stream.words(&[pm4::FILLER]).words(&crate::support::FLUSH);
             }
-            2 => host_registers(rng, &objects, &mut stream),
-            3 | 4 => packet(rng, &objects, &mut stream),
-            _ => registers(rng, &objects, &mut stream),
+            2 => host_registers(s.rng, objects, &mut stream),
+            3 | 4 => packet(s.rng, objects, &mut stream),
+            _ => registers(s.rng, objects, &mut stream),
         }
-    }
-    Case {
-        words: stream.words,
-        objects,
-        options: Options {
-            keep_tiling: rng.u32(..4) != 0,
-            ..Options::default()
-        },
-    }
-}
-
-/// Values that mean something in many places.
-const INTERESTING: [u32; 20] = [
-    0,
-    1,
-    4,
-    8,
-    0xffff,
-    0x1fff,
-    0x2000,
-    0x3fff,
-    0x8000,
-    0x1fff_1fff,
-    0x2000_2000,
-    0x8000_8000,
-    0xffff_ffff,
-    0x7fff_ffff,
-    0xc000_1000,
-    0x8000_0000,
-    0x0001_0001,
-    0xc001_1e00,
-    1 << 22,
-    0xffff_fffc,
-];
-
-/// Spoils a stream in one place.
-pub fn mutate(rng: &mut Rng, words: &mut Vec<u32>) {
-    if words.is_empty() {
-        words.push(rng.u32(..));
-        return;
-    }
-    let at = rng.usize(..words.len());
-    match rng.u32(..12) {
-        0 | 1 => words[at] ^= 1 << rng.u32(..32),
-        2 => words[at] = rng.u32(..),
-        3 => words[at] = INTERESTING[rng.usize(..INTERESTING.len())],
-        // Nudge a 16-bit half, which is how most geometry is packed.
-        4 => words[at] = words[at].wrapping_add(1),
-        5 => words[at] = words[at].wrapping_sub(1),
-        6 => words[at] = words[at].wrapping_add(0x1_0000),
-        7 => words[at] = words[at].wrapping_sub(0x1_0000),
-        8 => {
-            words.remove(at);
+        if rarely(s.rng, 8) {
+            again(s.rng, &mut stream);
         }
-        9 => {
-            let word = words[rng.usize(..words.len())];
-            words.insert(at, word);
-        }
-        10 => {
-            let other = rng.usize(..words.len());
-            words.swap(at, other);
-        }
-        // Repeat or drop a run, which duplicates and loses packets.
-        _ => {
-            let end = (at + rng.usize(1..12)).min(words.len());
-            if rng.bool() {
-                let run = words[at..end].to_vec();
-                let to = rng.usize(..=words.len());
-                words.splice(to..to, run);
-            } else {
-                words.drain(at..end);
-            }
-        }
+        *s.piece() = stream;
     }
 }
