@@ -161,16 +161,22 @@ pub const fn reserved_bits(word: u32) -> u32 {
     }
 }
 
-/// Whether this is a type-0 header for consecutive registers, without reserved bits.
+/// Whether this is a type-0 header without reserved bits. [`Header::decode`] for those who want just that, and
+/// fast.
 #[inline]
-pub const fn is_plain_write(word: u32) -> bool {
-    word & !(type0::BASE_INDEX.mask() | type0::COUNT.mask()) == 0
+pub const fn is_write(word: u32) -> bool {
+    word & !(type0::BASE_INDEX.mask() | type0::ONE_REG_WR.mask() | type0::COUNT.mask()) == 0
 }
 
-/// Number of values that such a header announces.
+/// What such a header says: byte offset of the first register, number of values, and whether all go to that
+/// register.
 #[inline]
-pub const fn plain_count(word: u32) -> usize {
-    type0::COUNT.get(word).wrapping_add(1) as usize
+pub const fn write_of(word: u32) -> (u32, usize, bool) {
+    (
+        type0::BASE_INDEX.get(word) << 2,
+        type0::COUNT.get(word).wrapping_add(1) as usize,
+        type0::ONE_REG_WR.any(word),
+    )
 }
 
 /// Type-0 header: `count` values for the registers from byte offset `register` on.

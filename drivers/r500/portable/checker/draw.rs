@@ -74,7 +74,7 @@ fn narrow(
 
 impl Checker<'_> {
     /// Colour and depth: whether a draw stays in the objects, whatever it draws within the scissor.
-    fn raster(&mut self) -> Result<(), Reason> {
+    fn check_raster(&mut self) -> Result<(), Reason> {
         let targets = self.color.used(self.depth.helps_color()?)?;
         let depth = self.depth.used()?;
         let samples = self.color.samples()?;
@@ -210,7 +210,7 @@ impl Checker<'_> {
             }
         }
         if self.raster_changed {
-            self.raster()?;
+            self.check_raster()?;
             self.raster_changed = false;
         }
         self.textures.check(self.objects)

@@ -69,14 +69,10 @@ use super::{
         self,
         Header, //
     },
-    policy::{
-        self,
-        Policy, //
-    },
+    policy,
     regs::pm4::{
         op,
-        pitch_offset,
-        type0, //
+        pitch_offset, //
     }, //
 };
 
@@ -236,7 +232,7 @@ pub fn check(
         textures: Textures::new(),
         vertices: Vertices::default(),
         indices_due: 0,
-        waiting: false,
+        guarded: false,
         pipes: Pipes::new(&options),
     };
     match checker.run() {
@@ -276,8 +272,9 @@ struct Checker<'a> {
     vertices: Vertices,
     /// Dwords of indices that a draw waits for; the next packet must bring them.
     indices_due: u32,
-    /// Something waits for data: host data or indices.
-    waiting: bool,
+    /// Something waits for host data or indices, or register writes do not reach all pipes: every register
+    /// needs a look.
+    guarded: bool,
     pipes: Pipes,
 }
 
@@ -290,45 +287,25 @@ impl Checker<'_> {
             .out
             .get_mut(..self.stream.len())
             .ok_or(Reason::OutputTooShort)?;
-        for (to, from) in copy.iter_mut().zip(self.stream) {
-            *to = *from;
-        }
+        copy.copy_from_slice(self.stream);
+        let stream = self.stream;
         let mut start = 0;
-        while let Some(&header) = self.stream.get(start) {
-            self.position = start;
-            // A stream is no longer than memory, a packet no longer than its count field says.
-            let first = start.wrapping_add(1);
-            // Most packets of a stream write one register or a few; they take the short way.
-            if pm4::is_plain_write(header) {
-                let register = type0::BASE_INDEX.get(header) << 2;
-                let end = first.wrapping_add(pm4::plain_count(header));
-                self.marker = end;
-                match self.stream.get(first..end).ok_or(Reason::Truncated)? {
-                    [value] => self.single(register, first, *value)?,
-                    values => self.consecutive(register, first, values)?,
-                }
-                start = self.marker;
+        while let Some(&header) = stream.get(start) {
+            if !pm4::is_write(header) {
+                start = self.packet(start, header)?;
                 continue;
             }
-            let decoded = Header::decode(header);
-            let end = first.wrapping_add(decoded.body() as usize);
-            let body = self.stream.get(first..end).ok_or(Reason::Truncated)?;
-            if pm4::reserved_bits(header) != 0 {
-                return Err(Reason::ReservedHeaderBits);
-            }
-            self.marker = end;
-            match decoded {
-                // The plain ones have been dealt with.
-                Header::Type0 { register, .. } => self.repeated(register, first, body)?,
-                Header::Type1 { .. } => return Err(Reason::Type1),
-                Header::Type2 => {}
-                Header::Type3 { opcode, .. } => {
-                    self.type3(opcode, first, body)?;
-                    self.note_waiting();
-                }
-            }
-            // Markers that belong to the packet need no second look.
-            start = self.marker;
+            let (register, count, one_register) = pm4::write_of(header);
+            // A stream is no longer than memory, a packet no longer than its count field says.
+            let end = start.wrapping_add(1).wrapping_add(count);
+            // Most packets of a stream write registers that have nothing to do with memory.
+            let registers = if one_register { 1 } else { count };
+            let free = registers <= policy::free_from(register) && end <= stream.len();
+            start = if free && !self.guarded {
+                end
+            } else {
+                self.write(start, register, end, one_register)?
+            };
         }
         self.engine.finish()?;
         if self.indices_due != 0 {
@@ -337,49 +314,95 @@ impl Checker<'_> {
         self.pipes.all()
     }
 
-    /// Notes whether an operation waits for data, so that nothing else may come.
-    fn note_waiting(&mut self) {
-        self.waiting = self.engine.not_host_data().is_err() || self.indices_due != 0;
+    /// A type-0 packet that starts at index `start` and ends before `end`. Returns the index of the next packet.
+    fn write(
+        &mut self,
+        start: usize,
+        register: u32,
+        end: usize,
+        one_register: bool,
+    ) -> Result<usize, Reason> {
+        let first = start.wrapping_add(1);
+        self.position = start;
+        self.marker = end;
+        let values = self.stream.get(first..end).ok_or(Reason::Truncated)?;
+        if one_register {
+            self.repeated(register, first, values)?;
+        } else {
+            self.consecutive(register, first, values)?;
+        }
+        // Markers that belong to the packet need no second look.
+        Ok(self.marker)
+    }
+
+    /// A packet of another kind. Returns the index of the next one.
+    fn packet(&mut self, start: usize, header: u32) -> Result<usize, Reason> {
+        self.position = start;
+        let first = start.wrapping_add(1);
+        let decoded = Header::decode(header);
+        let end = first.wrapping_add(decoded.body() as usize);
+        let body = self.stream.get(first..end).ok_or(Reason::Truncated)?;
+        if pm4::reserved_bits(header) != 0 {
+            return Err(Reason::ReservedHeaderBits);
+        }
+        self.marker = end;
+        match decoded {
+            Header::Type0 {
+                register,
+                one_register,
+                ..
+            } => return self.write(start, register, end, one_register),
+            Header::Type1 { .. } => return Err(Reason::Type1),
+            Header::Type2 => {}
+            Header::Type3 { opcode, .. } => {
+                self.type3(opcode, first, body)?;
+                self.note_guard();
+            }
+        }
+        Ok(self.marker)
+    }
+
+    /// Notes whether not everything may come that may otherwise.
+    fn note_guard(&mut self) {
+        let waiting = self.engine.not_host_data().is_err() || self.indices_due != 0;
+        self.guarded = waiting || self.pipes.all().is_err();
     }
 
     /// Refuses what is not the data that an operation waits for.
     fn nothing_due(&self) -> Result<(), Reason> {
-        if !self.waiting {
+        if !self.guarded {
             return Ok(());
         }
         self.engine.not_host_data()?;
-        Err(Reason::IndicesDue)
-    }
-
-    /// A value for a register.
-    #[inline]
-    fn single(&mut self, register: u32, position: usize, value: u32) -> Result<(), Reason> {
-        let policy = policy::of(register);
-        if policy == Policy::Free && !self.waiting {
-            return Ok(());
+        if self.indices_due != 0 {
+            return Err(Reason::IndicesDue);
         }
-        self.position = position;
-        self.register(register, policy, value)
+        Ok(())
     }
 
-    /// Values for consecutive registers. `start` is the index of the first value. Most of a 3D stream is this,
-    /// and most of that goes to registers without any effect on memory: they cost a look into the table.
+    /// Values for consecutive registers. `start` is the index of the first value.
     fn consecutive(&mut self, first: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
-        let policies = policy::from(first);
-        let mut position = start;
         let mut register = first;
-        for (&policy, &value) in policies.iter().zip(values) {
-            if policy != Policy::Free || self.waiting {
+        let mut position = start;
+        let mut rest = values;
+        while let Some((&value, tail)) = rest.split_first() {
+            let free = if self.guarded {
+                0
+            } else {
+                policy::free_from(register)
+            };
+            let step = if free == 0 {
                 self.position = position;
-                self.register(register, policy, value)?;
-            }
-            position = position.wrapping_add(1);
+                self.register(register, policy::of(register), value)?;
+                rest = tail;
+                1
+            } else {
+                rest = rest.get(free..).unwrap_or_default();
+                free
+            };
+            position = position.wrapping_add(step);
             // 13 + 14 bits of dword indices: far from any overflow.
-            register = register.wrapping_add(4);
-        }
-        if values.len() > policies.len() {
-            self.position = start.wrapping_add(policies.len());
-            return Err(Reason::UnknownRegister);
+            register = register.wrapping_add((step as u32).wrapping_mul(4));
         }
         Ok(())
     }
@@ -387,9 +410,6 @@ impl Checker<'_> {
     /// Values that all go to one register.
     fn repeated(&mut self, register: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
         let policy = policy::of(register);
-        if policy == Policy::Free && !self.waiting {
-            return Ok(());
-        }
         let mut position = start;
         for &value in values {
             self.position = position;

@@ -65,11 +65,7 @@ impl Pipes {
     }
 
     /// Whether a register may be written now.
-    #[inline]
     pub(super) fn admits(&self, policy: Policy) -> Result<(), Reason> {
-        if !self.pixel_restricted && !self.z_restricted {
-            return Ok(());
-        }
         let alone = matches!(
             policy,
             Policy::Free

@@ -3,6 +3,7 @@
 //! Writes to registers: what each policy means.
 
 use super::{
+    draw::Scissor,
     surface::Point,
     Checker,
     Reason,
@@ -33,6 +34,16 @@ fn refusal(policy: Policy) -> Reason {
     }
 }
 
+/// Whether a value sets only bits that this policy lets through.
+#[inline]
+fn allow(policy: Policy, value: u32) -> Result<(), Reason> {
+    if value & !policy.allowed_bits() == 0 {
+        Ok(())
+    } else {
+        Err(Reason::ForbiddenBits)
+    }
+}
+
 impl Checker<'_> {
     /// The value at the current position goes to `register`.
     pub(super) fn register(
@@ -41,162 +52,128 @@ impl Checker<'_> {
         policy: Policy,
         value: u32,
     ) -> Result<(), Reason> {
-        if policy.refuses() {
-            return Err(refusal(policy));
+        if self.guarded {
+            self.guard(policy)?;
         }
-        if policy == Policy::HostData || policy == Policy::HostDataLast {
-            return self.host_data(policy);
-        }
-        self.nothing_due()?;
-        if value & !policy.allowed_bits() != 0 {
-            return Err(Reason::ForbiddenBits);
-        }
-        self.pipes.admits(policy)?;
-        if (policy as u8) < Policy::ColorOffset as u8 {
-            self.register_2d(policy, value)
-        } else {
-            self.register_3d(register, policy, value)
-        }
-    }
-
-    fn host_data(&mut self, policy: Policy) -> Result<(), Reason> {
-        if policy == Policy::HostData {
-            return self.engine.host_data();
-        }
-        self.engine.host_data_last()?;
-        self.note_waiting();
-        Ok(())
-    }
-
-    fn register_2d(&mut self, policy: Policy, value: u32) -> Result<(), Reason> {
-        let engine = &mut self.engine;
         match policy {
+            Policy::Unknown
+            | Policy::Kernel
+            | Policy::Display
+            | Policy::SetUp
+            | Policy::Alias
+            | Policy::DirectDraw
+            | Policy::OnChip => return Err(refusal(policy)),
+            Policy::Free => {}
+
+            // The value is all there is to look at.
+            Policy::WaitUntil => allow(Policy::WaitUntil, value)?,
+            Policy::CacheControl => allow(Policy::CacheControl, value)?,
+            Policy::ColorCacheControl => allow(Policy::ColorCacheControl, value)?,
+            Policy::ZCacheControl => allow(Policy::ZCacheControl, value)?,
+            Policy::HostSwap => allow(Policy::HostSwap, value)?,
+
+            // 2D engine.
             Policy::SourcePitchOffset => self.pitch_offset(Role::Source, value)?,
             Policy::DestinationPitchOffset => self.pitch_offset(Role::Destination, value)?,
             Policy::Control => {
-                engine.set_control(value)?;
+                self.engine.set_control(value)?;
             }
-            Policy::Direction => engine.set_direction(value),
-            Policy::LineDirection => engine.forget_direction(),
-            Policy::ColorCompare => engine.set_compare(value),
-            Policy::ScissorTopLeft => engine.set_scissor_top_left(value),
-            Policy::ScissorBottomRight => engine.set_scissor_bottom_right(value),
-            Policy::SourceCorner => engine.set_source_corner(Point::from_y_x(value)?),
-            Policy::DestinationCorner => engine.set_destination_corner(Point::from_y_x(value)?),
+            Policy::Direction => {
+                allow(Policy::Direction, value)?;
+                self.engine.set_direction(value);
+            }
+            Policy::LineDirection => {
+                allow(Policy::LineDirection, value)?;
+                self.engine.forget_direction();
+            }
+            Policy::ColorCompare => {
+                allow(Policy::ColorCompare, value)?;
+                self.engine.set_compare(value);
+            }
+            Policy::ScissorTopLeft => self.engine.set_scissor_top_left(value),
+            Policy::ScissorBottomRight => self.engine.set_scissor_bottom_right(value),
+            Policy::SourceCorner => self.engine.set_source_corner(Point::from_y_x(value)?),
+            Policy::DestinationCorner => {
+                self.engine.set_destination_corner(Point::from_y_x(value)?)
+            }
             // All 16 bits count, though the engine has 14: more is never less.
-            Policy::HeightWidth => {
-                engine.rectangle(value & 0xffff, value >> 16, self.objects)?;
-                self.note_waiting();
+            Policy::HeightWidth => self.rectangle(value & 0xffff, value >> 16)?,
+            Policy::WidthHeight => self.rectangle(value >> 16, value & 0xffff)?,
+            Policy::LineStart => self.engine.set_line_start(Point::from_y_x(value)?),
+            Policy::LineEnd => self.engine.line_to(Point::from_y_x(value)?, self.objects)?,
+            Policy::HostData => self.engine.host_data()?,
+            Policy::HostDataLast => {
+                self.engine.host_data_last()?;
+                self.note_guard();
             }
-            Policy::WidthHeight => {
-                engine.rectangle(value >> 16, value & 0xffff, self.objects)?;
-                self.note_waiting();
-            }
-            Policy::LineStart => engine.set_line_start(Point::from_y_x(value)?),
-            Policy::LineEnd => engine.line_to(Point::from_y_x(value)?, self.objects)?,
-            // The value is all there was to look at.
-            _ => {}
-        }
-        Ok(())
-    }
 
-    fn register_3d(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
-        let owner = self.options.hyperz;
-        let raster = match policy {
+            // Colour.
             Policy::ColorOffset => {
+                allow(Policy::ColorOffset, value)?;
                 let place = self.plain_address(value)?;
                 let target = index(mmio::RB3D_COLOROFFSET, register);
-                self.color.set_offset(target as usize, place);
-                true
+                self.raster().color.set_offset(target as usize, place);
             }
             Policy::ColorPitch => {
                 let value = self.color_pitch(value)?;
                 let target = index(mmio::RB3D_COLORPITCH, register);
-                self.color.set_pitch(target as usize, value)?;
-                true
+                self.raster().color.set_pitch(target as usize, value)?;
             }
             Policy::ColorControl => {
-                self.color.set_control(value, self.options.cmask)?;
-                true
+                allow(Policy::ColorControl, value)?;
+                let owner = self.options.cmask;
+                self.raster().color.set_control(value, owner)?;
             }
-            Policy::ColorMask => {
-                self.color.set_mask(value);
-                true
-            }
-            Policy::Blend => {
-                self.color.set_blend(value);
-                true
-            }
+            Policy::ColorMask => self.raster().color.set_mask(value),
+            Policy::Blend => self.raster().color.set_blend(value),
             Policy::OutputFormat => {
                 let output = index(mmio::US_OUT_FMT, register);
-                self.color.set_output(output, value);
-                true
+                self.raster().color.set_output(output, value);
             }
-            Policy::AntiAlias => {
-                self.color.set_antialias(value);
-                true
-            }
+            Policy::AntiAlias => self.raster().color.set_antialias(value),
             Policy::ResolveOffset => {
+                allow(Policy::ResolveOffset, value)?;
                 let place = self.plain_address(value)?;
-                self.color.set_resolve(place);
-                true
+                self.raster().color.set_resolve(place);
             }
-            Policy::ResolvePitch => {
-                self.color.set_resolve_pitch(value);
-                true
+            Policy::ResolvePitch => self.raster().color.set_resolve_pitch(value),
+            Policy::ResolveControl => self.raster().color.set_resolve_control(value),
+            Policy::ColorMaskMemory => {
+                if !self.options.cmask {
+                    return Err(Reason::NotCmaskOwner);
+                }
             }
-            Policy::ResolveControl => {
-                self.color.set_resolve_control(value);
-                true
-            }
-            Policy::DepthControl => {
-                self.depth.set_control(value);
-                true
-            }
-            Policy::DepthFormat => {
-                self.depth.set_format(value)?;
-                true
-            }
+
+            // Depth.
+            Policy::DepthControl => self.raster().depth.set_control(value),
+            Policy::DepthFormat => self.raster().depth.set_format(value)?,
             Policy::DepthBandwidth => {
-                self.depth.set_bandwidth(value, owner)?;
-                true
+                let owner = self.options.hyperz;
+                self.raster().depth.set_bandwidth(value, owner)?;
             }
             Policy::DepthOffset => {
+                allow(Policy::DepthOffset, value)?;
                 let place = self.plain_address(value)?;
-                self.depth.set_offset(place);
-                true
+                self.raster().depth.set_offset(place);
             }
             Policy::DepthPitch => {
                 let value = self.depth_pitch(value)?;
-                self.depth.set_pitch(value);
-                true
-            }
-            Policy::Scissor => {
-                self.scissor = Some(super::draw::Scissor::new(value, self.position));
-                true
+                self.raster().depth.set_pitch(value);
             }
             Policy::PlaneEquations => {
-                if value != 0 && !owner {
-                    return Err(Reason::NotHyperZOwner);
-                }
-                self.depth.set_planes(value);
-                true
+                self.zero_or_owner(value)?;
+                self.raster().depth.set_planes(value);
             }
-            _ => false,
-        };
-        if raster {
-            self.raster_changed = true;
-            return Ok(());
-        }
-        match policy {
-            Policy::ColorMaskMemory if !self.options.cmask => return Err(Reason::NotCmaskOwner),
-            Policy::DepthMemory if value != 0 && !owner => return Err(Reason::NotHyperZOwner),
-            // Clients that own nothing write this one all the same; Linux only switches it off.
-            Policy::ScanHyperZ if !owner => {
-                let off = mmio::sc_hyperz_en::HZ_EN.put(value, 0);
-                self.replace(self.position, off)?;
+            Policy::DepthMemory => self.zero_or_owner(value)?,
+            // Clients that own nothing write this one all the same; it is switched off for them.
+            Policy::ScanHyperZ => {
+                if !self.options.hyperz {
+                    let off = mmio::sc_hyperz_en::HZ_EN.put(value, 0);
+                    self.replace(self.position, off)?;
+                }
             }
             Policy::PassAddress => {
+                allow(Policy::PassAddress, value)?;
                 // Every pipe that the write reaches stores four bytes there.
                 let place = self.plain_address(value)?;
                 if place.length(self.objects) < 4 {
@@ -204,8 +181,22 @@ impl Checker<'_> {
                 }
                 place.writes(self.objects);
             }
-            Policy::PipeSelect => self.pipes.select(value),
-            Policy::ZPipeSelect => self.pipes.select_z(value)?,
+
+            // Scan converter and pipes.
+            Policy::Scissor => {
+                let scissor = Scissor::new(value, self.position);
+                self.raster().scissor = Some(scissor);
+            }
+            Policy::PipeSelect => {
+                self.pipes.select(value);
+                self.note_guard();
+            }
+            Policy::ZPipeSelect => {
+                self.pipes.select_z(value)?;
+                self.note_guard();
+            }
+
+            // Textures.
             Policy::TextureEnable => self.textures.set_enabled(value),
             Policy::TextureFilter0 => self
                 .textures
@@ -227,12 +218,48 @@ impl Checker<'_> {
                 let unit = index(mmio::TX_OFFSET, register);
                 self.textures.set_offset(unit, value, place);
             }
+
+            // Vertices.
             Policy::VertexSize => self.vertices.set_size(value),
             Policy::VertexMax => self.vertices.set_max(value, self.position),
             Policy::VertexMin => self.vertices.set_min(value),
             Policy::VertexCount => self.vertices.set_count(value),
             Policy::IndexOffset => self.vertices.set_offset(value),
-            _ => {}
+        }
+        Ok(())
+    }
+
+    /// While data are awaited or writes do not reach all pipes: whether this register may be written.
+    #[cold]
+    fn guard(&self, policy: Policy) -> Result<(), Reason> {
+        match policy {
+            // These know better.
+            Policy::HostData | Policy::HostDataLast => Ok(()),
+            _ if policy.refuses() => Ok(()),
+            _ => {
+                self.nothing_due()?;
+                self.pipes.admits(policy)
+            }
+        }
+    }
+
+    /// Whatever decides what a draw does with colour and depth, about to change.
+    #[inline]
+    fn raster(&mut self) -> &mut Self {
+        self.raster_changed = true;
+        self
+    }
+
+    fn rectangle(&mut self, width: u32, height: u32) -> Result<(), Reason> {
+        self.engine.rectangle(width, height, self.objects)?;
+        self.note_guard();
+        Ok(())
+    }
+
+    /// What only the owner of the depth memories may set; zero is everybody's.
+    fn zero_or_owner(&self, value: u32) -> Result<(), Reason> {
+        if value != 0 && !self.options.hyperz {
+            return Err(Reason::NotHyperZOwner);
         }
         Ok(())
     }

@@ -37,8 +37,9 @@ use crate::portable::regs::{
 };
 
 impl Checker<'_> {
-    /// The object that the next relocation marker behind the packet names.
-    fn relocation(&mut self) -> Result<(u32, Object), Reason> {
+    /// The object that the next relocation marker behind the packet names: its number and itself.
+    #[inline]
+    fn relocation(&mut self) -> Result<(u32, &Object), Reason> {
         let index = self.marker.wrapping_add(1);
         let (Some(&MARKER), Some(&dword)) = (self.stream.get(self.marker), self.stream.get(index))
         else {
@@ -54,7 +55,7 @@ impl Checker<'_> {
             .objects
             .get(number as usize)
             .ok_or(Reason::BadRelocation)?;
-        Ok((number, *object))
+        Ok((number, object))
     }
 
     /// Puts another value into the copy.
@@ -162,7 +163,7 @@ impl Checker<'_> {
 
     /// A word with address, pitch and tiling of a surface of the 2D engine, at the current position.
     pub(super) fn pitch_offset(&mut self, role: Role, word: u32) -> Result<(), Reason> {
-        let (number, object) = self.relocation()?;
+        let (number, &object) = self.relocation()?;
         let mut checked = word;
         if !self.options.keep_tiling {
             // The engine cannot read micro-tiled memory as a source; with the client's own tiling bits that

@@ -314,8 +314,31 @@ pub fn of(register: u32) -> Policy {
     }
 }
 
-/// What to do about the registers from byte offset `first` on, one after the other, to the end of the space.
+/// For each register, how many from there on are free.
+static FREE: [u16; REACHABLE] = free();
+
+const fn free() -> [u16; REACHABLE] {
+    let table = table();
+    let mut free = [0; REACHABLE];
+    let mut run = 0;
+    let mut i = REACHABLE;
+    while i > 0 {
+        i -= 1;
+        run = match table[i] {
+            Policy::Free => run + 1,
+            _ => 0,
+        };
+        free[i] = run;
+    }
+    free
+}
+
+/// How many registers from byte offset `first` on are [free](Policy::Free), one after the other. Streams write
+/// them in runs, so one look is worth many.
 #[inline]
-pub fn from(first: u32) -> &'static [Policy] {
-    TABLE.get((first >> 2) as usize..).unwrap_or_default()
+pub fn free_from(first: u32) -> usize {
+    match FREE.get((first >> 2) as usize) {
+        Some(run) => *run as usize,
+        None => 0,
+    }
 }

@@ -35,7 +35,7 @@ pub const REFUSED: &[(Registers, Policy)] = &[
     (One(mmio::VIPH_CONTROL), Policy::Display),
     // Status and waits of the register backbone outside the queue; PCI configuration.
     (
-        Block(mmio::RBBM_STATUS, mmio::RBBM_CMDFIFO_DATA),
+        Block(mmio::RBBM_STATUS, mmio::RBBM_CMDFIFO_STAT),
         Policy::Kernel,
     ),
     (Array(mmio::CONFIG_SPACE), Policy::Kernel),

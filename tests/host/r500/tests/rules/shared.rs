@@ -44,7 +44,7 @@ pub fn pipes(rules: &mut Vec<Rule>) {
             .with_options(FOUR)
     };
     for some in [0, 1, 7, 0xe] {
-        rules.push(rule(Reason::PipesRestricted, &end, all, some).shows_at(last - 1));
+        rules.push(rule(Reason::PipesRestricted, &end, all, some).shows_at(last));
     }
     // Neither state nor draws for some pipes only.
     for register in [
@@ -75,7 +75,7 @@ pub fn pipes(rules: &mut Vec<Rule>) {
     let last = single.here() - 1;
     rules.push(
         Rule::new(Reason::PipesRestricted, &single, last - 2, 0xe)
-            .shows_at(last - 1)
+            .shows_at(last)
             .with_objects(&SIZES),
     );
     // The Z pipes of RV530, which no other chip has.
@@ -90,7 +90,7 @@ pub fn pipes(rules: &mut Vec<Rule>) {
     for some in [0, 1, 2] {
         rules.push(
             Rule::new(Reason::PipesRestricted, &z, all, some)
-                .shows_at(last - 1)
+                .shows_at(last)
                 .with_objects(&SIZES)
                 .with_options(RV530),
         );
