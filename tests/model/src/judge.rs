@@ -108,7 +108,7 @@ kinds! {
     HostDataUnexpected = "host-data-unexpected",
     /// A new operation while one still waits for host data.
     HostDataMissing = "host-data-missing",
-    /// A new draw while one still waits for indices or vertices.
+    /// A new draw, or a wait for the 3D engine, while a draw still waits for indices or vertices.
     DrawDataMissing = "draw-data-missing",
     /// Indices or vertices that no draw waits for.
     DrawDataUnexpected = "draw-data-unexpected",

@@ -34,13 +34,14 @@ impl R5xx {
         self.judge_areas(m);
     }
 
-    /// A draw that waits for data holds up everything behind it.
+    /// A draw that waits for data holds up everything behind it. Here it is given up.
     pub(super) fn judge_unfinished(&mut self, m: &mut Machine) {
         if let Some(n) = self.engine3d.missing() {
             m.finding(
                 Kind::DrawDataMissing,
                 format_args!("a draw still waits for {n} dwords"),
             );
+            self.engine3d.abandon();
         }
     }
 
@@ -85,6 +86,7 @@ impl R5xx {
         }
         self.engine3d.written(offset, old, value);
         match offset {
+            mmio::GA_IDLE => self.latch_idle(),
             mmio::ZB_ZPASS_ADDR => self.write_passed(m, value),
             mmio::TX_INVALTAGS => self.bus.caches.invalidate_textures(),
             mmio::ZB_ZCACHE_CTLSTAT => {

@@ -224,7 +224,6 @@ impl R5xx {
                 }
             }
             mmio::RBBM_SOFT_RESET => self.soft_reset(m, value),
-            mmio::GA_IDLE => self.latch_idle(),
             mmio::GEN_INT_CNTL => {
                 self.regs.set(offset, value);
                 self.update_interrupt(m);
@@ -298,7 +297,7 @@ impl R5xx {
     /// judge is "clean", and what is left to wait for is DMA. A running CRTC reaches its lines at once.
     fn wait_until(&mut self, m: &mut Machine, value: u32) {
         use mmio::wait_until::{
-            WAIT_2D_IDLECLEAN, WAIT_3D_IDLECLEAN, WAIT_CRTC_VLINE, WAIT_DMA_GUI_IDLE,
+            WAIT_2D_IDLECLEAN, WAIT_3D_IDLE, WAIT_3D_IDLECLEAN, WAIT_CRTC_VLINE, WAIT_DMA_GUI_IDLE,
             WAIT_DMA_VID_IDLE, WAIT_FE_CRTC_VLINE, WAIT_RE_CRTC_VLINE,
         };
         let vline = WAIT_CRTC_VLINE.mask() | WAIT_RE_CRTC_VLINE.mask() | WAIT_FE_CRTC_VLINE.mask();
@@ -320,6 +319,9 @@ impl R5xx {
             }
             self.bus.caches.flush_2d();
         }
+        if WAIT_3D_IDLE.any(value) || WAIT_3D_IDLECLEAN.any(value) {
+            self.judge_unfinished(m);
+        }
         if WAIT_3D_IDLECLEAN.any(value) && self.bus.caches.dirty_3d() {
             m.finding(Kind::WaitOnDirtyCache, format_args!("3D"));
             self.bus.caches.flush_color();
@@ -334,7 +336,7 @@ impl R5xx {
 
     /// Blocks are held in reset as long as their bit is set; what they lose, they lose when it becomes set.
     fn soft_reset(&mut self, m: &mut Machine, value: u32) {
-        use mmio::rbbm_soft_reset::{SOFT_RESET_E2, SOFT_RESET_HDP, SOFT_RESET_RB};
+        use mmio::rbbm_soft_reset::{SOFT_RESET_E2, SOFT_RESET_HDP, SOFT_RESET_RB, SOFT_RESET_VAP};
         let rising = value & !self.regs.get(mmio::RBBM_SOFT_RESET);
         self.regs.set(mmio::RBBM_SOFT_RESET, value);
         if rising != 0 {
@@ -357,6 +359,9 @@ impl R5xx {
             self.engine2d.reset();
             self.bus.caches.flush_2d();
         }
+        if SOFT_RESET_VAP.any(rising) {
+            self.engine3d.abandon();
+        }
         if SOFT_RESET_RB.any(rising) {
             self.bus.caches.flush_2d();
             self.bus.caches.flush_color();
@@ -368,7 +373,7 @@ impl R5xx {
     }
 
     /// GA_IDLE takes down who is idle: all units of the pipe.
-    fn latch_idle(&mut self) {
+    pub(super) fn latch_idle(&mut self) {
         let units = self.regs.register(mmio::GA_IDLE).map_or(0, |r| r.mask());
         self.regs.set(mmio::GA_IDLE, units);
     }

@@ -96,6 +96,11 @@ impl Engine3d {
             .map(|p| p.trigger.dwords().saturating_sub(p.come))
     }
 
+    /// A waiting draw is forgotten.
+    pub fn abandon(&mut self) {
+        self.pending = None;
+    }
+
     /// `VAP_VF_CNTL` was written: a draw begins, and a waiting one is lost. Returns what is drawn, in words; none if nothing.
     /// If [`Engine3d::missing`] then says so, the rest of its data is to come by [`Engine3d::feed`].
     pub fn trigger(&mut self, regs: &Space, cntl: u32) -> Option<String> {

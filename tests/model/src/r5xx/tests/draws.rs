@@ -3,8 +3,11 @@
 //! Draws on the whole chip: what the memory side says to their footprints, caches, counters, clears.
 
 use lapidary_registers::RegArray;
-use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
+use lapidary_registers::r500::{REGISTERS, mmio};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 use super::{type0, type3};
 use crate::bench::{Bench, Touch, Who};
@@ -224,6 +227,22 @@ fn draws_and_their_data_belong_together() {
 }
 
 #[test]
+fn a_draw_without_its_data_never_ends() {
+    let mut b = bench();
+    let draw = type3(op::_3D_DRAW_INDX_2, &[0x0003_0014]);
+    let found = run(&mut b, &[&scene(), &draw, &flush()]);
+    assert_eq!((found[0].0, found.len()), (Kind::DrawDataMissing, 1));
+    // A reset of the vertex unit helps as well.
+    assert_eq!(run(&mut b, &[&draw]), []);
+    b.write(
+        mmio::RBBM_SOFT_RESET,
+        mmio::rbbm_soft_reset::SOFT_RESET_VAP.mask(),
+    );
+    b.write(mmio::RBBM_SOFT_RESET, 0);
+    assert_eq!(run(&mut b, &[&triangle(), &flush()]), []);
+}
+
+#[test]
 fn clean_means_colour_and_depth() {
     let parts = flush();
     let (color, rest) = parts.split_at(2);
@@ -395,4 +414,36 @@ fn a_padded_pair_of_arrays() {
         []
     );
     assert_eq!(b.peek("VAP_VTX_AOS_ADDR_EVEN[0]"), Some(VERTICES));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    /// Whatever the registers hold, a draw is judged without panic and in bounded time.
+    #[test]
+    fn any_state_can_be_drawn_with(
+        writes in vec((any::<prop::sample::Index>(), any::<u32>()), 0..120),
+        cntl in any::<u32>(),
+        data in vec(any::<u32>(), 0..40),
+    ) {
+        let pipe: Vec<u32> = REGISTERS
+            .iter()
+            .filter(|r| ["VAP", "GB", "SU", "SC", "TX", "US", "FG", "CB", "ZB"].contains(&r.block))
+            .filter(|r| r.variants.is_empty())
+            .flat_map(|r| (0..r.len).map(|i| r.offset + i * r.stride))
+            // What the header of a packet has room for.
+            .filter(|offset| *offset < 0x8000)
+            .collect();
+        for chip in ["rv515", "rv530", "r580"] {
+            let mut b = Bench::new(chip, 1 << 20).unwrap();
+            let mut words = scene();
+            for (i, value) in &writes {
+                words.extend(type0(*i.get(&pipe), &[*value]));
+            }
+            words.extend(type3(op::_3D_DRAW_INDX_2, &[&[cntl], &data[..]].concat()));
+            words.extend(triangle());
+            let ended = b.execute(&words);
+            let found = b.findings();
+            prop_assert!(ended, "{chip} {:?} {found:?}", b.peek("RBBM_STATUS"));
+        }
+    }
 }
