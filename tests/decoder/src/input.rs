@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Reads streams from files: raw dwords, or text with hexadecimal numbers.
+//! Reads streams from files: raw dwords, text with hexadecimal numbers, or recordings of
+//! [`lapidary_streams`].
 
 use anyhow::{Context, Result, bail};
 
@@ -12,11 +13,16 @@ pub enum Format {
     /// Hexadecimal numbers, with or without `0x`, between blanks or commas. `#` and `//` begin a comment; `address:` at the beginning
     /// of a line is skipped.
     Hex,
+    /// A submission that was recorded from a client.
+    Recording,
 }
 
 impl Format {
-    /// Text if everything in it could be, else raw.
+    /// A recording if it is one, text if everything in it could be, else raw.
     pub fn guess(bytes: &[u8]) -> Format {
+        if std::str::from_utf8(bytes).is_ok_and(|text| lapidary_streams::parse(text).is_ok()) {
+            return Format::Recording;
+        }
         let text = !bytes.is_empty()
             && bytes
                 .iter()
@@ -29,11 +35,16 @@ impl Format {
 /// The dwords of a file.
 ///
 /// # Errors
-/// If raw data is not a number of whole dwords, or text is not hexadecimal numbers of at most 32 bits.
+/// If raw data is not a number of whole dwords, text is not hexadecimal numbers of at most 32 bits, or a
+/// recording does not have its form.
 pub fn dwords(bytes: &[u8], format: Format) -> Result<Vec<u32>> {
     match format {
         Format::Raw => raw(bytes),
         Format::Hex => hex(std::str::from_utf8(bytes).context("not a text")?),
+        Format::Recording => {
+            let text = std::str::from_utf8(bytes).context("not a text")?;
+            Ok(lapidary_streams::parse(text)?.words)
+        }
     }
 }
 
@@ -111,6 +122,9 @@ mod tests {
         assert_eq!(Format::guess(b"c0001000 0\n"), Format::Hex);
         assert_eq!(Format::guess(&[0xc8, 5, 0, 0]), Format::Raw);
         assert_eq!(Format::guess(b"abcdxyz!"), Format::Raw);
+        let recording = b"program clear\nflags 1\nring 0\nwords 1\n80000000\n";
+        assert_eq!(Format::guess(recording), Format::Recording);
+        assert_eq!(dwords(recording, Format::Recording).unwrap(), [0x8000_0000]);
         assert_eq!(Format::guess(b""), Format::Raw);
     }
 }

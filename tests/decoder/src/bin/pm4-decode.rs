@@ -36,12 +36,14 @@ struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// Text if it can be read as hexadecimal numbers, else raw.
+    /// A recording if it is one, text if it can be read as hexadecimal numbers, else raw.
     Auto,
     /// Little-endian dwords.
     Raw,
     /// Text.
     Hex,
+    /// A recorded submission.
+    Recording,
 }
 
 fn number(text: &str) -> Result<u64> {
@@ -81,6 +83,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         Kind::Auto => Format::guess(&bytes),
         Kind::Raw => Format::Raw,
         Kind::Hex => Format::Hex,
+        Kind::Recording => Format::Recording,
     };
     let words =
         input::dwords(&bytes, format).with_context(|| arguments.file.display().to_string())?;
