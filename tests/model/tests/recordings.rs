@@ -9,7 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use lapidary_model::bench::Bench;
+use lapidary_model::bench::{Bench, Who};
+use lapidary_model::r5xx::engine3d::area::Client;
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
 use lapidary_streams::{Recording, Stream};
@@ -93,6 +94,7 @@ fn relocate(stream: &Stream, objects: &[u32]) -> Vec<u32> {
 fn replay(chip: &str, recordings: &[Recording]) -> BTreeMap<String, Vec<String>> {
     let mut complaints: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut bench = Bench::new(chip, 256 << 20).unwrap();
+    let (mut pictures, mut whole) = (0, 0);
     for recording in recordings {
         let stream = &recording.stream;
         let objects = place(stream);
@@ -100,7 +102,24 @@ fn replay(chip: &str, recordings: &[Recording]) -> BTreeMap<String, Vec<String>>
         for (at, object) in objects.iter().zip(&stream.objects) {
             bench.object(*at, object.size, &recording.name);
         }
+        bench.touched();
         let ended = bench.execute(&relocate(stream, &objects));
+        for touch in bench.touched() {
+            // What a client does not announce as written it does not expect to change.
+            let announced = touch.object.is_some_and(|i| stream.objects[i].write != 0);
+            if touch.write && !announced {
+                let line = format!("{}: {touch:?}", recording.name);
+                let all = complaints.entry("unannounced write".into()).or_default();
+                all.push(line);
+            }
+            if let (Who::Client(Client::Color(_) | Client::Texture(_)), Some(i)) =
+                (touch.who, touch.object)
+            {
+                let end = touch.end - u64::from(objects[i]);
+                pictures += 1;
+                whole += u32::from(end + 4096 > stream.objects[i].size);
+            }
+        }
         if !ended {
             let name = recording.name.clone();
             complaints
@@ -115,7 +134,13 @@ fn replay(chip: &str, recordings: &[Recording]) -> BTreeMap<String, Vec<String>>
     }
     let draws = bench.counter("draws_not_executed");
     assert!(draws >= 1, "nothing was drawn");
-    println!("{chip}: {} streams, {draws} draws", recordings.len());
+    println!(
+        "{chip}: {} streams, {draws} draws, {whole} of {pictures} pictures fill their object",
+        recordings.len()
+    );
+    // Clients allocate what hardware needs. Some draws reach only a face, a level or a half; if many did, the
+    // model's layout would be too small.
+    assert!(whole * 10 >= pictures * 8, "{whole} of {pictures}");
     complaints
 }
 
