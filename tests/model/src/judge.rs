@@ -96,6 +96,8 @@ kinds! {
     ScanoutMoved = "scanout-moved",
     /// An engine touched memory outside of all objects that the test declared.
     OutsideObjects = "outside-objects",
+    /// A command stream was switched on while HDP_FB_LOCATION, by which the CPU reaches VRAM, was not where VRAM lies.
+    HostPathMismatch = "host-path-mismatch",
     /// A CPU access to VRAM beyond its end.
     VramRange = "vram-range",
     /// A surface the 2D engine cannot draw to or read from.
@@ -166,6 +168,9 @@ impl fmt::Display for Doing {
     }
 }
 
+/// Bytes of a detail that is put together from several findings, about.
+const LONGEST_DETAIL: usize = 8192;
+
 /// Collects findings.
 #[derive(Default)]
 pub struct Judge {
@@ -187,7 +192,7 @@ impl Judge {
             .and_modify(|f| {
                 f.count = f.count.saturating_add(1);
                 // Each of these comes once, and each is to be named.
-                if kind == Kind::UnimplementedRegister {
+                if kind == Kind::UnimplementedRegister && f.detail.len() < LONGEST_DETAIL {
                     log::warn!("finding {kind}: {detail}");
                     f.detail = format!("{}; {detail}", f.detail);
                 }

@@ -181,6 +181,9 @@ impl R5xx {
             self.write_pipe(m, offset, value);
             return;
         }
+        if offset == mmio::CP_CSQ_CNTL {
+            self.judge_host_path(m, value);
+        }
         match offset {
             mmio::MM_DATA => self.write_mm_data(m, value, source),
             mmio::PCIE_DATA => {
@@ -263,6 +266,10 @@ impl R5xx {
                     self.bus.caches.flush_2d();
                 }
                 self.tell_engine2d(m, offset, value);
+            }
+            _ if mmio::SURFACE_INFO.index_of(offset).is_some() => {
+                self.surface(m, offset, value);
+                self.regs.set(offset, value);
             }
             _ if self.cp_write(m, offset, value, source)
                 || self.dma_write(m, offset, value, source) => {}
@@ -369,6 +376,38 @@ impl R5xx {
         }
         if SOFT_RESET_HDP.any(rising) {
             self.bus.caches.invalidate_host();
+        }
+    }
+
+    /// A stream is about to be switched on: the CPU must find what the chip will read, and the other way round.
+    fn judge_host_path(&self, m: &mut Machine, value: u32) {
+        let off = |v| cp::modes(v).0 == Mode::Off;
+        if off(value) || !off(self.regs.get(mmio::CP_CSQ_CNTL)) {
+            return;
+        }
+        let host = mmio::hdp_fb_location::HDP_FB_START.get(self.regs.get(mmio::HDP_FB_LOCATION));
+        let (start, _) = self.bus.frame_buffer();
+        if u64::from(host) << 16 != start {
+            m.finding(
+                Kind::HostPathMismatch,
+                format_args!("HDP_FB_LOCATION {host:#06x}, VRAM at {start:#010x}"),
+            );
+        }
+    }
+
+    /// A surface that tiles or swaps would change what the CPU sees of VRAM, which QEMU maps as it is.
+    fn surface(&self, m: &mut Machine, offset: u32, value: u32) {
+        use mmio::surface_info::{AP0_SWP, AP1_SWP, TILE_MACRO, TILE_MICRO};
+        let acts = |v| {
+            [AP0_SWP, AP1_SWP, TILE_MACRO, TILE_MICRO]
+                .iter()
+                .any(|f| f.any(v))
+        };
+        if acts(value) && !acts(self.regs.get(offset)) {
+            m.finding(
+                Kind::UnimplementedRegister,
+                format_args!("a surface for the CPU, {value:#010x}"),
+            );
         }
     }
 

@@ -153,3 +153,26 @@ fn idle_units_are_taken_down_by_a_write_or_a_reset() {
     );
     assert_eq!(b.read(mmio::GA_IDLE), idle);
 }
+
+#[test]
+fn the_hosts_path_to_vram_must_be_right() {
+    let mut b = Bench::new();
+    b.write(mmio::HDP_FB_LOCATION, 0xc001);
+    b.load_microcode();
+    b.start(4);
+    let found = b.findings();
+    assert_eq!(found, [(Kind::HostPathMismatch, 1)]);
+}
+
+#[test]
+fn surfaces_that_act_are_found() {
+    let mut b = Bench::new();
+    let info = mmio::SURFACE_INFO.at(2).unwrap();
+    b.write(info, mmio::surface_info::PITCHSEL.of(64));
+    b.write(info, 0);
+    assert!(b.findings().is_empty());
+    let tiled = mmio::surface_info::TILE_MACRO.mask();
+    b.write(info, tiled);
+    b.write(info, tiled | 1);
+    assert_eq!(b.findings(), [(Kind::UnimplementedRegister, 1)]);
+}
