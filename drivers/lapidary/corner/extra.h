@@ -26,6 +26,8 @@ struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, const struct drm_
 					bool write, u64 context);
 void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
 			  struct dma_fence *fence, enum dma_resv_usage usage);
+size_t lapidary_gem_look_up(struct drm_file *file, const u32 *handles,
+			    struct drm_gem_object **objects, size_t count);
 void lapidary_exec_init(struct drm_exec *exec, unsigned int objects);
 bool lapidary_fence_begin_signalling(void);
 void lapidary_fence_end_signalling(bool cookie);

@@ -25,7 +25,10 @@ use kernel::{
     sync::aref::ARef, //
 };
 
-use crate::corner::mmap;
+use crate::corner::{
+    extra,
+    mmap, //
+};
 
 /// Where a page of an object lies at the moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,6 +121,58 @@ pub fn new<T: Backed>(
         (*raw).funcs = &Table::<T>::FUNCS;
     }
     Ok(object)
+}
+
+/// Handles that [`look_up`] turns into objects at once.
+const BATCH: usize = 32;
+
+/// Passes on the objects of `entries`, each of which has a `handle` of `file`, in order.
+///
+/// # Errors
+///
+/// `ENOENT` at the first handle that is none, and the first error of `each`; the entries before have been passed on.
+pub fn look_up<D, T, R>(
+    file: &drm::File<D::File>,
+    entries: &[R],
+    handle: fn(&R) -> u32,
+    mut each: impl FnMut(&R, ARef<gem::Object<T>>) -> Result,
+) -> Result
+where
+    D: drm::Driver<Object = gem::Object<T>>,
+    T: gem::DriverObject<Driver = D>,
+{
+    let raw_file = ptr::from_ref(file).cast_mut().cast();
+    for entries in entries.chunks(BATCH) {
+        let mut handles = [0; BATCH];
+        let mut objects = [ptr::null_mut(); BATCH];
+        for (to, entry) in handles.iter_mut().zip(entries) {
+            *to = handle(entry);
+        }
+        // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`; both arrays are as long as a batch.
+        let found = unsafe {
+            extra::lapidary_gem_look_up(
+                raw_file,
+                handles.as_ptr(),
+                objects.as_mut_ptr(),
+                entries.len(),
+            )
+        };
+        let mut result = Ok(());
+        for (entry, &raw) in entries.iter().zip(&objects).take(found) {
+            // SAFETY: All objects of a file belong to its driver, of which `T` is the object type; the reference
+            // is ours.
+            let object =
+                unsafe { ARef::from_raw(ptr::NonNull::from(gem::Object::<T>::from_raw(raw))) };
+            if result.is_ok() {
+                result = each(entry, object);
+            }
+        }
+        result?;
+        if found < entries.len() {
+            return Err(ENOENT);
+        }
+    }
+    Ok(())
 }
 
 struct Table<T>(T);

@@ -78,6 +78,29 @@ void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_attach);
 
+/*
+ * The objects of handles, each with a reference, all under one lock. Says how many there are before the first
+ * handle that is none.
+ */
+size_t lapidary_gem_look_up(struct drm_file *file, const u32 *handles,
+			    struct drm_gem_object **objects, size_t count)
+{
+	struct drm_gem_object *object;
+	size_t i;
+
+	spin_lock(&file->table_lock);
+	for (i = 0; i < count; i++) {
+		object = idr_find(&file->object_idr, handles[i]);
+		if (!object)
+			break;
+		drm_gem_object_get(object);
+		objects[i] = object;
+	}
+	spin_unlock(&file->table_lock);
+	return i;
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_look_up);
+
 /* A lock transaction that a signal may end, and in which objects may be named several times. */
 void lapidary_exec_init(struct drm_exec *exec, unsigned int objects)
 {

@@ -22,6 +22,12 @@ use kernel::{
         RBTreeNode, //
     },
     sync::{
+        atomic::{
+            Acquire,
+            Atomic,
+            Relaxed,
+            Release, //
+        },
         Arc,
         Mutex, //
     },
@@ -57,22 +63,27 @@ const GPU_PAGE: usize = 4096;
 pub struct Slot {
     #[pin]
     inner: Mutex<Inner>,
+    /// [`PLACED`] while it has addresses, and how many jobs use them. Only a place without users is taken away.
+    state: Atomic<u64>,
+    /// The first address, while it has any.
+    addr: Atomic<GpuAddr>,
+    /// When it was last placed.
+    used: Atomic<u64>,
     /// Bytes, whole pages.
     size: u64,
     /// Alignment of the address.
     align: u64,
 }
 
-/// What changes about a slot.
+/// In the state of a slot: it has addresses.
+const PLACED: u64 = 1 << 63;
+
+/// What belongs to a slot.
 struct Inner {
     /// Taken hold of when first needed, until the object is freed.
     pages: Option<Pages>,
     /// Addresses, while in the window. The pages are mapped for the device exactly then.
     range: Option<Range>,
-    /// How many jobs use the address.
-    users: usize,
-    /// When it was last placed.
-    used: u64,
 }
 
 impl Slot {
@@ -82,9 +93,10 @@ impl Slot {
                 inner <- new_mutex!(Inner {
                     pages: None,
                     range: None,
-                    users: 0,
-                    used: 0,
                 }),
+                state: Atomic::new(0),
+                addr: Atomic::new(0),
+                used: Atomic::new(0),
                 size,
                 align,
             }),
@@ -99,7 +111,7 @@ impl Slot {
 
     /// Whether the object has addresses at the moment.
     pub(super) fn is_placed(&self) -> bool {
-        self.inner.lock().range.is_some()
+        self.state.load(Relaxed) & PLACED != 0
     }
 
     /// Reports the page frame numbers of `object`, whose slot this is, from page `first` on.
@@ -125,8 +137,39 @@ impl Slot {
 
     /// Ends one use that [`place`] began.
     pub(super) fn leave(&self) {
-        let mut inner = self.inner.lock();
-        inner.users = inner.users.saturating_sub(1);
+        self.state.fetch_sub(1, Release);
+    }
+
+    /// The address, with one user more, if there is one.
+    fn again(&self, now: u64) -> Option<GpuAddr> {
+        let mut old = self.state.load(Relaxed);
+        while old & PLACED != 0 {
+            match self.state.cmpxchg(old, old + 1, Acquire) {
+                Ok(_) => {
+                    self.used.store(now, Relaxed);
+                    return Some(self.addr.load(Relaxed));
+                }
+                Err(other) => old = other,
+            }
+        }
+        None
+    }
+
+    /// The address is `addr` from now on, and has one user.
+    fn begin(&self, addr: GpuAddr, now: u64) {
+        self.addr.store(addr, Relaxed);
+        self.used.store(now, Relaxed);
+        self.state.fetch_add(PLACED + 1, Release);
+    }
+
+    /// Nobody gets the address any more, if nobody uses it now; says whether that is so.
+    fn end_if_idle(&self) -> bool {
+        self.state.cmpxchg(PLACED, 0, Acquire).is_ok()
+    }
+
+    /// Nobody gets the address any more. It has one.
+    fn end(&self) {
+        self.state.fetch_sub(PLACED, Acquire);
     }
 }
 
@@ -136,14 +179,6 @@ impl Inner {
             Some(pages) => Ok(pages),
             empty => Ok(empty.insert(Pages::get(object)?)),
         }
-    }
-
-    /// The address, with one user more, if there is one.
-    fn again(&mut self, now: u64) -> Option<GpuAddr> {
-        let start = self.range.as_ref()?.start();
-        self.users += 1;
-        self.used = now;
-        Some(start)
     }
 }
 
@@ -197,25 +232,25 @@ impl Gtt {
         loop {
             let mut oldest: Option<(u64, &Arc<Slot>)> = None;
             for slot in self.placed.values() {
-                let inner = slot.inner.lock();
-                if inner.users == 0 && oldest.is_none_or(|(used, _)| inner.used < used) {
-                    oldest = Some((inner.used, slot));
+                let used = slot.used.load(Relaxed);
+                let idle = slot.state.load(Relaxed) == PLACED;
+                if idle && oldest.is_none_or(|(other, _)| used < other) {
+                    oldest = Some((used, slot));
                 }
             }
             let Some((_, slot)) = oldest else {
                 return false;
             };
             let slot = slot.clone();
-            let mut inner = slot.inner.lock();
-            if inner.users == 0 {
-                self.clear(&mut inner, hardware);
+            if slot.end_if_idle() {
+                self.clear(&mut slot.inner.lock(), hardware);
                 return true;
             }
             // A job has found it in place since it was looked at: it stays.
         }
     }
 
-    /// Takes the addresses of a slot, if it has any.
+    /// Takes the addresses of a slot, if it has any. Nobody uses them or gets them any more.
     fn clear(&mut self, inner: &mut Inner, hardware: &Hardware<'_>) {
         let Some(range) = inner.range.take() else {
             return;
@@ -254,7 +289,9 @@ impl Tenant for Gtt {
         hardware.space.flush();
         for slot in placed.values() {
             let mut inner = slot.inner.lock();
-            inner.range = None;
+            if inner.range.take().is_some() {
+                slot.end();
+            }
             if let Some(pages) = &mut inner.pages {
                 pages.unmap(hardware.dev);
             }
@@ -275,14 +312,11 @@ pub(super) fn place<O: IntoGEMObject>(
     object: &O,
     now: u64,
 ) -> Result<GpuAddr> {
-    {
-        let mut inner = slot.inner.lock();
-        if let Some(addr) = inner.again(now) {
-            return Ok(addr);
-        }
-        // Before the window is locked, since this may take long.
-        inner.pages(object)?;
+    if let Some(addr) = slot.again(now) {
+        return Ok(addr);
     }
+    // Before the window is locked, since this may take long.
+    slot.inner.lock().pages(object)?;
 
     let mut guard = gtt.lock();
     let (gtt, hardware) = guard.parts();
@@ -290,10 +324,11 @@ pub(super) fn place<O: IntoGEMObject>(
     let range = gtt.find(slot, &hardware)?;
     let node = RBTreeNode::new(range.start(), slot.clone(), GFP_KERNEL)?;
 
-    let mut inner = slot.inner.lock();
-    if let Some(addr) = inner.again(now) {
+    // From here on nobody else gives it addresses or takes them.
+    if let Some(addr) = slot.again(now) {
         return Ok(addr);
     }
+    let mut inner = slot.inner.lock();
     let pages = inner.pages(object)?;
     pages.map(hardware.dev)?;
     let first = gtt.entry(range.start());
@@ -305,8 +340,10 @@ pub(super) fn place<O: IntoGEMObject>(
     }
     hardware.space.flush();
     gtt.placed.insert(node);
+    let addr = range.start();
     inner.range = Some(range);
-    inner.again(now).ok_or(EINVAL)
+    slot.begin(addr, now);
+    Ok(addr)
 }
 
 /// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones.
@@ -330,6 +367,7 @@ pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
         let mut inner = slot.inner.lock();
         // Without hardware the slot has left the window already.
         if let Some(hardware) = hardware {
+            slot.end_if_idle();
             gtt.clear(&mut inner, &hardware);
         }
         inner.pages.take()
@@ -346,11 +384,6 @@ mod tests {
         gem_kunit::Machine,
         lent::Lease, //
     };
-    use kernel::sync::atomic::{
-        Atomic,
-        Relaxed, //
-    };
-
     const START: GpuAddr = 0x8000_0000;
     const PAGE: u64 = PAGE_SIZE as u64;
 

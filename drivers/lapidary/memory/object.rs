@@ -81,6 +81,8 @@ pub struct Object<F: Family> {
     wanted: Domain,
     /// Behind this fence, VRAM is clear. Not set for system pages.
     cleared: SetOnce<ARef<Fence>>,
+    /// The content may be looked at, for good: it is system pages, or clear VRAM.
+    clean: Atomic<bool>,
     /// Flags in the low half, pitch in the high half: kept for user space.
     tiling: Atomic<u64>,
     /// User space's number for [`Object::wanted`], kept for it.
@@ -103,6 +105,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
         try_pin_init!(Self {
             hook: Hook::new(),
             memory: args.memory,
+            clean: Atomic::new(matches!(args.home, Home::System(_))),
             home: args.home,
             wanted: args.wanted,
             cleared: SetOnce::new(),
@@ -213,15 +216,16 @@ impl<F: Family> Object<F> {
 
     /// Fails if the content may not be looked at: the clearing of VRAM has failed, or never began.
     fn check(&self) -> Result {
-        match (&self.home, self.cleared.as_ref()) {
-            (Home::System(_), _) => Ok(()),
-            (Home::Vram(_), Some(fence)) => match fence.result() {
-                Some(Err(_)) => Err(EIO),
-                // Pending is fine: whoever asks is behind it.
-                _ => Ok(()),
-            },
-            (Home::Vram(_), None) => Err(EIO),
+        if self.clean.load(Relaxed) {
+            return Ok(());
         }
+        match self.cleared.as_ref().ok_or(EIO)?.result() {
+            Some(Ok(())) => self.clean.store(true, Relaxed),
+            Some(Err(_)) => return Err(EIO),
+            // Pending is fine: whoever asks is behind it.
+            None => {}
+        }
+        Ok(())
     }
 }
 

@@ -9,10 +9,12 @@ use kernel::{
         self,
         gem::BaseObject, //
     },
-    prelude::*, //
+    prelude::*,
+    sync::aref::ARef, //
 };
 
 use crate::{
+    corner::gem,
     driver::File,
     family::{
         Family,
@@ -23,7 +25,10 @@ use crate::{
         Bo,
         Use, //
     },
-    portable::cs::Placement,
+    portable::{
+        cs::Placement,
+        radeon_uapi::CsReloc, //
+    },
     submit::{
         checked::Checked,
         stream::UserStream,
@@ -63,12 +68,16 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
         } = &mut *space;
         uses.reserve(count, GFP_KERNEL)?;
         let facts = facts.room(count)?;
-        for (reloc, fact) in relocs.filled(count).iter().zip(facts) {
+        let mut facts = facts.iter_mut();
+        let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {
             let placement = Placement::new(reloc).map_err(|_| EINVAL)?;
-            let object = Bo::<F>::lookup_handle(file, reloc.handle)?;
-            *fact = I::object(object.size() as u64, object.tiling().0);
-            uses.push(Use::new(object, placement.write), GFP_KERNEL)?;
-        }
+            if let Some(fact) = facts.next() {
+                *fact = I::object(object.size() as u64, object.tiling().0);
+            }
+            uses.push_within_capacity(Use::new(object, placement.write))
+                .map_err(|_| ENOMEM)
+        };
+        gem::look_up(file, relocs.filled(count), |reloc| reloc.handle, each)?;
         Ok(Objects {
             space,
             words,
