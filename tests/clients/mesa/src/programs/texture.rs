@@ -38,7 +38,8 @@ pub fn mipmaps(scene: &Scene) -> Result<()> {
         scene.texture(width, height)?;
         gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
     }
-    // Levels given one by one, smaller than the pattern's tiles.
+    // Levels given one by one, smaller than the pattern's tiles. Mesa writes a small level directly if the
+    // GPU is done with the one before, else by a copy; waiting makes it the same in every run.
     let texture = gl.create_texture().map_err(|e| anyhow!(e))?;
     gl.bind_texture(c::TEXTURE_2D, Some(texture));
     scene.sampling(c::TEXTURE_2D, c::LINEAR_MIPMAP_LINEAR, c::LINEAR, c::REPEAT);
@@ -54,6 +55,7 @@ pub fn mipmaps(scene: &Scene) -> Result<()> {
             c::UNSIGNED_BYTE,
             Some(&pixels),
         );
+        scene.done("a level")?;
     }
     gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
     scene.read(0, 0, 16, 16)?;
