@@ -136,6 +136,14 @@ pub struct Locked<'a, O> {
 }
 
 impl<O: IntoGEMObject> Locked<'_, O> {
+    /// Whether no other driver can have added fences to `object`: it was neither given to one nor comes from one.
+    pub fn is_private(&self, object: &O) -> bool {
+        let object = object.as_raw();
+        // SAFETY: The object is alive. A driver that is given the object at this moment needs the reservation, which we
+        // have, before it can add a fence.
+        unsafe { (*object).dma_buf.is_null() && (*object).import_attach.is_null() }
+    }
+
     /// The first pending fence in `object` that does not belong to fence context `own` and that a reader (or,
     /// with `write`, a writer) has to wait for.
     pub fn foreign(&self, object: &O, write: bool, own: u64) -> Option<ARef<Fence>> {

@@ -54,7 +54,8 @@ pub(super) fn submit<F: RadeonFamily>(
     pin_init::stack_pin_init!(let exec = checked.exec());
     let locked = checked.lock(exec)?;
     let (_, lane) = running.ring(RING).ok_or(EINVAL)?;
-    locked.wait(dev, lane.timeline().context())?;
+    let only = running.gpu().rings().len() == 1;
+    locked.wait(dev, lane.timeline().context(), only)?;
     locked
         .place(running)?
         .submit(running, RING, || submitter() == before)?;

@@ -38,13 +38,17 @@ pub struct Locked<'e, F: Family, I: Isolation> {
 }
 
 impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
-    /// Waits for work of others on the objects. Fences of context `own` are in order on the ring anyway.
+    /// Waits for work of others on the objects. Fences of context `own` are in order on the ring anyway; if it is the
+    /// `only` one of this GPU, objects that no other driver knows have no others.
     ///
     /// # Errors
     ///
     /// `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s, `ENODEV` at unbind.
-    pub fn wait(&self, shared: &Shared<F>, own: u64) -> Result {
+    pub fn wait(&self, shared: &Shared<F>, own: u64, only: bool) -> Result {
         for item in self.uses.iter() {
+            if only && self.locked.is_private(item.object()) {
+                continue;
+            }
             let mut left = FOREIGN_MS / SLICE_MS;
             while let Some(fence) = self.locked.foreign(item.object(), item.writes(), own) {
                 while !fence.wait(true, SLICE_MS)? {
