@@ -68,7 +68,7 @@ impl Row {
 /// All rows; those of recorded submissions if there are any.
 pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (dwords, objects, times) in [(8, 1, 48), (500, 2, 48), (4096, 64, 32), (16384, 512, 8)] {
+    for (dwords, objects, times) in [(8, 1, 128), (500, 2, 128), (4096, 64, 32), (16384, 512, 8)] {
         rows.push(Row::new(
             format!("cs {dwords}/{objects}"),
             Kind::Submission,
@@ -172,7 +172,7 @@ fn repeats(recordings: &[Recording]) -> usize {
         .iter()
         .map(|recording| recording.stream.words.len().next_multiple_of(64))
         .sum();
-    (128 * 1024 / words).min(32 / recordings.len()).max(1)
+    (128 * 1024 / words).min(96 / recordings.len()).max(1)
 }
 
 fn replay(side: &Side, recordings: &[Recording]) -> Result<Op> {
