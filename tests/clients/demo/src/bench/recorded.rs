@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use lapidary_guest::abi::{self, CsReloc};
 use lapidary_guest::{Bo, Device, Domain};
 use lapidary_streams::{Object, Recording};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::rc::Rc;
 
 /// Objects by what they have to be like, and by which of several alike in one submission.
@@ -60,12 +61,12 @@ fn prepare(device: &Rc<Device>, objects: &mut Pool, recording: &Recording) -> Re
     let mut entries = Vec::new();
     for &wanted in &stream.objects {
         let nth = seen.entry(wanted).and_modify(|n| *n += 1).or_insert(0);
-        let key = (wanted, *nth);
-        if !objects.contains_key(&key) {
-            objects.insert(key, make(device, wanted)?);
-        }
+        let object = match objects.entry((wanted, *nth)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(make(device, wanted)?),
+        };
         entries.push(CsReloc {
-            handle: objects[&key].handle(),
+            handle: object.handle(),
             read_domains: wanted.read,
             write_domain: wanted.write,
             flags: 0,

@@ -15,6 +15,9 @@ use std::rc::Rc;
 /// Does it once; told how many times it was done before in this round.
 pub type Op = Box<dyn FnMut(usize) -> Result<()>>;
 
+/// Makes on one side what a row needs.
+type Make = Box<dyn Fn(&Side) -> Result<Op>>;
+
 /// What kind of cost a row shows; decides the targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -37,7 +40,7 @@ pub struct Row {
     /// How often it is done in a round. Few enough that neither ring nor indirect buffers fill up, which
     /// would make someone wait.
     pub times: usize,
-    make: Box<dyn Fn(&Side) -> Result<Op>>,
+    make: Make,
 }
 
 impl Row {

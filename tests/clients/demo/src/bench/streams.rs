@@ -15,7 +15,7 @@ const ONE: u32 = 0x3f80_0000;
 /// Texture format with four components of 8 bits.
 const W8Z8Y8X8: u32 = 0xc;
 /// 256 pixels of 32 bits, in the form of `RB3D_COLORPITCH`: ARGB8888.
-const COLOR_PITCH: u32 = 256 | 6 << 21;
+const COLOR_PITCH: u32 = 256 | (6 << 21);
 
 /// A run of values: first register, how many values, all to the same register, and the value.
 struct Run(u32, usize, bool, u32);
