@@ -21,6 +21,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("info/unknown_requests", unknown),
         Test::new("info/bad_pointers", bad_pointers),
         Test::new("info/rings", rings),
+        Test::new("info/clocks", clocks),
         Test::new("info/one_owner_of_hyperz_and_cmask", owners),
         Test::new("info/usage_follows_objects", usage),
     ]
@@ -180,6 +181,21 @@ fn bad_pointers(context: &mut Context) -> Result<()> {
             refused(&format!("{name} to {value:#x}"), answer, Errno::FAULT)?;
         }
     }
+    Ok(())
+}
+
+/// The clocks that the video BIOS has set.
+fn clocks(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let most = device.info(find("MAX_SCLK"))?;
+    let engine = device.info(find("CURRENT_GPU_SCLK"))?;
+    let memory = device.info(find("CURRENT_GPU_MCLK"))?;
+    // In kHz and MHz; these chips have engines of 200 to 700 MHz.
+    ensure!(
+        (100_000..1_000_000).contains(&most) && engine == most / 1000,
+        "the engine is said to run at {engine} MHz, at most at {most} kHz"
+    );
+    ensure!((100..2000).contains(&memory), "the memory at {memory} MHz");
     Ok(())
 }
 

@@ -11,6 +11,7 @@ mod caching;
 mod checker;
 mod create;
 mod display;
+mod domains;
 mod drawing;
 mod draws;
 mod envelope;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     tests.extend(mapping::tests());
     tests.extend(caching::tests());
     tests.extend(objects::tests());
+    tests.extend(domains::tests());
     tests.extend(isolation::tests());
     tests.extend(sharing::tests());
     tests.extend(envelope::tests());

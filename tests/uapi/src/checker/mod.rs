@@ -32,6 +32,8 @@ pub fn tests() -> Vec<Test> {
         Test::new("checker/truncated_packets", truncated),
         Test::new("checker/forbidden_registers", forbidden_registers),
         Test::new("checker/forbidden_in_a_run", forbidden_run),
+        Test::new("checker/registers_beyond_the_engines", beyond_the_engines)
+            .lapidary_only("our checker admits registers by name"),
         Test::new(
             "checker/missing_relocation",
             relocations::missing_relocation,
@@ -296,6 +298,18 @@ fn forbidden_registers(context: &mut Context) -> Result<()> {
             &format!("register {offset:#06x}"),
             &stream,
         )?;
+    }
+    Ok(())
+}
+
+/// Every register of the display and of what comes behind it.
+fn beyond_the_engines(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for offset in (0x6000..0x8000).step_by(4) {
+        let mut stream = Stream::new();
+        stream.register(offset, 0);
+        let what = format!("register {offset:#06x}");
+        refused(&what, device.submit(&stream), Errno::INVAL)?;
     }
     Ok(())
 }

@@ -225,6 +225,32 @@ pub(super) fn count_address(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// Columns beyond the surface's pitch lie in its next rows, and those of the last row beyond the object. The driver
+/// lowers the scissor to what the objects hold; the judge watches.
+pub(super) fn wide_scissor(context: &mut Context) -> Result<()> {
+    let (device, bo) = client(context, Domain::Gtt)?;
+    let depth = surface(&device, SIZE, Domain::Gtt)?;
+    let good = Draw {
+        depth: Some(whole(&depth)),
+        ..Draw::on(whole(&bo))
+    };
+    let objects = [("colour", &bo), ("depth", &depth)];
+    for columns in [SIZE, 2, SIZE, SIZE + 1, SIZE + 64, 4096] {
+        let draw = Draw {
+            scissor: (columns, SIZE),
+            ..good.clone()
+        };
+        admit(
+            context,
+            &device,
+            &format!("{columns} columns"),
+            &draw,
+            &objects,
+        )?;
+    }
+    Ok(())
+}
+
 /// Sizes and offsets whose sums and products do not fit into 32 bits.
 pub(super) fn wrapping(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context, Domain::Gtt)?;

@@ -54,6 +54,9 @@ pub fn tests() -> Vec<Test> {
         Test::new("draws/index_buffer", limits::index_buffer).lapidary_only(BYTES),
         Test::new("draws/offset_of_a_texture", limits::texture_offset).lapidary_only(BYTES),
         Test::new("draws/address_of_a_count", limits::count_address).lapidary_only(BYTES),
+        Test::new("draws/wider_than_the_surface", limits::wide_scissor)
+            .needs_control()
+            .lapidary_only(BYTES),
         Test::new("draws/sizes_that_wrap", limits::wrapping).lapidary_only(BYTES),
         Test::new("draws/state_of_someone_else", limits::inherited)
             .lapidary_only("our checker knows only the state that the stream itself has set"),
