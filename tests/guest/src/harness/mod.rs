@@ -118,7 +118,7 @@ pub fn main(tests: Vec<Test>) -> ExitCode {
         eprintln!(
             "unknown option {flag}; usage: [--list] [--unmarked] [WORD...]\n\
              Runs all tests, or those whose name contains a word. --unmarked: as if no driver were known to \
-             differ; to look at what a mark says, as it may harm the kernel."
+             differ; for a guest of your own."
         );
         return ExitCode::from(2);
     }

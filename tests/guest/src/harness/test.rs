@@ -8,7 +8,7 @@
 //! - *It answers differently* ([`Test::upstream_answers`], [`Test::lapidary_answers`]): the test runs, and must
 //!   fail with exactly the answer that is known. When it passes, the difference is gone and so must the mark.
 //! - *It is left out* ([`Test::lapidary_only`], [`Test::upstream_only`]): for tests of something that the other
-//!   driver does not have, or that it cannot be asked without harm.
+//!   driver does not have or does not promise.
 
 use super::Context;
 use anyhow::Result;
