@@ -41,6 +41,7 @@ const BREAKS: &[Kind] = &[
     Kind::CpReconfigured,
     Kind::RingPointer,
     Kind::OnChipRange,
+    Kind::DrawDataMissing,
 ];
 
 const PAGE: u64 = 4096;

@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | `LAPIDARY_FUZZ` | how many streams; 60000 if it is not set |
 //! | `SEED` | number of the first round; from the clock, and printed, if it is not set |
-//! | `LAPIDARY_STREAMS` | a folder of recorded streams to use as well |
+//! | `LAPIDARY_STREAMS` | a folder of recorded streams to use as well; a round needs the same one to repeat |
 //! | `LAPIDARY_JOBS` | how many threads; all processors if it is not set |
 
 mod hostile;
@@ -31,6 +31,7 @@ mod two_d;
 mod vertices;
 
 use std::{
+    panic::{catch_unwind, AssertUnwindSafe},
     sync::{
         atomic::{AtomicBool, AtomicU64, Ordering},
         Mutex,
@@ -71,7 +72,11 @@ fn run(seed: u64, streams: u64, jobs: u64, recordings: &[Recording]) -> Result<R
                 while done.load(Ordering::Relaxed) < streams && !stop.load(Ordering::Relaxed) {
                     let round = seed.wrapping_add(next.fetch_add(1, Ordering::Relaxed));
                     let before = judge.report.streams();
-                    if let Err(text) = rounds::round(&mut judge, round, recordings) {
+                    let result = catch_unwind(AssertUnwindSafe(|| {
+                        rounds::round(&mut judge, round, recordings)
+                    }));
+                    let result = result.unwrap_or_else(|_| Err("a panic, see above".into()));
+                    if let Err(text) = result {
                         stop.store(true, Ordering::Relaxed);
                         let judged = done.load(Ordering::Relaxed);
                         let text = format!(
@@ -80,9 +85,14 @@ fn run(seed: u64, streams: u64, jobs: u64, recordings: &[Recording]) -> Result<R
                         fault.lock().expect("no thread has panicked").get_or_insert(text);
                     }
                     let judged = judge.report.streams() - before;
-                    done.fetch_add(judged, Ordering::Relaxed);
+                    let before = done.fetch_add(judged, Ordering::Relaxed);
                     if round % 64 == 0 {
-                        bar.set_position(done.load(Ordering::Relaxed));
+                        bar.set_position(before);
+                    }
+                    // Without a terminal there is no bar.
+                    let tenth = |n: u64| 10 * n / streams.max(1);
+                    if bar.is_hidden() && streams >= 1_000_000 && tenth(before) != tenth(before + judged) {
+                        println!("{} of {streams} streams", before + judged);
                     }
                 }
                 total.lock().expect("no thread has panicked").add(&judge.report);

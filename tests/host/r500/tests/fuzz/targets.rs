@@ -140,6 +140,9 @@ pub fn colors(s: &mut Scene<'_>, frame: Frame) {
     if rarely(s.rng, 8) {
         control = 0;
     }
+    if rarely(s.rng, 4) {
+        control |= rb3d_cctl::INDEPENDENT_COLOR_CHANNEL_MASK_ENABLE.of(1);
+    }
     if multiwrite {
         control |= rb3d_cctl::NUM_MULTIWRITES.of(targets - 1);
     }
@@ -174,6 +177,8 @@ pub fn colors(s: &mut Scene<'_>, frame: Frame) {
         _ if targets == 0 => 0,
         0 => 0,
         1 => s.rng.u32(..),
+        // Targets in turn.
+        2 => pick(s.rng, &[0xf, 0xf0, 0xf00, 0xf000, 0x0ff0]),
         _ => 0xffff,
     };
     let blend = match s.rng.u32(..4) {
@@ -289,6 +294,29 @@ pub fn samples(s: &mut Scene<'_>, frame: Frame) {
     } else {
         s.on().write(mmio::RB3D_AARESOLVE_CTL, 0);
     }
+}
+
+/// One register of the state, so that what was found in order before is not so any more.
+pub fn change(s: &mut Scene<'_>) {
+    s.piece();
+    let (register, value) = match s.rng.u32(..10) {
+        0 => (mmio::GB_AA_CONFIG, s.rng.u32(..8)),
+        1 => (mmio::RB3D_COLOR_CHANNEL_MASK, s.rng.u32(..)),
+        2 | 3 => {
+            let output = mmio::US_OUT_FMT.at(s.rng.u32(..4)).expect("four");
+            (output, pick(s.rng, &[0, 15]))
+        }
+        4 => (mmio::RB3D_BLENDCNTL, s.rng.u32(..8)),
+        5 => (
+            mmio::RB3D_CCTL,
+            rb3d_cctl::NUM_MULTIWRITES.of(s.rng.u32(..4)),
+        ),
+        6 => (mmio::ZB_CNTL, s.rng.u32(..8)),
+        7 => (mmio::ZB_FORMAT, s.rng.u32(..3)),
+        8 => (mmio::ZB_BW_CNTL, zb_bw_cntl::ZB_CB_CLEAR.of(s.rng.u32(..2))),
+        _ => (mmio::RB3D_AARESOLVE_CTL, s.rng.u32(..2)),
+    };
+    s.on().write(register, value);
 }
 
 /// Pixels are counted from here on.

@@ -55,10 +55,10 @@ pub fn add(s: &mut Scene<'_>) {
     if query {
         targets::query_begin(s);
     }
-    for draw_number in 0..pick(s.rng, &[1, 1, 1, 2, 3]) {
+    for draw_number in 0..pick(s.rng, &[1, 1, 2, 2, 3]) {
         if draw_number > 0 {
             // Some of the state again.
-            match s.rng.u32(..8) {
+            match s.rng.u32(..10) {
                 0 => {
                     frame = targets::frame(s);
                     targets::scissors(s, frame);
@@ -72,7 +72,7 @@ pub fn add(s: &mut Scene<'_>) {
                 }
                 5 => targets::samples(s, frame),
                 6 => state::harmless(s),
-                _ => {}
+                _ => targets::change(s),
             }
             if rarely(s.rng, 8) {
                 targets::scissors(s, frame);
