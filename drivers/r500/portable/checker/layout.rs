@@ -86,11 +86,6 @@ impl Block {
         1u64.wrapping_shl(self.width)
     }
 
-    /// Height, pixels.
-    pub(super) fn lines(self) -> u64 {
-        1u64.wrapping_shl(self.height)
-    }
-
     /// Size of a picture of `columns` by `lines` pixels whose rows are `pitch` pixels apart; at most 2^16 of
     /// each, so the result is below 2^48.
     pub(super) fn picture(self, pitch: u64, columns: u64, lines: u64) -> u64 {

@@ -201,9 +201,6 @@ impl Checker<'_> {
             Policy::TextureFilter0 => self
                 .textures
                 .set_filter0(index(mmio::TX_FILTER0, register), value),
-            Policy::TextureFilter1 => self
-                .textures
-                .set_filter1(index(mmio::TX_FILTER1, register), value),
             Policy::TextureFormat0 => self
                 .textures
                 .set_format0(index(mmio::TX_FORMAT0, register), value),

@@ -9,8 +9,9 @@
 //! height of faces and layers. Lines that are further apart than they are long (`TXPITCH`) may also be closer
 //! together (R5xx 2, 10.8; Mesa, `r300_texture_desc.c`, `r300_state_derived.c`).
 //!
-//! Which levels are macro-tiled is the unit's decision: all from the first that is smaller than a macro-block
-//! in either direction are not (`MACRO_SWITCH`; Mesa, `r300_texture_desc.c`).
+//! Which levels are macro-tiled is the unit's decision (`MACRO_SWITCH`): those that are smaller than a macro-block
+//! in either direction are not. The others consist of whole macro-blocks, because their sizes are powers of
+//! two, so below the first level it makes no difference here.
 
 use super::{
     buffer::Place,
@@ -25,7 +26,6 @@ use super::{
 };
 use crate::portable::regs::mmio::{
     tx_filter0 as filter0,
-    tx_filter1 as filter1,
     tx_format0 as format0,
     tx_format1 as format1,
     tx_format2 as format2,
@@ -50,7 +50,6 @@ struct Unit {
     format1: Option<u32>,
     format2: Option<u32>,
     filter0: Option<u32>,
-    filter1: Option<u32>,
 }
 
 /// What a stream has said about textures.
@@ -111,11 +110,6 @@ impl Unit {
         }
         let macro_tiled = offset::MACRO_TILE.any(self.offset);
         let micro = Micro::new(offset::MICRO_TILE.get(self.offset))?;
-        let switch = match self.filter1 {
-            Some(word) => filter1::MACRO_SWITCH.any(word),
-            None if macro_tiled && mipmapped => return Err(Reason::NoTexture),
-            None => false,
-        };
         let shape = format1::TEX_COORD_TYPE.get(word1);
         let plane = shape == format1::tex_coord_type::TEX_2D;
         let (layers, faces) = match shape {
@@ -142,9 +136,7 @@ impl Unit {
         for level in 0..=last_level {
             let columns = level_of(width, level);
             let lines = level_of(height, level);
-            let fills = |size: u64, block: u64| if switch { size > block } else { size >= block };
-            let large = fills(columns, tiled.columns()) && fills(lines, tiled.lines());
-            let block = if macro_tiled && (level == 0 || large) {
+            let block = if macro_tiled && level == 0 {
                 tiled
             } else {
                 linear
@@ -217,10 +209,6 @@ impl Textures {
 
     pub(super) fn set_filter0(&mut self, unit: u32, word: u32) {
         self.change(unit, |unit| unit.filter0 = Some(word));
-    }
-
-    pub(super) fn set_filter1(&mut self, unit: u32, word: u32) {
-        self.change(unit, |unit| unit.filter1 = Some(word));
     }
 
     /// A draw: whether everything that the units may fetch is in the objects.

@@ -171,7 +171,7 @@ pub const ADMITTED: &[(Registers, Policy)] = &[
     (One(mmio::TX_ENABLE), Policy::TextureEnable),
     (One(mmio::TX_FILTER4), Policy::Free),
     (Array(mmio::TX_FILTER0), Policy::TextureFilter0),
-    (Array(mmio::TX_FILTER1), Policy::TextureFilter1),
+    (Array(mmio::TX_FILTER1), Policy::Free),
     (Array(mmio::TX_FORMAT0), Policy::TextureFormat0),
     (Array(mmio::TX_FORMAT1), Policy::TextureFormat1),
     (Array(mmio::TX_FORMAT2), Policy::TextureFormat2),

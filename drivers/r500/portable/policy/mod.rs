@@ -152,10 +152,8 @@ pub enum Policy {
 
     /// Texture: which units fetch, tracked.
     TextureEnable,
-    /// Texture: clamping, tracked.
+    /// Texture: clamping and levels, tracked.
     TextureFilter0,
-    /// Texture: tiling of small levels, tracked.
-    TextureFilter1,
     /// Texture: size, tracked.
     TextureFormat0,
     /// Texture: format, tracked.

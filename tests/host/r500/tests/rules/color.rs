@@ -315,6 +315,28 @@ pub fn resolve(rules: &mut Vec<Rule>) {
     let own = at(&stream, mmio::RB3D_AARESOLVE_OFFSET);
     rules.push(spoil(Reason::ForbiddenBits, mmio::RB3D_AARESOLVE_OFFSET, 4).shows_at(own));
 
+    // The sampled buffer is read even if nothing is written to it.
+    let mut masked = stream.clone();
+    let mask = at(&masked, mmio::RB3D_COLOR_CHANNEL_MASK);
+    masked.words[mask] = 0;
+    rules.push(spoilt(Reason::ColorBounds, &masked, offset(0), 2048, draw).with_objects(&sizes));
+    // Without resolving: it has rows of macro-blocks though its register does not say so.
+    let mut linear = state();
+    linear
+        .write(mmio::GB_AA_CONFIG, gb_aa_config::AA_ENABLE.of(1))
+        .write(mmio::SC_SCISSOR1, corner(EDGE, 48));
+    point(&mut linear);
+    rules.push(
+        spoilt(
+            Reason::ColorBounds,
+            &linear,
+            mmio::SC_SCISSOR1,
+            corner(EDGE, 49),
+            point_control(&linear),
+        )
+        .with_objects(&[2 * 4 * 64 * 48]),
+    );
+
     // Square blocks of 16-bit pixels: the resolved picture may have them, a sampled buffer may not.
     let square = color_pitch(EDGE, rb3d_colorpitch::colorformat::RGB565)
         | MACRO

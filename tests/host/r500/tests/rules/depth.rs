@@ -153,8 +153,9 @@ pub fn rules(rules: &mut Vec<Rule>) {
         )
         .write(mmio::GB_Z_PEQ_CONFIG, 0)
         .write(mmio::ZB_BW_CNTL, zb_bw_cntl::RD_COMP_ENABLE.mask())
-        .write(mmio::SC_SCISSOR1, corner(EDGE, 58))
-        .write(mmio::ZB_DEPTHOFFSET, 4 * 4 * EDGE)
+        .write(mmio::SC_SCISSOR1, corner(EDGE, 60))
+        // 62 lines are left: 31 rows of micro-blocks.
+        .write(mmio::ZB_DEPTHOFFSET, 2 * 4 * EDGE)
         .marker(1);
     point(&mut compressed);
     let draw = point_control(&compressed);

@@ -42,6 +42,7 @@ const TOPICS: &[fn(&mut Vec<Rule>)] = &[
     color::resolve,
     depth::rules,
     texture::needed,
+    texture::changes,
     texture::formats,
     texture::sizes,
     texture::chains,

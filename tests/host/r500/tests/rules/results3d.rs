@@ -185,33 +185,44 @@ fn tiling_comes_from_whom_the_flag_says() {
 /// What a draw only tests against is read; what it may write is written.
 #[test]
 fn access_says_what_a_draw_does() {
-    let access = |depth: u32, mask: u32| {
+    let access = |depth: u32, mask: u32, bandwidth: u32| {
         let mut stream = state();
         stream
             .write(mmio::RB3D_COLOR_CHANNEL_MASK, mask)
             .write(mmio::ZB_CNTL, depth)
+            .write(mmio::ZB_BW_CNTL, bandwidth)
             .write(mmio::ZB_FORMAT, 2)
             .write(mmio::ZB_DEPTHOFFSET, 0)
             .marker(1)
             .write(mmio::ZB_DEPTHPITCH, EDGE);
         point(&mut stream);
-        let checked = run(&stream.words, &objects(&SIZES), KEEP).unwrap();
+        let checked = run(&stream.words, &objects(&SIZES), OWNER).unwrap();
         let of = |i: usize| {
             let access = checked.objects[i].access;
             (access.reads, access.writes)
         };
         [of(0), of(1)]
     };
+    let (nothing, reads, writes) = ((false, false), (true, false), (false, true));
     let z = zb_cntl::Z_ENABLE.mask();
-    assert_eq!(access(0, 0), [(false, false), (false, false)]);
-    assert_eq!(access(z, 0xf), [(false, true), (true, false)]);
+    assert_eq!(access(0, 0, 0), [nothing, nothing]);
+    assert_eq!(access(z, 0xf, 0), [writes, reads]);
     assert_eq!(
-        access(z | zb_cntl::ZWRITEENABLE.mask(), 0),
-        [(false, false), (false, true)]
+        access(z | zb_cntl::ZWRITEENABLE.mask(), 0, 0),
+        [nothing, writes]
     );
     assert_eq!(
-        access(zb_cntl::STENCIL_ENABLE.mask(), 0),
-        [(false, false), (false, true)]
+        access(zb_cntl::STENCIL_ENABLE.mask(), 0, 0),
+        [nothing, writes]
+    );
+    // Compressed depth may be written back in another form, and colour may be cleared by the depth unit.
+    assert_eq!(
+        access(z, 0, zb_bw_cntl::RD_COMP_ENABLE.mask()),
+        [nothing, writes]
+    );
+    assert_eq!(
+        access(0, 0, zb_bw_cntl::ZB_CB_CLEAR.mask()),
+        [writes, writes]
     );
 }
 

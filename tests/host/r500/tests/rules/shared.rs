@@ -55,8 +55,8 @@ pub fn pipes(rules: &mut Vec<Rule>) {
         mmio::VAP_INDEX_OFFSET,
     ] {
         let mut then = stream.clone();
-        then.write(register, 0);
-        rules.push(rule(Reason::PipesRestricted, &then, all, 1).shows_at(then.here() - 1));
+        then.write(register, 0).write(mmio::SU_REG_DEST, 0xf);
+        rules.push(rule(Reason::PipesRestricted, &then, all, 1).shows_at(then.here() - 3));
     }
     let mut then = stream.clone();
     point(&mut then);
@@ -165,6 +165,10 @@ pub fn owners(rules: &mut Vec<Rule>) {
         pixel_pipes: 1,
         ..OWNER
     };
+    let small = Options {
+        chip: Chip::R520,
+        ..one
+    };
     let two_z = Options {
         chip: Chip::Rv530,
         z_pipes: 2,
@@ -175,6 +179,7 @@ pub fn owners(rules: &mut Vec<Rule>) {
         (four, op::_3D_CLEAR_ZMASK, 4 * 4096),
         (two_z, op::_3D_CLEAR_ZMASK, 2 * 4096),
         (one, op::_3D_CLEAR_HIZ, 10240),
+        (small, op::_3D_CLEAR_HIZ, 10240),
         (four, op::_3D_CLEAR_HIZ, 4 * 15360),
         (two_z, op::_3D_CLEAR_HIZ, 2 * 15360),
         (one, op::_3D_CLEAR_CMASK, 5120),

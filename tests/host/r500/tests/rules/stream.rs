@@ -31,6 +31,15 @@ pub fn packets(rules: &mut Vec<Rule>) {
         Rule::new(Reason::ForbiddenPacket, &nop, 1, opcode(op::MPEG_INDEX)),
         Rule::new(Reason::Palette, &nop, 1, opcode(op::LOAD_PALETTE)),
     ]);
+    // Registers that need no look must be there all the same.
+    let mut free = Stream::new();
+    free.write(mmio::GA_POINT_S0, 0);
+    for header in [
+        pm4::write(mmio::GA_POINT_S0, 2),
+        pm4::write_one(mmio::GA_POINT_S0, 2),
+    ] {
+        rules.push(Rule::new(Reason::Truncated, &free, 0, header));
+    }
     // Type 1 takes one dword more than the NOP; let there be one.
     for rule in rules.iter_mut().filter(|rule| rule.reason == Reason::Type1) {
         rule.stream.words(&[pm4::FILLER]);

@@ -124,15 +124,10 @@ pub fn needed(rules: &mut Vec<Rule>) {
         mmio::TX_ENABLE,
         point_control(&plain),
     ));
-    // Which levels are macro-tiled.
-    let (stream, draw) = Texture::new(64, 64, format::FMT_8_8_8_8)
+    let (stream, _) = Texture::new(64, 64, format::FMT_8_8_8_8)
         .levels(6)
         .tiled(1, 1)
         .stream();
-    rules.push(
-        missing(Reason::NoTexture, &stream, reg(mmio::TX_FILTER1), draw)
-            .with_objects(&[COLOR_BYTES, 16 * PAGE]),
-    );
     // Entry 2 of 3 becomes entry 3.
     let own = at(&stream, reg(mmio::TX_OFFSET));
     rules.push(
@@ -143,6 +138,25 @@ pub fn needed(rules: &mut Vec<Rule>) {
     rules.push(
         Rule::new(Reason::OffsetBeyondObject, &stream, own, 1 << 20)
             .with_objects(&[COLOR_BYTES, 16 * PAGE]),
+    );
+}
+
+/// A unit that was in order is looked at again when it has changed, and only then needs to be.
+pub fn changes(rules: &mut Vec<Rule>) {
+    let texture = Texture::new(64, 64, format::FMT_8_8_8_8);
+    let (mut stream, _) = texture.stream();
+    stream.write(reg(mmio::TX_FORMAT0), texture.format0);
+    point(&mut stream);
+    let draw = point_control(&stream);
+    rules.push(
+        spoilt(
+            Reason::TextureBounds,
+            &stream,
+            reg(mmio::TX_FORMAT0),
+            size(64, 65),
+            draw,
+        )
+        .with_objects(&[COLOR_BYTES, 4 * PAGE]),
     );
 }
 
@@ -300,6 +314,14 @@ pub fn sizes(rules: &mut Vec<Rule>) {
     ] {
         rules.push(odd.spoil(Reason::TextureBounds, filter, CLAMPED | bits, 40 * 64 * 4));
     }
+    let mut low = Texture::new(64, 40, format::FMT_8_8_8_8);
+    low.filter0 = CLAMPED;
+    rules.push(low.spoil(
+        Reason::TextureBounds,
+        filter,
+        CLAMPED | tx_filter0::MIP_FILTER.of(tx_filter0::mip_filter::LINEAR),
+        64 * 40 * 4,
+    ));
     rules.push(odd.spoil(
         Reason::TextureLevels,
         filter,
@@ -405,24 +427,6 @@ pub fn tilings(rules: &mut Vec<Rule>) {
     let micro = |edge: u64| edge.max(4) * edge.max(2) * 4;
     let chain: u64 = (0..=7).map(|i| micro(128 >> i)).sum();
     tiled.fits(rules, chain);
-    // With the switch a level of just one macro-block is not macro-tiled any more, which for a texture that
-    // is as high as a macro-block and twice as wide makes no difference, but for one of 32 by 17 it does.
-    let mut level = Texture::new(64, 64, format::FMT_8).levels(1).tiled(1, 1);
-    level.format0 = size(128, 64) | tx_format0::NUM_LEVELS.of(1);
-    let (mut stream, draw) = level.stream();
-    let switch = at(&stream, reg(mmio::TX_FILTER1));
-    stream.words[switch] = 0;
-    rules.push(
-        Rule::new(
-            Reason::TextureBounds,
-            &stream,
-            at(&stream, reg(mmio::TX_FORMAT0)),
-            size(128, 128) | tx_format0::NUM_LEVELS.of(1),
-        )
-        .shows_at(draw)
-        .with_objects(&[COLOR_BYTES, 128 * 64 + 64 * 32]),
-    );
-
     // Without the flag the object's tiling is added to the stream's.
     let plain = Texture::new(64, 16, format::FMT_8_8_8_8);
     let (mut stream, _) = plain.stream();

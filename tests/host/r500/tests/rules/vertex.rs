@@ -269,6 +269,18 @@ pub fn indexed(rules: &mut Vec<Rule>) {
             .shows_at(draw)
             .with_objects(&SIZES),
     );
+    // Nor after one that counted.
+    let (mut stream, _) = ready();
+    stream.packet(op::_3D_DRAW_VBUF_2, &[control(POINTS, COUNTED, 2)]);
+    let start = stream.here();
+    arrays(&mut stream);
+    stream.packet(op::_3D_DRAW_INDX_2, &[word, 0, 0]);
+    let draw = stream.here() - 3;
+    rules.push(
+        Rule::new(Reason::VertexBounds, &stream, start + ADDRESS, 32)
+            .shows_at(draw)
+            .with_objects(&SIZES),
+    );
 }
 
 pub fn buffered(rules: &mut Vec<Rule>) {
