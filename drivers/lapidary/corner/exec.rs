@@ -175,14 +175,20 @@ impl<O: IntoGEMObject> Locked<'_, O> {
                 (_, Usage::Kernel) => kernel = true,
             }
         }
-        for (any, pass) in [(writes, Usage::Write), (kernel, Usage::Kernel)] {
-            if any {
-                for item in items {
-                    let (object, usage) = using(item);
-                    if usage == pass {
-                        self.add(object, fence, pass);
-                    }
-                }
+        if writes {
+            self.add_all(fence, items, using, Usage::Write);
+        }
+        if kernel {
+            self.add_all(fence, items, using, Usage::Kernel);
+        }
+    }
+
+    /// Adds `fence` to the objects that are used in the way `pass`.
+    fn add_all<T>(&self, fence: &Fence, items: &[T], using: fn(&T) -> (&O, Usage), pass: Usage) {
+        for item in items {
+            let (object, usage) = using(item);
+            if usage == pass {
+                self.add(object, fence, pass);
             }
         }
     }

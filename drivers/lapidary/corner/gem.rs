@@ -124,7 +124,7 @@ pub fn new<T: Backed>(
 }
 
 /// Handles that [`look_up`] turns into objects at once.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
 
 /// Passes on the objects of `entries`, each of which has a `handle` of `file`, in order.
 ///
