@@ -74,6 +74,8 @@ fn pixel(format: u32) -> Option<u32> {
 }
 
 impl Color {
+    // Built in its place: copying it would cost as much as a small stream.
+    #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
             targets: [Target::default(); TARGETS],

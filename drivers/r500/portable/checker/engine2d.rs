@@ -159,6 +159,8 @@ fn scissor_edge(half: u32, nothing_clipped: i32) -> i32 {
 
 impl Engine2d {
     /// The state at the start of a stream: nothing is known.
+    // Built in its place: copying it would cost as much as a small stream.
+    #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
             control: None,

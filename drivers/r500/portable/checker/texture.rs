@@ -167,6 +167,8 @@ impl Unit {
 }
 
 impl Textures {
+    // Built in its place: copying it would cost as much as a small stream.
+    #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
             units: [Unit::default(); UNITS],

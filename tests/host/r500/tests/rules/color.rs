@@ -334,7 +334,7 @@ pub fn resolve(rules: &mut Vec<Rule>) {
             corner(EDGE, 49),
             point_control(&linear),
         )
-        .with_objects(&[2 * 4 * 64 * 48]),
+        .with_objects(&[7 * PAGE]),
     );
 
     // Square blocks of 16-bit pixels: the resolved picture may have them, a sampled buffer may not.
