@@ -9,9 +9,9 @@
 
 use glow::HasContext;
 pub use glow::{
-    NativeBuffer as Buffer, NativeFramebuffer as Framebuffer, NativeProgram as Program,
-    NativeRenderbuffer as Renderbuffer, NativeShader as Shader, NativeTexture as Texture,
-    NativeUniformLocation as Uniform, PixelPackData, PixelUnpackData,
+    CompressedPixelUnpackData, NativeBuffer as Buffer, NativeFramebuffer as Framebuffer,
+    NativeProgram as Program, NativeRenderbuffer as Renderbuffer, NativeShader as Shader,
+    NativeTexture as Texture, NativeUniformLocation as Uniform, PixelPackData, PixelUnpackData,
 };
 
 /// The calls of a current context.
@@ -117,7 +117,9 @@ calls! {
     tex_image_2d(target: u32, level: i32, internal: i32, width: i32, height: i32, border: i32, format: u32, kind: u32, pixels: PixelUnpackData<'_>);
     tex_sub_image_2d(target: u32, level: i32, x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, pixels: PixelUnpackData<'_>);
     tex_image_3d(target: u32, level: i32, internal: i32, width: i32, height: i32, depth: i32, border: i32, format: u32, kind: u32, pixels: PixelUnpackData<'_>);
-    compressed_tex_image_2d(target: u32, level: i32, internal: i32, width: i32, height: i32, border: i32, size: i32, pixels: &[u8]);
+    tex_sub_image_3d(target: u32, level: i32, x: i32, y: i32, z: i32, width: i32, height: i32, depth: i32, format: u32, kind: u32, pixels: PixelUnpackData<'_>);
+    tex_storage_2d(target: u32, levels: i32, internal: u32, width: i32, height: i32);
+    compressed_tex_sub_image_2d(target: u32, level: i32, x: i32, y: i32, width: i32, height: i32, format: u32, pixels: CompressedPixelUnpackData<'_>);
     copy_tex_image_2d(target: u32, level: i32, internal: u32, x: i32, y: i32, width: i32, height: i32, border: i32);
     copy_tex_sub_image_2d(target: u32, level: i32, to_x: i32, to_y: i32, x: i32, y: i32, width: i32, height: i32);
     generate_mipmap(target: u32);

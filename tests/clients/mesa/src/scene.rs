@@ -192,6 +192,10 @@ impl Scene {
     }
 
     /// One level of the bound texture, its internal format as OpenGL ES wants it: that of the pixels.
+    ///
+    /// Between making the level and filling it the GPU is waited for: a driver may have it clear new memory,
+    /// and Mesa writes to memory that is not in use directly, to other memory by a copy. So it is the
+    /// same in every run.
     pub fn image(
         &self,
         target: u32,
@@ -201,11 +205,16 @@ impl Scene {
         kind: u32,
         pixels: Option<&[u8]>,
     ) {
-        let data = PixelUnpackData::Slice(pixels);
-        let internal = format as i32;
-        self.gl.tex_image_2d(
-            target, level, internal, width, height, 0, format, kind, data,
+        let (gl, internal) = (&self.gl, format as i32);
+        let nothing = PixelUnpackData::Slice(None);
+        gl.tex_image_2d(
+            target, level, internal, width, height, 0, format, kind, nothing,
         );
+        if pixels.is_some() {
+            gl.finish();
+            let data = PixelUnpackData::Slice(pixels);
+            gl.tex_sub_image_2d(target, level, 0, 0, width, height, format, kind, data);
+        }
     }
 
     /// A framebuffer with a texture for its colour and, if asked for, a renderbuffer for depth and

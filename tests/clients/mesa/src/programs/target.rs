@@ -195,7 +195,8 @@ void main() { gl_FragColor = texture3D(image, value.xyx); }
     scene.sampling(c::TEXTURE_3D, c::LINEAR, c::LINEAR, c::REPEAT);
     gl.tex_parameter_i32(c::TEXTURE_3D, c::TEXTURE_WRAP_R, c::CLAMP_TO_BORDER as i32);
     let pixels = pattern(16 * 8 * 4 * 4);
-    let data = PixelUnpackData::Slice(Some(&pixels));
+    let (format, kind) = (c::RGBA, c::UNSIGNED_BYTE);
+    let nothing = PixelUnpackData::Slice(None);
     let internal = c::RGBA8 as i32;
     gl.tex_image_3d(
         c::TEXTURE_3D,
@@ -205,10 +206,14 @@ void main() { gl_FragColor = texture3D(image, value.xyx); }
         8,
         4,
         0,
-        c::RGBA,
-        c::UNSIGNED_BYTE,
-        data,
+        format,
+        kind,
+        nothing,
     );
+    // For the same reason as in `Scene::image`; and below.
+    gl.finish();
+    let data = PixelUnpackData::Slice(Some(&pixels));
+    gl.tex_sub_image_3d(c::TEXTURE_3D, 0, 0, 0, 0, 16, 8, 4, format, kind, data);
     gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
     scene.done("a volume texture")?;
 
@@ -247,18 +252,12 @@ void main() { gl_FragColor = texture3D(image, value.xyx); }
         let floats: Vec<u8> = (0..32 * 32 * pixel / 4)
             .flat_map(|i| (i as f32 / 4096.0).to_ne_bytes())
             .collect();
+        let (target, internal) = (c::TEXTURE_2D, internal as i32);
+        let nothing = PixelUnpackData::Slice(None);
+        gl.tex_image_2d(target, 0, internal, 32, 32, 0, format, c::FLOAT, nothing);
+        gl.finish();
         let data = PixelUnpackData::Slice(Some(&floats));
-        gl.tex_image_2d(
-            c::TEXTURE_2D,
-            0,
-            internal as i32,
-            32,
-            32,
-            0,
-            format,
-            c::FLOAT,
-            data,
-        );
+        gl.tex_sub_image_2d(target, 0, 0, 0, 32, 32, format, c::FLOAT, data);
         gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
         scene.check("an internal format")?;
         let framebuffer = gl.create_framebuffer().map_err(|e| anyhow!(e))?;

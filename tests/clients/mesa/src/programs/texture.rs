@@ -2,7 +2,7 @@
 
 //! Textures: mipmaps, cube maps, formats, uploads of parts, copies from the target.
 
-use crate::gl::PixelUnpackData;
+use crate::gl::{CompressedPixelUnpackData, PixelUnpackData};
 use crate::scene::{PLAIN, SIDE, Scene, TEXTURED, VERTEX, pattern};
 use anyhow::{Result, anyhow};
 use glow as c;
@@ -34,12 +34,14 @@ pub fn mipmaps(scene: &Scene) -> Result<()> {
         gl.tex_parameter_f32(c::TEXTURE_2D, c::TEXTURE_MAX_ANISOTROPY_EXT, 8.0);
         gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
     }
+    // Mesa writes a small image directly if the GPU is done with what it needs for that, else by a copy;
+    // waiting makes it the same in every run.
     for [width, height] in [[100, 37], [1, 1], [7, 256], [513, 3]] {
+        scene.done("what was before")?;
         scene.texture(width, height)?;
         gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
     }
-    // Levels given one by one, smaller than the pattern's tiles. Mesa writes a small level directly if the
-    // GPU is done with the one before, else by a copy; waiting makes it the same in every run.
+    // Levels given one by one, smaller than the pattern's tiles.
     let texture = gl.create_texture().map_err(|e| anyhow!(e))?;
     gl.bind_texture(c::TEXTURE_2D, Some(texture));
     scene.sampling(c::TEXTURE_2D, c::LINEAR_MIPMAP_LINEAR, c::LINEAR, c::REPEAT);
@@ -175,6 +177,7 @@ pub fn compressed(scene: &Scene) -> Result<()> {
     scene.usual_target(false)?;
     scene.program(VERTEX, TEXTURED)?;
     scene.whole()?;
+    scene.need("GL_EXT_texture_storage")?;
     scene.need("GL_EXT_texture_compression_dxt1")?;
     let mut formats = vec![
         (c::COMPRESSED_RGB_S3TC_DXT1_EXT, 8),
@@ -193,13 +196,16 @@ pub fn compressed(scene: &Scene) -> Result<()> {
         let texture = gl.create_texture().map_err(|e| anyhow!(e))?;
         gl.bind_texture(c::TEXTURE_2D, Some(texture));
         scene.sampling(c::TEXTURE_2D, c::LINEAR_MIPMAP_LINEAR, c::LINEAR, c::REPEAT);
+        gl.tex_storage_2d(c::TEXTURE_2D, 7, format, 64, 64);
+        // For the same reason as in `Scene::image`.
+        gl.finish();
         for level in 0..=6 {
             let side = 64 >> level;
             let blocks = (side + 3) / 4;
             let data = pattern(blocks * blocks * block);
-            let bytes = data.len() as i32;
-            let format = format as i32;
-            gl.compressed_tex_image_2d(c::TEXTURE_2D, level, format, side, side, 0, bytes, &data);
+            let data = CompressedPixelUnpackData::Slice(&data);
+            let target = c::TEXTURE_2D;
+            gl.compressed_tex_sub_image_2d(target, level, 0, 0, side, side, format, data);
         }
         gl.draw_arrays(c::TRIANGLE_STRIP, 0, 4);
         scene.check("a compressed format")?;
