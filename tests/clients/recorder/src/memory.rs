@@ -42,7 +42,10 @@ mod tests {
     fn reads_what_is_there_and_nothing_else() {
         let memory = Memory::open().unwrap();
         let there = [7u32, 8, 9];
-        assert_eq!(memory.slice::<u32>(there.as_ptr() as u64, 3).unwrap(), there);
+        assert_eq!(
+            memory.slice::<u32>(there.as_ptr() as u64, 3).unwrap(),
+            there
+        );
         assert_eq!(memory.value::<u32>(16), None);
         assert_eq!(memory.value::<u32>(u64::MAX - 1), None);
     }
