@@ -21,11 +21,11 @@ mod streams;
 mod table;
 
 use allocations::Allocations;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use meter::{Meter, ticks};
 use rows::{Kind, Op, Row};
-use side::Side;
+use side::{Accesses, Side};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -34,6 +34,9 @@ use table::{Line, Target, Values};
 /// How long after the last action of a round things may happen that it has caused. Upstream looks for hangs
 /// half a second after a submission, ours gives back after a tenth.
 const PAUSE: Duration = Duration::from_millis(600);
+
+/// How often a round is tried.
+const ATTEMPTS: usize = 8;
 
 #[derive(Parser)]
 #[command(about = "What submissions, waits and objects cost the CPU, driver by driver")]
@@ -153,41 +156,54 @@ fn pause(length: Duration) -> Result<()> {
     Ok(())
 }
 
-/// One round on one side.
+/// One round on one side. A round does not count if the engine is still at work at its end, because the host is slow:
+/// what it has caused has not all happened; nor if a wait was over before it began.
 fn once(row: &Row, side: &mut Side, op: &mut Op, meter: &Meter, counts: &mut Counts) -> Result<()> {
-    let mut calls = Vec::with_capacity(row.times);
-    let before = side.accesses()?;
-    let instructions = meter.measure(PAUSE, &mut || {
-        for i in 0..row.times {
-            let begin = ticks();
-            op(i)?;
-            calls.push(ticks().wrapping_sub(begin));
+    for _ in 0..ATTEMPTS {
+        let mut calls = Vec::with_capacity(row.times);
+        let before = side.accesses()?;
+        let instructions = meter.measure(PAUSE, &mut || {
+            for i in 0..row.times {
+                let begin = ticks();
+                op(i)?;
+                calls.push(ticks().wrapping_sub(begin));
+            }
+            Ok(())
+        })?;
+        let after = side.accesses()?;
+        if row.kind == Kind::Wait && fewer_interrupts(before, after, row.times as u64) {
+            // Somebody found the engine idle and did not have to wait.
+            continue;
         }
-        Ok(())
-    })?;
-    let after = side.accesses()?;
-    let per_time = |count: u64| count as f64 / row.times as f64;
-    counts.instructions.push(per_time(instructions));
-    calls.sort_unstable();
-    counts.entry_to_return.push(calls[calls.len() / 2] as f64);
-    if let (Some(before), Some(after)) = (before, after) {
-        ensure!(
-            side.accesses()? == Some(after),
-            "the engine was still at work when the round ended"
-        );
-        let all = after.since(before);
-        counts.reads.push(per_time(all.reads));
-        counts.writes.push(per_time(all.writes));
-        counts.accesses.push(per_time(all.reads + all.writes));
-        counts.interrupts.push(per_time(all.interrupts));
-        ensure!(
-            row.kind != Kind::Wait || all.interrupts >= row.times as u64,
-            "{} interrupts for {} waits: some found the engine idle",
-            all.interrupts,
-            row.times
-        );
+        if side.accesses()? != after {
+            while side.accesses()? != side.accesses()? {
+                pause(PAUSE)?;
+            }
+            pause(PAUSE)?;
+            continue;
+        }
+        let per_time = |count: u64| count as f64 / row.times as f64;
+        counts.instructions.push(per_time(instructions));
+        calls.sort_unstable();
+        counts.entry_to_return.push(calls[calls.len() / 2] as f64);
+        if let (Some(before), Some(after)) = (before, after) {
+            let all = after.since(before);
+            counts.reads.push(per_time(all.reads));
+            counts.writes.push(per_time(all.writes));
+            counts.accesses.push(per_time(all.reads + all.writes));
+            counts.interrupts.push(per_time(all.interrupts));
+        }
+        return Ok(());
     }
-    Ok(())
+    bail!("in no round the engine was at work when somebody waited and idle at the end")
+}
+
+/// Whether the model has sent fewer interrupts than `times`.
+fn fewer_interrupts(before: Option<Accesses>, after: Option<Accesses>, times: u64) -> bool {
+    match (before, after) {
+        (Some(before), Some(after)) => after.since(before).interrupts < times,
+        _ => false,
+    }
 }
 
 /// The lines of one row.
