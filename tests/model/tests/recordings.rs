@@ -33,32 +33,36 @@ fn place(stream: &Stream) -> Vec<u32> {
     stream.objects.iter().map(place).collect()
 }
 
-/// Which dwords behind a packet's header take an address.
-fn addresses(header: u32, body: &[u32]) -> Vec<usize> {
+/// Which dwords behind a packet's header take an address, and by how many bits it is shifted there.
+fn addresses(header: u32, body: &[u32]) -> Vec<(usize, u32)> {
+    // Words of pitch and offset of the 2D engine count KiB.
+    const KIB: u32 = 10;
+    let bytes = |list: Vec<usize>| list.into_iter().map(|i| (i, 0)).collect();
     match header >> 30 {
         0 => {
             let base = (header & 0x1fff) * 4;
             let step = if header & (1 << 15) == 0 { 4 } else { 0 };
             (0..body.len())
-                .filter(|i| {
-                    let offset = base + *i as u32 * step;
+                .filter_map(|i| {
+                    let offset = base + i as u32 * step;
                     let array = [mmio::RB3D_COLOROFFSET, mmio::TX_OFFSET]
                         .iter()
                         .any(|a| a.index_of(offset).is_some());
-                    let single = [
-                        mmio::ZB_DEPTHOFFSET,
-                        mmio::RB3D_AARESOLVE_OFFSET,
-                        mmio::ZB_ZPASS_ADDR,
-                    ];
-                    array || single.contains(&offset)
+                    match offset {
+                        mmio::DST_PITCH_OFFSET | mmio::SRC_PITCH_OFFSET => Some((i, KIB)),
+                        mmio::ZB_DEPTHOFFSET
+                        | mmio::RB3D_AARESOLVE_OFFSET
+                        | mmio::ZB_ZPASS_ADDR => Some((i, 0)),
+                        _ => array.then_some((i, 0)),
+                    }
                 })
                 .collect()
         }
         3 => match (header >> 8) as u8 {
-            op::INDX_BUFFER => vec![1],
+            op::INDX_BUFFER => bytes(vec![1]),
             op::_3D_LOAD_VBPNTR => {
                 let arrays = (body[0] & 0x1f) as usize;
-                (0..arrays).map(|i| 2 + i / 2 * 3 + i % 2).collect()
+                bytes((0..arrays).map(|i| 2 + i / 2 * 3 + i % 2).collect())
             }
             _ => Vec::new(),
         },
@@ -80,10 +84,10 @@ fn relocate(stream: &Stream, objects: &[u32]) -> Vec<u32> {
         };
         let end = at + len;
         let mut next = end;
-        for i in addresses(header, &words[at + 1..end]) {
+        for (i, shift) in addresses(header, &words[at + 1..end]) {
             assert_eq!(words[next], marker, "no marker behind dword {at}");
             let object = words[next + 1] as usize / 4;
-            words[at + 1 + i] = words[at + 1 + i].wrapping_add(objects[object]);
+            words[at + 1 + i] = words[at + 1 + i].wrapping_add(objects[object] >> shift);
             next += 2;
         }
         at = end;
