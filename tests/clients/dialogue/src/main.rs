@@ -89,9 +89,9 @@ fn compare(
     let verdict = |run: &Run| run.verdicts.of(program);
     let verdicts = [verdict(upstream), verdict(ours)];
     let mut submissions = "–".to_owned();
+    let exact = accepted.is_exact(program);
     match (upstream.logs.get(program), ours.logs.get(program)) {
         (Some(a), Some(b)) => {
-            let exact = accepted.is_exact(program);
             let (mut theirs, mut own) = (a.lines(exact), b.lines(exact));
             accepted.apply(Side::Upstream, &mut theirs, met);
             accepted.apply(Side::Ours, &mut own, met);
@@ -117,6 +117,7 @@ fn compare(
     complaints.extend(streams::difference(
         &streams::of_program(&upstream.streams, program),
         &streams::of_program(&ours.streams, program),
+        exact,
     ));
     let [upstream, ours] = verdicts;
     for (verdict, driver) in [(&upstream, "upstream"), (&ours, "ours")] {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! The submissions themselves: a program must submit the same words with the same objects on both drivers.
+//!
+//! One thing about objects is a matter of time: Mesa takes an object that it has kept, if there is one of at most twice
+//! the size that it wants, and else makes one of just that size.
 
-use lapidary_streams::{Recording, Stream};
+use lapidary_streams::{Object, Recording, Stream};
 
 /// A program's submissions, in order.
 pub fn of_program<'a>(all: &'a [Recording], program: &str) -> Vec<&'a Recording> {
@@ -16,10 +19,10 @@ pub fn of_program<'a>(all: &'a [Recording], program: &str) -> Vec<&'a Recording>
         .collect()
 }
 
-/// What differs first, in words.
-pub fn difference(upstream: &[&Recording], ours: &[&Recording]) -> Option<String> {
+/// What differs first, in words. `exact`: the program keeps no objects.
+pub fn difference(upstream: &[&Recording], ours: &[&Recording], exact: bool) -> Option<String> {
     for (a, b) in upstream.iter().zip(ours) {
-        if let Some(what) = first_difference(&a.stream, &b.stream) {
+        if let Some(what) = first_difference(&a.stream, &b.stream, exact) {
             return Some(format!("{}: {what}", a.name));
         }
     }
@@ -32,16 +35,27 @@ pub fn difference(upstream: &[&Recording], ours: &[&Recording]) -> Option<String
     })
 }
 
-fn first_difference(a: &Stream, b: &Stream) -> Option<String> {
+/// Whether two objects do the same, though one may be a kept one.
+fn alike(a: &Object, b: &Object, exact: bool) -> bool {
+    let size = if exact || a.size.max(b.size) > 2 * a.size.min(b.size) {
+        b.size
+    } else {
+        a.size
+    };
+    *a == Object { size, ..*b }
+}
+
+fn first_difference(a: &Stream, b: &Stream, exact: bool) -> Option<String> {
     if (a.flags, a.ring) != (b.flags, b.ring) {
         return Some(format!(
             "flags {:x} ring {}, ours flags {:x} ring {}",
             a.flags, a.ring, b.flags, b.ring
         ));
     }
-    if a.objects != b.objects {
-        let pair = a.objects.iter().zip(&b.objects).position(|(a, b)| a != b);
-        let at = pair.unwrap_or(a.objects.len().min(b.objects.len()));
+    let pair = a.objects.iter().zip(&b.objects);
+    let other = pair.clone().position(|(a, b)| !alike(a, b, exact));
+    if other.is_some() || a.objects.len() != b.objects.len() {
+        let at = other.unwrap_or(pair.len());
         let (a, b) = (a.objects.get(at), b.objects.get(at));
         return Some(format!("object {at} is {a:x?}, ours {b:x?}"));
     }
@@ -61,7 +75,6 @@ fn first_difference(a: &Stream, b: &Stream) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lapidary_streams::Object;
 
     fn recording(name: &str, words: &[u32]) -> Recording {
         Recording {
@@ -84,8 +97,8 @@ mod tests {
     #[test]
     fn any_difference_is_seen() {
         let a = recording("a-000", &[1, 2]);
-        assert_eq!(difference(&[&a], &[&a.clone()]), None);
-        let said = |b: &Recording| difference(&[&a], &[b]).unwrap();
+        assert_eq!(difference(&[&a], &[&a.clone()], true), None);
+        let said = |b: &Recording| difference(&[&a], &[b], false).unwrap();
         assert_eq!(
             said(&recording("a-000", &[1, 3])),
             "a-000: word 1 is 00000002, ours 00000003"
@@ -97,6 +110,23 @@ mod tests {
         other = a.clone();
         other.stream.flags = 1;
         assert!(said(&other).starts_with("a-000: flags 0"));
-        assert!(difference(&[&a], &[]).unwrap().starts_with("1 submissions"));
+        let none = difference(&[&a], &[], false).unwrap();
+        assert!(none.starts_with("1 submissions"));
+    }
+
+    #[test]
+    fn a_kept_object_may_be_up_to_twice_as_large() {
+        let sized = |size| {
+            let mut a = recording("a-000", &[]);
+            a.stream.objects[0].size = size;
+            a
+        };
+        let differ = |a, b, exact| difference(&[&sized(a)], &[&sized(b)], exact).is_some();
+        assert!(!differ(0x1000, 0x2000, false) && !differ(0x2000, 0x1000, false));
+        assert!(differ(0x1000, 0x3000, false) && differ(0x3000, 0x1000, false));
+        assert!(differ(0x1000, 0x2000, true));
+        let mut two = sized(0x1000);
+        two.stream.objects.push(Object::default());
+        assert!(difference(&[&sized(0x1000)], &[&two], false).is_some());
     }
 }
