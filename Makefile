@@ -25,9 +25,9 @@ shell: ## an interactive guest on the model (make shell CHIP=rv515)
 	@scripts/setup
 	@scripts/enter scripts/shell $(CHIP)
 
-bench: ## cost of a submission in instructions, MMIO accesses, allocations; speed of the checker
+bench: ## what both drivers cost on the same model: instructions, register accesses, allocations (make bench ROWS="word…")
 	@scripts/setup
-	@scripts/enter scripts/bench
+	@scripts/enter scripts/bench $(ROWS)
 
 mesa: ## unmodified Mesa and libdrm_radeon on both drivers, and what they say (make mesa CHIP=r520)
 	@scripts/setup
