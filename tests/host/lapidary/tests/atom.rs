@@ -2,9 +2,7 @@
 
 //! Clocks from the video BIOS: good images, damaged ones, and any bytes at all.
 
-use lapidary::portable::atom::{
-    Clocks, Error, HIGHEST_KHZ, HIGHEST_REFERENCE_KHZ, clocks,
-};
+use lapidary::portable::atom::{clocks, Clocks, Error, HIGHEST_KHZ, HIGHEST_REFERENCE_KHZ};
 use proptest::prelude::*;
 
 const PCI_DATA: usize = 0x60;
