@@ -116,7 +116,7 @@ mod tests {
         let touched = |list: &[&str]| list.iter().map(|n| n.to_string()).collect();
         let one = table(&vec![("a".into(), touched(&["CP_RB_WPTR"]))]);
         let none = table(&vec![("a".into(), touched(&["NO_SUCH"]))]);
-        assert!(none.contains("CP_RB_WPTR") && !one.contains("CP_RB_WPTR"));
+        assert!(none.contains("CP_RB_WPTR,") && !one.contains("CP_RB_WPTR,"));
         let row = |text: &str| {
             let row = text.lines().find(|l| l.starts_with("| CP |"));
             row.map(|r| r.split('|').nth(4).map(|n| n.trim().to_owned()))
