@@ -291,20 +291,19 @@ pub trait Isolation: Send + Sync {
     /// The most fixups that a stream of `dwords` dwords can have.
     fn most_fixups(dwords: usize) -> usize;
 
-    /// Copies `stream` to `out`, checking it in the same pass.
+    /// Checks `words`, and changes what has to be changed in them.
     ///
-    /// `objects[i]` is the object of relocation entry `i`; the result does not depend on any address. `out` is as
-    /// long as `stream`, `fixups` as [`Isolation::most_fixups`] says; what they hold before is arbitrary.
+    /// `objects[i]` is the object of relocation entry `i`; the result does not depend on any address. `fixups` is
+    /// as long as [`Isolation::most_fixups`] says; what it holds before is arbitrary.
     ///
     /// # Errors
     ///
     /// [`Refusal`]: user space gets `EINVAL`.
     fn prove(
         &self,
-        stream: &[u32],
+        words: &mut [u32],
         objects: &mut [Self::Object],
         client: &Self::Client,
-        out: &mut [u32],
         fixups: &mut [Self::Fixup],
     ) -> Result<Proof, Refusal>;
 

@@ -79,10 +79,9 @@ impl family::Isolation for Isolation {
 
     fn prove(
         &self,
-        stream: &[u32],
+        words: &mut [u32],
         objects: &mut [Object],
         client: &Submitter,
-        out: &mut [u32],
         fixups: &mut [Fixup],
     ) -> Result<Proof, Refusal> {
         let options = Options {
@@ -93,11 +92,9 @@ impl family::Isolation for Isolation {
             pixel_pipes: self.pixel_pipes,
             z_pipes: self.z_pipes,
         };
-        match checker::check(stream, objects, options, out, fixups) {
-            Ok(fixups) => Ok(Proof {
-                dwords: stream.len(),
-                fixups,
-            }),
+        let dwords = words.len();
+        match checker::check(words, objects, options, fixups) {
+            Ok(fixups) => Ok(Proof { dwords, fixups }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,
                 reason: refusal.reason.text(),

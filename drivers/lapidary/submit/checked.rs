@@ -47,14 +47,14 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
     /// `ERESTARTSYS` if a signal arrives, `ENOMEM`.
     pub fn lock<'e>(&'e mut self, exec: Pin<&'e mut Exec<Bo<F>>>) -> Result<Locked<'e, F, I>> {
         let Workspace {
-            proven,
+            words,
             fixups,
             uses,
             ..
         } = &mut *self.space;
         let locked = exec.lock(uses, Use::object)?;
         Ok(Locked {
-            words: proven.filled_mut(self.proof.dwords),
+            words: words.filled_mut(self.proof.dwords),
             fixups: fixups.filled(self.proof.fixups),
             uses,
             locked,

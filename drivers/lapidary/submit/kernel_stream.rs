@@ -70,7 +70,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
 
     /// Adds the dwords that `write` makes.
     fn append(&mut self, write: impl FnOnce(&mut [u32]) -> Result<usize>) -> Result {
-        let out = self.space.proven.room(self.len + MOST_DWORDS)?;
+        let out = self.space.words.room(self.len + MOST_DWORDS)?;
         self.len += write(out.get_mut(self.len..).ok_or(EINVAL)?)?;
         Ok(())
     }
@@ -82,7 +82,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     /// As [`Job::prepare`].
     pub(crate) fn run(mut self) -> Result<ARef<Fence>> {
         let space = &mut *self.space;
-        let words = space.proven.filled(self.len);
+        let words = space.words.filled(self.len);
         Ok(Job::prepare(self.running, 0, words, &mut space.uses)?.commit(|_, _| {}))
     }
 
@@ -93,7 +93,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     /// As [`Job::prepare`].
     pub(crate) fn run_on(mut self, object: &ARef<Bo<F>>) -> Result<ARef<Fence>> {
         let space = &mut *self.space;
-        let words = space.proven.filled(self.len);
+        let words = space.words.filled(self.len);
         space
             .uses
             .push(Use::new(object.clone(), true), GFP_KERNEL)?;

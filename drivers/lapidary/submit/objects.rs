@@ -101,7 +101,6 @@ impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
         let mut space = self.space;
         let Workspace {
             words,
-            proven,
             fixups,
             facts,
             uses,
@@ -110,10 +109,9 @@ impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
         let facts = facts.filled_mut(self.objects);
         let proof = isolation
             .prove(
-                words.filled(self.words),
+                words.filled_mut(self.words),
                 facts,
                 client,
-                proven.room(self.words)?,
                 fixups.room(I::most_fixups(self.words))?,
             )
             .map_err(|refusal| {

@@ -2,7 +2,7 @@
 
 //! The memory of a submission, which is used again for the next one.
 //!
-//! A submission needs room for the client's words, for the proven ones, for handles, objects and fixups. Most
+//! A submission needs room for the client's words, for handles, objects and fixups. Most
 //! submissions are of the same kind as the one before, so the memory of a few is kept in a [`Stash`]: whoever begins
 //! a submission takes a [`Workspace`] from there, and nothing is allocated or cleared if it is large enough.
 //!
@@ -71,10 +71,8 @@ impl<T: Copy + Default> Scratch<T> {
 pub struct Workspace<F: Family, I: Isolation> {
     /// Relocation entries as the client sent them.
     pub(crate) relocs: Scratch<CsReloc>,
-    /// Commands as the client sent them.
+    /// Commands: the client's, which are proven where they lie, or the kernel's own.
     pub(crate) words: Scratch<u32>,
-    /// Proven commands, or the kernel's own.
-    pub(crate) proven: Scratch<u32>,
     pub(crate) fixups: Scratch<I::Fixup>,
     /// Objects as the proof sees them, one for each relocation entry.
     pub(crate) facts: Scratch<I::Object>,
@@ -93,7 +91,6 @@ impl<F: Family, I: Isolation> Rest for Workspace<F, I> {
         Self {
             relocs: Scratch::new(),
             words: Scratch::new(),
-            proven: Scratch::new(),
             fixups: Scratch::new(),
             facts: Scratch::new(),
             uses: KVVec::new(),
@@ -107,7 +104,6 @@ impl<F: Family, I: Isolation> Rest for Workspace<F, I> {
         }
         self.relocs.trim();
         self.words.trim();
-        self.proven.trim();
         self.fixups.trim();
         self.facts.trim();
     }

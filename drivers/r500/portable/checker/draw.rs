@@ -4,7 +4,7 @@
 //!
 //! A draw is where everything is put together: what the stream has said about colour, depth, textures and
 //! vertices decides which bytes the draw may touch, and all of them must lie in the objects. It is also the
-//! place where two bounds are narrowed in the copy of the stream, because clients set them generously: the
+//! place where two bounds are narrowed in the stream, because clients set them generously: the
 //! right edge of the scissor, where columns beyond the pitch of a small buffer would leave its object; and
 //! the largest index. Neither ever makes a draw touch more.
 

@@ -4,7 +4,7 @@
 //!
 //! R5xx has one flat address space for all clients: VRAM and the GART window. Whoever may write any register
 //! or send any packet can read and write everybody's memory. So a client's stream is not executed as it is:
-//! the checker walks through it once, copies it, and
+//! the checker walks once through the driver's copy of it, and
 //!
 //! - lets only packets and registers of an allow-list through ([`policy`](super::policy));
 //! - demands that every address is relative to an object: the packet that carries it is followed by a marker
@@ -54,6 +54,8 @@ pub use reason::{
     Reason,
     Refusal, //
 };
+
+use core::cell::Cell;
 
 use self::{
     color::Color,
@@ -199,25 +201,22 @@ pub const fn max_fixups(dwords: usize) -> usize {
     dwords / 3
 }
 
-/// Copies `stream` to the start of `out` and checks it; no dword is looked at twice.
+/// Checks `words` and changes what has to be changed in them; no dword is looked at again after it was changed.
 ///
-/// `objects` are those of the relocation entries, in order; their `access` is filled in. `out` must be as long
-/// as the stream, `fixups` as [`max_fixups`] says. Returns the number of fixups. Nothing in `out` may be
-/// executed unless this succeeds.
+/// `objects` are those of the relocation entries, in order; their `access` is filled in. `fixups` must be as long
+/// as [`max_fixups`] says. Returns the number of fixups. Nothing in `words` may be executed unless this succeeds.
 ///
 /// # Errors
 ///
 /// [`Refusal`]: what is wrong with the stream and where. User space gets `EINVAL`.
 pub fn check(
-    stream: &[u32],
+    words: &mut [u32],
     objects: &mut [Object],
     options: Options,
-    out: &mut [u32],
     fixups: &mut [Fixup],
 ) -> Result<usize, Refusal> {
     let mut checker = Checker {
-        stream,
-        out,
+        stream: Cell::from_mut(words).as_slice_of_cells(),
         objects,
         fixups,
         num_fixups: 0,
@@ -252,8 +251,8 @@ enum Role {
 }
 
 struct Checker<'a> {
-    stream: &'a [u32],
-    out: &'a mut [u32],
+    /// The stream, which is checked where it lies.
+    stream: &'a [Cell<u32>],
     objects: &'a mut [Object],
     fixups: &'a mut [Fixup],
     num_fixups: usize,
@@ -283,14 +282,9 @@ const _: () = assert!(core::mem::size_of::<Checker<'static>>() <= 2048);
 
 impl Checker<'_> {
     fn run(&mut self) -> Result<(), Reason> {
-        let copy = self
-            .out
-            .get_mut(..self.stream.len())
-            .ok_or(Reason::OutputTooShort)?;
-        copy.copy_from_slice(self.stream);
         let stream = self.stream;
         let mut start = 0;
-        while let Some(&header) = stream.get(start) {
+        while let Some(header) = stream.get(start).map(Cell::get) {
             if !pm4::is_write(header) {
                 start = self.packet(start, header)?;
                 continue;
@@ -381,11 +375,16 @@ impl Checker<'_> {
     }
 
     /// Values for consecutive registers. `start` is the index of the first value.
-    fn consecutive(&mut self, first: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
+    fn consecutive(
+        &mut self,
+        first: u32,
+        start: usize,
+        values: &[Cell<u32>],
+    ) -> Result<(), Reason> {
         let mut register = first;
         let mut position = start;
         let mut rest = values;
-        while let Some((&value, tail)) = rest.split_first() {
+        while let Some((value, tail)) = rest.split_first() {
             let free = if self.guarded {
                 0
             } else {
@@ -393,7 +392,7 @@ impl Checker<'_> {
             };
             let step = if free == 0 {
                 self.position = position;
-                self.register(register, policy::of(register), value)?;
+                self.register(register, policy::of(register), value.get())?;
                 rest = tail;
                 1
             } else {
@@ -408,12 +407,17 @@ impl Checker<'_> {
     }
 
     /// Values that all go to one register.
-    fn repeated(&mut self, register: u32, start: usize, values: &[u32]) -> Result<(), Reason> {
+    fn repeated(
+        &mut self,
+        register: u32,
+        start: usize,
+        values: &[Cell<u32>],
+    ) -> Result<(), Reason> {
         let policy = policy::of(register);
         let mut position = start;
-        for &value in values {
+        for value in values {
             self.position = position;
-            self.register(register, policy, value)?;
+            self.register(register, policy, value.get())?;
             position = position.wrapping_add(1);
         }
         Ok(())

@@ -9,6 +9,8 @@
 //! The microcode turns all of it into register writes, so it ends in the same state and the same operations
 //! as if the stream had written the registers ([`Engine2d`](super::engine2d::Engine2d)).
 
+use core::cell::Cell;
+
 use super::{
     hyperz::Memory,
     reason::Reason,
@@ -38,17 +40,17 @@ use crate::portable::{
 
 /// Walks through the body of a packet.
 pub(super) struct Body<'a> {
-    rest: &'a [u32],
+    rest: &'a [Cell<u32>],
     /// Index in the stream of the first dword of `rest`.
     position: usize,
 }
 
 impl Body<'_> {
     pub(super) fn take(&mut self) -> Result<u32, Reason> {
-        let (&word, rest) = self.rest.split_first().ok_or(Reason::PacketLength)?;
+        let (word, rest) = self.rest.split_first().ok_or(Reason::PacketLength)?;
         self.rest = rest;
         self.position = self.position.wrapping_add(1);
-        Ok(word)
+        Ok(word.get())
     }
 
     fn skip(&mut self, dwords: u32) -> Result<(), Reason> {
@@ -86,7 +88,12 @@ impl Body<'_> {
 
 impl Checker<'_> {
     /// A type-3 packet whose body starts at index `start` of the stream.
-    pub(super) fn type3(&mut self, opcode: u8, start: usize, body: &[u32]) -> Result<(), Reason> {
+    pub(super) fn type3(
+        &mut self,
+        opcode: u8,
+        start: usize,
+        body: &[Cell<u32>],
+    ) -> Result<(), Reason> {
         if opcode == op::NOP {
             return Ok(());
         }

@@ -36,7 +36,6 @@ macro_rules! reasons {
 
 reasons! {
     // The caller's buffers.
-    OutputTooShort: "output buffer shorter than the stream",
     TooManyFixups: "fixup buffer too short",
 
     // Packets.

@@ -8,6 +8,8 @@
 //! come from the object, and then pitch registers of colour and depth, which have them instead of the address,
 //! have a marker as well.
 
+use core::cell::Cell;
+
 use lapidary::portable::radeon_uapi::tiling;
 
 use super::{
@@ -41,8 +43,8 @@ impl Checker<'_> {
     #[inline]
     fn relocation(&mut self) -> Result<(u32, &Object), Reason> {
         let index = self.marker.wrapping_add(1);
-        let (Some(&MARKER), Some(&dword)) = (self.stream.get(self.marker), self.stream.get(index))
-        else {
+        let dword = |at: usize| self.stream.get(at).map(Cell::get);
+        let (Some(MARKER), Some(dword)) = (dword(self.marker), dword(index)) else {
             return Err(Reason::MissingRelocation);
         };
         let number = dword / MARKER_UNIT;
@@ -58,9 +60,12 @@ impl Checker<'_> {
         Ok((number, object))
     }
 
-    /// Puts another value into the copy.
+    /// Puts another value into the stream, at a position that has been looked at.
     pub(super) fn replace(&mut self, position: usize, word: u32) -> Result<(), Reason> {
-        *self.out.get_mut(position).ok_or(Reason::OutputTooShort)? = word;
+        self.stream
+            .get(position)
+            .ok_or(Reason::Truncated)?
+            .set(word);
         Ok(())
     }
 

@@ -67,20 +67,19 @@ pub fn envelope(
 
 /// The checker and what follows it.
 pub fn checker(
-    stream: &[u32],
+    words: &mut [u32],
     objects: &mut [Object],
     options: Options,
-    out: &mut [u32],
     fixups: &mut [Fixup],
     address: u64,
 ) -> Result<usize, Refusal> {
-    let count = check(stream, objects, options, out, fixups)?;
+    let count = check(words, objects, options, fixups)?;
     for fixup in fixups.iter().take(count) {
-        if let Some(word) = out.get_mut(fixup.dword as usize) {
+        if let Some(word) = words.get_mut(fixup.dword as usize) {
             *word = fixup.apply(*word, address).unwrap_or_default();
         }
     }
-    Ok(count ^ max_fixups(stream.len()))
+    Ok(count ^ max_fixups(words.len()))
 }
 
 /// Headers and policy.

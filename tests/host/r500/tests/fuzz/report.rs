@@ -143,8 +143,7 @@ impl Report {
             .iter()
             .copied()
             .filter(|reason| {
-                !matches!(reason, Reason::OutputTooShort | Reason::TooManyFixups)
-                    && !self.reasons.contains_key(reason)
+                !matches!(reason, Reason::TooManyFixups) && !self.reasons.contains_key(reason)
             })
             .collect()
     }

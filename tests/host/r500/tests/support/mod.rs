@@ -160,13 +160,13 @@ impl Checked {
 
 /// Runs the checker with buffers of just the size that it asks for.
 pub fn run(words: &[u32], objects: &[Object], options: Options) -> Result<Checked, Refusal> {
-    let mut out = vec![0xdead_beef; words.len()];
+    let mut words = words.to_vec();
     let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
     let mut objects = objects.to_vec();
-    let count = check(words, &mut objects, options, &mut out, &mut fixups)?;
+    let count = check(&mut words, &mut objects, options, &mut fixups)?;
     fixups.truncate(count);
     Ok(Checked {
-        words: out,
+        words,
         fixups,
         objects,
     })
