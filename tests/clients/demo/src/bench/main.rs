@@ -218,10 +218,15 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
         }
     }
     let kind = row.kind;
-    let submits = matches!(kind, Kind::Submission | Kind::Refusal);
+    let submits = matches!(kind, Kind::Submission | Kind::Submission2d | Kind::Refusal);
+    let instructions = match kind {
+        Kind::Submission | Kind::Refusal => Target::Ratio(0.8),
+        Kind::Submission2d => Target::Ratio(1.0),
+        Kind::Wait | Kind::Other => Target::None,
+    };
     let only = |applies: bool, target: Target| if applies { target } else { Target::None };
     let accesses = match kind {
-        Kind::Submission => Target::Most(1.0),
+        Kind::Submission | Kind::Submission2d => Target::Most(1.0),
         Kind::Refusal => Target::Most(0.0),
         Kind::Wait => Target::Most(6.0),
         Kind::Other => Target::None,
@@ -238,7 +243,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
             table::INSTRUCTIONS,
             upstream.instructions,
             ours.instructions,
-            only(submits, Target::Ratio(0.8)),
+            instructions,
         ),
         line(
             "- entry to return",

@@ -23,6 +23,8 @@ type Make = Box<dyn Fn(&Side) -> Result<Op>>;
 pub enum Kind {
     /// A submission for which nobody waits.
     Submission,
+    /// The same, of the 2D engine: what an operation touches is worked out for each rectangle.
+    Submission2d,
     /// A submission that is refused.
     Refusal,
     /// A submission, and a client that sleeps until it is done.
@@ -95,7 +97,11 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
         );
         rows.push(Row::new(
             format!("cs of {program}"),
-            Kind::Submission,
+            if program.starts_with("libdrm-") {
+                Kind::Submission2d
+            } else {
+                Kind::Submission
+            },
             of_program.len() * repeats(&of_program),
             move |side| replay(side, &of_program),
         ));
