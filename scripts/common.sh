@@ -7,7 +7,7 @@
 # cache folder, in directories whose names end in a hash of what defines them:
 #
 #   root-<hash>     Debian root: compilers, QEMU, guest user space (package list below)
-#   kernel-<hash>   configured and built kernel tree (fragment, source version, compiler version)
+#   kernel-<hash>   configured and built kernel tree (fragments, source version, compiler version)
 #   cargo           Rust crates as downloaded
 
 
@@ -29,12 +29,17 @@ hash_of() { cat -- "$@" | sha256sum | cut -c1-12; }
 # The root, and beside it (it may belong to other user ids) the versions it holds: the sign that it is complete.
 ROOT=$CACHE/root-$(hash_of "$TOP/scripts/packages" "$TOP/scripts/make-root")
 
-# The kernel tree in use: KDIR if the caller names one, else ours.
-kernel_key() {
-    cat "$TOP/scripts/kernel.config" "$TOP/scripts/make-kernel"
-    cat "$ROOT.versions"
+# kernel_fragments [FLAVOUR] : the files that configure a kernel; the flavour is none or "debug".
+kernel_fragments() {
+    printf '%s\n' "$TOP/scripts/kernel.config" ${1:+"$TOP/scripts/kernel.$1.config"}
 }
-kernel_dir() { printf '%s/kernel-%s\n' "$CACHE" "$(kernel_key | sha256sum | cut -c1-12)"; }
+
+# kernel_dir [FLAVOUR] : where such a kernel is, or will be.
+kernel_dir() {
+    local key
+    key=$({ kernel_fragments "${1:-}" | xargs -d '\n' cat; cat "$TOP/scripts/make-kernel" "$ROOT.versions"; } | sha256sum)
+    printf '%s/kernel-%s\n' "$CACHE" "${key:0:12}"
+}
 
 # need_space PATH GIB WHAT : stop before a long step that cannot end well.
 need_space() {
