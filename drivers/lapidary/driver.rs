@@ -39,6 +39,7 @@ use kernel::{
 };
 
 use crate::{
+    context::Context,
     corner::{
         bus,
         workqueue::{
@@ -128,6 +129,8 @@ pub struct Registered<'a, F: Family> {
 /// An open file.
 pub struct File<F: Family> {
     dev: ARef<drm::Device<Driver<F>>>,
+    /// What its jobs report to.
+    pub context: Arc<Context>,
     /// State of the user-space interface.
     pub client: <F::Uapi as Uapi<F>>::Client,
 }
@@ -138,6 +141,7 @@ impl<F: Family> drm::file::DriverFile for File<F> {
     fn open(dev: &drm::Device<Driver<F>>) -> Result<Pin<KBox<Self>>> {
         let file = Self {
             dev: dev.into(),
+            context: Context::new()?,
             client: F::Uapi::client(&dev.uapi)?,
         };
         Ok(KBox::new(file, GFP_KERNEL)?.into())

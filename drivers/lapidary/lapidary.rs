@@ -9,6 +9,7 @@
 //! - [`family`]: the seams;
 //! - [`driver`]: PCI and DRM driver, probe and unbind order;
 //! - [`running`]: a GPU that runs: interrupt, worker, watchdog;
+//! - [`context`]: what is remembered about a client's work;
 //! - [`submit`]: the way of a submission from user words to the ring;
 //! - [`timeline`]: the fences of a ring;
 //! - [`memory`]: buffer objects in VRAM and GTT;
@@ -18,6 +19,7 @@
 
 use kernel::prelude::*;
 
+pub mod context;
 pub mod corner;
 pub mod driver;
 pub mod family;

@@ -16,10 +16,7 @@
 //! The hardware number has 32 bits, fences have 64: the number read is extended by what has been committed, and
 //! a number that cannot be (a device that answers all ones) is ignored.
 
-use core::mem::{
-    swap,
-    take, //
-};
+use core::mem::take;
 
 use kernel::{
     new_condvar, new_spinlock,
@@ -281,17 +278,18 @@ impl<K: Kind> Timeline<K> {
         unborn.start(self.context, seqno)
     }
 
-    /// Puts the next job on record, with what it holds. `load` is exchanged for one that holds nothing.
+    /// Puts the next job on record. `load` puts what the job holds into a load that holds nothing; it is called with a
+    /// spinlock held.
     ///
     /// There is room, by [`Timeline::wait_for_room`]. `mark` is not below that of the job before.
-    pub fn commit(&self, fence: DriverFence<Self>, mark: u64, load: &mut K::Load) {
+    pub fn commit(&self, fence: DriverFence<Self>, mark: u64, load: impl FnOnce(&mut K::Load)) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         state.committed += 1;
         let index = slot(state.committed);
         // Both slots are empty: their last job has been dropped.
         if let Some(slot) = state.loads.get_mut(index) {
-            swap(slot, load);
+            load(slot);
         }
         if let Some(slot) = state.records.get_mut(index) {
             *slot = Some(Record { fence, mark });
@@ -422,9 +420,10 @@ mod tests {
         let seqno = timeline.wait_for_room(1, || 0, |_| true)?;
         let own = timeline.start(unborn, seqno);
         let fence = own.fence().clone();
-        let mut load = Some(load.clone());
-        timeline.commit(own, 0, &mut load);
-        assert!(load.is_none());
+        timeline.commit(own, 0, |slot| {
+            assert!(slot.is_none());
+            *slot = Some(load.clone());
+        });
         Ok(fence)
     }
 

@@ -27,18 +27,22 @@ const RING: usize = 0;
 /// # Errors
 ///
 /// `EINVAL` for an envelope or commands that are refused, `ENOENT` for a handle that is none, `EFAULT` for user memory that
-/// is not there, `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `EBUSY` after a hang, `ENODEV`
-/// at unbind; `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
+/// is not there, `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this client has
+/// hung the GPU; `EBUSY` after a hang that could not be mended, `ENODEV` at unbind; `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
 pub(super) fn submit<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,
     arg: &mut uapi::Cs,
     file: &ClientFile<F>,
 ) -> Result {
+    if file.inner().get_ref().context.is_banned() {
+        return Err(ECANCELED);
+    }
     let Some(stream) = UserStream::read(running.workspace()?, arg, &F::RINGS)? else {
         return Ok(());
     };
-    let client = &file.inner().get_ref().client;
+    let file_data = file.inner().get_ref();
+    let (client, context) = (&file_data.client, &file_data.context);
     let keep_tiling = stream.flags().keep_tiling;
     let submitter = || Submitter {
         keep_tiling,
@@ -58,6 +62,6 @@ pub(super) fn submit<F: RadeonFamily>(
     locked.wait(dev, lane.timeline().context(), only)?;
     locked
         .place(running)?
-        .submit(running, RING, || submitter() == before)?;
+        .submit(running, RING, context, || submitter() == before)?;
     Ok(())
 }

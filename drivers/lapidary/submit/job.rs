@@ -6,15 +6,19 @@
 //! a stretch of the ring. [`Job::commit`] turns that into work for the GPU; dropping the job gives all of it
 //! back.
 
+use core::mem::swap;
+
 use kernel::{
     prelude::*,
     sync::{
         aref::ARef,
-        lock::mutex::MutexGuard, //
+        lock::mutex::MutexGuard,
+        Arc, //
     },
 };
 
 use crate::{
+    context::Context,
     corner::fence::{
         Fence,
         Signalling,
@@ -56,11 +60,12 @@ pub struct Job<'j, 'a, F: Family> {
     seqno: u64,
     unborn: Unborn<Timeline<Jobs<F>>>,
     uses: &'j mut KVVec<Use<F>>,
+    context: Option<Arc<Context>>,
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// Reserves what a job on ring `index` needs that executes `words` and uses the objects in `uses`, which are taken
-    /// from there when the job is committed.
+    /// from there when the job is committed. The job is `context`'s, or the kernel's own.
     ///
     /// # Errors
     ///
@@ -71,6 +76,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         index: usize,
         words: &[u32],
         uses: &'j mut KVVec<Use<F>>,
+        context: Option<&Arc<Context>>,
     ) -> Result<Self> {
         let (ring, lane) = running.ring(index).ok_or(EINVAL)?;
         let len = u32::try_from(words.len())?;
@@ -97,6 +103,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             seqno,
             unborn,
             uses,
+            context: context.cloned(),
         })
     }
 
@@ -108,7 +115,10 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
         attach(&fence, self.uses);
-        timeline.commit(own, self.piece.mark, self.uses);
+        timeline.commit(own, self.piece.mark, |load| {
+            swap(&mut load.uses, self.uses);
+            load.context = self.context;
+        });
         slot.ib(Ib {
             addr: self.piece.addr,
             len: self.len,

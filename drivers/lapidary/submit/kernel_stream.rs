@@ -83,7 +83,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     pub(crate) fn run(mut self) -> Result<ARef<Fence>> {
         let space = &mut *self.space;
         let words = space.words.filled(self.len);
-        Ok(Job::prepare(self.running, 0, words, &mut space.uses)?.commit(|_, _| {}))
+        Ok(Job::prepare(self.running, 0, words, &mut space.uses, None)?.commit(|_, _| {}))
     }
 
     /// Executes the commands, which change the content of `object`: everybody waits for them.
@@ -99,7 +99,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
             .push(Use::new(object.clone(), true), GFP_KERNEL)?;
         pin_init::stack_pin_init!(let exec = Exec::new(1));
         let locked = exec.lock(&space.uses, Use::object)?;
-        let job = Job::prepare(self.running, 0, words, &mut space.uses)?;
+        let job = Job::prepare(self.running, 0, words, &mut space.uses, None)?;
         Ok(job.commit(|fence, uses| {
             locked.attach(fence, uses, |item| (item.object(), Usage::Kernel));
         }))

@@ -18,6 +18,7 @@ use kernel::{
 };
 
 use crate::{
+    context::Context,
     corner::{
         buffer::Buffer,
         mm::Range,
@@ -52,19 +53,40 @@ pub struct Jobs<F>(core::marker::PhantomData<fn() -> F>);
 const FEW: usize = 16;
 const MANY: usize = 128;
 
+/// What a job holds until its fence has signalled.
+pub struct Load<F: Family> {
+    /// The objects that it uses.
+    pub uses: KVVec<Use<F>>,
+    /// Whose job it is; `None` for the kernel's own.
+    pub context: Option<Arc<Context>>,
+}
+
+impl<F: Family> Default for Load<F> {
+    fn default() -> Self {
+        Self {
+            uses: KVVec::new(),
+            context: None,
+        }
+    }
+}
+
 impl<F: Family> Kind for Jobs<F> {
     const DRIVER: &'static CStr = F::NAME;
-    type Load = KVVec<Use<F>>;
+    type Load = Load<F>;
 
     fn load() -> Result<Self::Load> {
-        Ok(KVVec::with_capacity(FEW, GFP_KERNEL)?)
+        Ok(Load {
+            uses: KVVec::with_capacity(FEW, GFP_KERNEL)?,
+            context: None,
+        })
     }
 
     fn spend(load: &mut Self::Load) {
-        if load.capacity() > MANY {
-            *load = KVVec::new();
+        if load.uses.capacity() > MANY {
+            load.uses = KVVec::new();
         }
-        load.clear();
+        load.uses.clear();
+        load.context = None;
     }
 }
 

@@ -6,10 +6,14 @@
 
 use kernel::{
     prelude::*,
-    sync::aref::ARef, //
+    sync::{
+        aref::ARef,
+        Arc, //
+    },
 };
 
 use crate::{
+    context::Context,
     corner::{
         exec::{
             self,
@@ -34,7 +38,7 @@ pub struct Placed<'e, F: Family> {
 }
 
 impl<F: Family> Placed<'_, F> {
-    /// Reserves everything else, and commits. `still` says whether what the proof assumed about the client still
+    /// Reserves everything else, and commits a job of `context`. `still` says whether what the proof assumed about the client still
     /// holds; it is asked when nobody else can put a job before this one any more.
     ///
     /// # Errors
@@ -44,6 +48,7 @@ impl<F: Family> Placed<'_, F> {
         self,
         running: &Running<'_, F>,
         ring: usize,
+        context: &Arc<Context>,
         still: impl FnOnce() -> bool,
     ) -> Result<ARef<Fence>> {
         let Self {
@@ -51,7 +56,7 @@ impl<F: Family> Placed<'_, F> {
             uses,
             locked,
         } = self;
-        let job = Job::prepare(running, ring, words, uses)?;
+        let job = Job::prepare(running, ring, words, uses, Some(context))?;
         if !still() {
             return Err(EAGAIN);
         }
