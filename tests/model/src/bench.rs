@@ -88,6 +88,7 @@ impl Bench {
         machine.ram.map_anonymous(BUS, ram)?;
         let mut chip = entry.chip(Options {
             vram,
+            window: 2 * vram.next_power_of_two(),
             state: State::Posted,
         });
         chip.reset(&mut machine);

@@ -100,6 +100,8 @@ pub enum State {
 pub struct Options {
     /// Bytes of VRAM.
     pub vram: u64,
+    /// Bytes of the window through which the CPU sees its beginning, a power of two.
+    pub window: u64,
     /// What the firmware did.
     pub state: State,
 }
@@ -160,13 +162,13 @@ impl Entry {
         r5xx::firmware::rom(self.variant, vram)
     }
 
-    /// Its PCI function, with a ROM of that many bytes.
-    pub fn identity(&self, vram: u64, rom: u64) -> Identity {
+    /// Its PCI function, with that window onto VRAM (a power of two) and a ROM of that many bytes.
+    pub fn identity(&self, window: u64, rom: u64) -> Identity {
         Identity {
             vendor: 0x1002,
             device: self.variant.device,
             revision: 0,
-            vram_bar: vram.next_power_of_two(),
+            vram_bar: window,
             register_bar: 0x1_0000,
             io_bar: 0x100,
             rom,

@@ -96,7 +96,8 @@ kinds! {
     ScanoutMoved = "scanout-moved",
     /// An engine touched memory outside of all objects that the test declared.
     OutsideObjects = "outside-objects",
-    /// A command stream was switched on while HDP_FB_LOCATION, by which the CPU reaches VRAM, was not where VRAM lies.
+    /// A command stream was switched on while the CPU's way to VRAM was not straight: HDP_FB_LOCATION is not where VRAM lies,
+    /// or HDP_APER_CNTL does not join the two apertures of BAR0 that VRAM needs both.
     HostPathMismatch = "host-path-mismatch",
     /// A CPU access to VRAM beyond its end.
     VramRange = "vram-range",

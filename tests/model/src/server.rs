@@ -2,7 +2,7 @@
 
 //! The vfio-user side: regions, guest memory and interrupts of one PCI function.
 //!
-//! BAR0 is VRAM. It is offered for mapping unless trapped access is asked for; then QEMU forwards every access, slowly, and the
+//! BAR0 is VRAM, or its beginning. It is offered for mapping unless trapped access is asked for; then QEMU forwards every access, slowly, and the
 //! model sees it. BAR2 holds the registers, BAR4 the first of them as I/O ports, the ROM region the expansion ROM.
 
 use std::fs::File;
@@ -52,9 +52,11 @@ impl Function {
     /// # Errors
     /// When the socket cannot be made, or on a protocol error that ends the connection.
     pub fn serve(mut self, socket: &Path, mapped: bool) -> anyhow::Result<()> {
-        let vram_fd = self.shared.with(|s| s.machine.vram.fd());
+        let vram = self
+            .shared
+            .with(|s| (s.machine.vram.fd(), s.machine.vram.len()));
         let regions = (0..VFIO_PCI_NUM_REGIONS)
-            .map(|i| self.region(i, mapped.then_some(vram_fd)))
+            .map(|i| self.region(i, mapped.then_some(vram)))
             .collect();
         let irqs = (0..VFIO_PCI_NUM_IRQS)
             .map(|index| match index {
@@ -81,7 +83,8 @@ impl Function {
         Ok(server.run(&mut self)?)
     }
 
-    fn region(&self, index: u32, vram_fd: Option<i32>) -> ServerRegion {
+    /// What the other side is told of a region; `vram` is the descriptor to map and how many bytes are in it.
+    fn region(&self, index: u32, vram: Option<(i32, u64)>) -> ServerRegion {
         let mut info = vfio_region_info {
             argsz: size_of::<vfio_region_info>() as u32,
             index,
@@ -111,11 +114,14 @@ impl Function {
         info.flags = flags;
         let mut sparse_areas = vec![];
         let mut mmap_fd = None;
-        if let (BAR_VRAM, Some(fd)) = (index, vram_fd) {
+        if let (BAR_VRAM, Some((fd, len))) = (index, vram) {
             info.flags |= VFIO_REGION_INFO_FLAG_MMAP;
-            // The descriptor is only sent along with a list of areas.
+            // The descriptor is only sent along with a list of areas. What lies beyond the end of VRAM is trapped.
             sparse_areas.push(SparseArea {
-                area: vfio_region_sparse_mmap_area { offset: 0, size },
+                area: vfio_region_sparse_mmap_area {
+                    offset: 0,
+                    size: size.min(len),
+                },
             });
             mmap_fd = Some(fd);
         }

@@ -49,7 +49,7 @@ impl Drop for Running {
 fn image(folder: &Folder, chip: &str) -> Vec<u8> {
     let file = folder.at(chip);
     let status = Command::new(env!("CARGO_BIN_EXE_atom-image"))
-        .args(["--chip", chip, "--vram-mib", "64"])
+        .args(["--chip", chip, "--vram-size", "64"])
         .arg(&file)
         .status()
         .unwrap();
@@ -60,7 +60,7 @@ fn image(folder: &Folder, chip: &str) -> Vec<u8> {
 fn model(folder: &Folder, rom: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpu-model"));
     command
-        .args(["--chip", "r580", "--vram-mib", "16", "--rom"])
+        .args(["--chip", "r580", "--vram-size", "16", "--rom"])
         .arg(rom)
         .arg("--socket")
         .arg(folder.at("gpu"))
@@ -83,7 +83,14 @@ fn a_dump_is_what_the_guest_sees() {
         assert!(begin.elapsed() < Duration::from_secs(20));
         thread::sleep(Duration::from_millis(2));
     }
-    let mut client = Client::new(&folder.at("gpu")).unwrap();
+    // The socket exists a moment before somebody listens.
+    let mut client = loop {
+        match Client::new(&folder.at("gpu")) {
+            Ok(client) => break client,
+            Err(e) => assert!(begin.elapsed() < Duration::from_secs(20), "{e}"),
+        }
+        thread::sleep(Duration::from_millis(2));
+    };
     let mut seen = vec![0; rom.len()];
     for (i, piece) in seen.chunks_mut(256).enumerate() {
         client

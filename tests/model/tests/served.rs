@@ -46,14 +46,19 @@ struct Card {
 
 impl Card {
     fn new(name: &str, mapped: bool) -> Card {
+        Card::with_window(name, mapped, VRAM)
+    }
+
+    fn with_window(name: &str, mapped: bool, window: u64) -> Card {
         let dir = std::env::temp_dir().join(format!("gpu-model-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let entry = Entry::by_name("rv515").unwrap();
         let rom = entry.rom(VRAM);
-        let identity = entry.identity(VRAM, rom.len() as u64);
+        let identity = entry.identity(window, rom.len() as u64);
         let mut machine = Machine::new(Vram::new(VRAM).unwrap(), Config::new(&identity));
         let mut chip = entry.build(Options {
             vram: VRAM,
+            window,
             state: State::Posted,
         });
         chip.reset(&mut machine);
@@ -64,10 +69,15 @@ impl Card {
         let socket = dir.join("gpu");
         let at = socket.clone();
         let server = thread::spawn(move || function.serve(&at, mapped));
-        while !socket.exists() {
+        // The socket exists a moment before somebody listens.
+        let begin = Instant::now();
+        let mut client = loop {
+            match Client::new(&socket) {
+                Ok(client) => break client,
+                Err(e) => assert!(begin.elapsed() < Duration::from_secs(20), "{e}"),
+            }
             thread::sleep(Duration::from_millis(1));
-        }
-        let mut client = Client::new(&socket).unwrap();
+        };
         let ram =
             File::from(rustix::fs::memfd_create("ram", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
         ram.set_len(RAM_LEN).unwrap();
@@ -142,6 +152,10 @@ impl Card {
             self.write(mmio::PCIE_INDEX, index);
             self.write(mmio::PCIE_DATA, value);
         }
+        self.write(
+            mmio::HOST_PATH_CNTL,
+            mmio::host_path_cntl::HDP_APER_CNTL.mask(),
+        );
         self.write(mmio::CP_ME_RAM_ADDR, 0);
         for i in 0..256 {
             self.write(mmio::CP_ME_RAM_DATAH, 0);
@@ -236,6 +250,27 @@ fn a_driver_finds_the_card() {
         .region_read(4, mmio::MM_DATA.into(), &mut b)
         .unwrap();
     assert_eq!(u32::from_le_bytes(b), 0x40);
+}
+
+#[test]
+fn a_window_of_its_own_size() {
+    for window in [VRAM / 4, VRAM * 4] {
+        let mut card = Card::with_window(&format!("window-{window}"), true, window);
+        let bar = card.client.region(0).unwrap();
+        assert_eq!(bar.size, window);
+        assert_eq!(bar.sparse_areas.len(), 1);
+        let area = &bar.sparse_areas[0];
+        assert_eq!((area.offset, area.size), (0, window.min(VRAM)));
+        assert_eq!(u64::from(card.read(mmio::CONFIG_MEMSIZE)), VRAM);
+        assert_eq!(u64::from(card.read(mmio::CONFIG_APER_SIZE)), window / 2);
+        card.start();
+    }
+    let mut card = Card::with_window("window-beyond", true, VRAM * 2);
+    let mut b = [0; 4];
+    card.client.region_read(0, VRAM, &mut b).unwrap();
+    assert_eq!(b, [0xff; 4], "no memory there");
+    let found = control::request(&card.shared, "findings").unwrap();
+    assert!(found.starts_with("finding vram-range 1 "), "{found}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ struct Args {
     chip: String,
     /// Size of VRAM in MiB that ASIC_Init sets up.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1024))]
-    vram_mib: u64,
+    vram_size: u64,
     /// The file to write.
     out: PathBuf,
 }
@@ -29,6 +29,6 @@ fn main() -> anyhow::Result<()> {
         let all: Vec<_> = CHIPS.iter().map(|e| e.name).collect();
         bail!("no chip {}; there are {}", args.chip, all.join(", "));
     };
-    fs::write(&args.out, entry.rom(args.vram_mib << 20))
+    fs::write(&args.out, entry.rom(args.vram_size << 20))
         .with_context(|| format!("cannot write {}", args.out.display()))
 }

@@ -45,7 +45,11 @@ struct Args {
     vram: VramAccess,
     /// Size of VRAM in MiB: a power of two, at most 1024.
     #[arg(long, default_value_t = 256)]
-    vram_mib: u64,
+    vram_size: u64,
+    /// Size of BAR0 in MiB: a power of two, at most 1024. Of a larger VRAM the CPU sees this much. Without it: as
+    /// much as there is VRAM, but no more than the 256 MiB of real cards.
+    #[arg(long)]
+    bar_size: Option<u64>,
     /// What the firmware has done.
     #[arg(long, value_enum, default_value = "posted")]
     state: State,
@@ -53,6 +57,9 @@ struct Args {
     #[arg(long, default_value = "synthetic")]
     rom: String,
 }
+
+/// The largest BAR0 of usual cards, in MiB.
+const USUAL_BAR: u64 = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum VramAccess {
@@ -112,12 +119,15 @@ fn run(args: &Args) -> anyhow::Result<()> {
         let all: Vec<_> = CHIPS.iter().map(|e| e.name).collect();
         bail!("no chip {}; there are {}", args.chip, all.join(", "));
     };
-    if !args.vram_mib.is_power_of_two() || args.vram_mib > 1024 {
-        bail!("--vram-mib {}: a power of two up to 1024", args.vram_mib);
+    let bar_size = args.bar_size.unwrap_or(args.vram_size.min(USUAL_BAR));
+    for (name, size) in [("vram", args.vram_size), ("bar", bar_size)] {
+        if !size.is_power_of_two() || size > 1024 {
+            bail!("--{name}-size {size}: a power of two up to 1024");
+        }
     }
-    let vram = args.vram_mib << 20;
+    let (vram, window) = (args.vram_size << 20, bar_size << 20);
     let rom = rom(&args.rom, entry, vram)?;
-    let identity = entry.identity(vram, rom.len() as u64);
+    let identity = entry.identity(window, rom.len() as u64);
     let mut machine = Machine::new(
         Vram::new(vram).context("no memory for VRAM")?,
         Config::new(&identity),
@@ -128,6 +138,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
     }
     let mut chip = entry.build(Options {
         vram,
+        window,
         state: args.state,
     });
     chip.reset(&mut machine);

@@ -317,7 +317,11 @@ mod tests {
     fn card(chip: &str, state: State) -> (Machine, R5xx) {
         let mut m = Machine::new(Vram::new(VRAM).unwrap(), Config::default());
         let entry = crate::chip::Entry::by_name(chip).unwrap();
-        let mut chip = entry.chip(Options { vram: VRAM, state });
+        let mut chip = entry.chip(Options {
+            vram: VRAM,
+            window: VRAM,
+            state,
+        });
         chip.reset(&mut m);
         (m, chip)
     }

@@ -393,6 +393,16 @@ impl R5xx {
                 format_args!("HDP_FB_LOCATION {host:#06x}, VRAM at {start:#010x}"),
             );
         }
+        let aperture = u64::from(self.regs.get(mmio::CONFIG_APER_SIZE));
+        let joined = mmio::host_path_cntl::HDP_APER_CNTL.any(self.regs.get(mmio::HOST_PATH_CNTL));
+        if !joined && self.options.vram > aperture && self.options.window > aperture {
+            m.finding(
+                Kind::HostPathMismatch,
+                format_args!(
+                    "without HDP_APER_CNTL, VRAM {aperture:#x} in BAR 0 is VRAM 0 once more"
+                ),
+            );
+        }
     }
 
     /// A surface that tiles or swaps would change what the CPU sees of VRAM, which QEMU maps as it is.

@@ -273,8 +273,9 @@ impl Chip for R5xx {
         self.engine3d.reset();
         self.start = Instant::now();
         // Fuses and straps.
+        // The window onto VRAM is made of two apertures.
         self.regs
-            .set(mmio::CONFIG_APER_SIZE, self.options.vram as u32);
+            .set(mmio::CONFIG_APER_SIZE, (self.options.window / 2) as u32);
         self.regs.set(mmio::CONFIG_REG_APER_SIZE, 0x1_0000);
         let pipes = mmio::gb_pipe_select::MAX_PIPE.of(self.variant.pipes - 1)
             | mmio::gb_pipe_select::PIPE_MASK.of((1 << self.variant.pipes) - 1)

@@ -52,7 +52,11 @@ impl Bench {
     }
 
     fn with(state: State) -> Bench {
-        let mut m = Machine::new(Vram::new(VRAM).unwrap(), Config::default());
+        Bench::sized(state, VRAM, 2 * VRAM)
+    }
+
+    fn sized(state: State, vram: u64, window: u64) -> Bench {
+        let mut m = Machine::new(Vram::new(vram).unwrap(), Config::default());
         m.pci.write(4, &[6]);
         m.ram.map_anonymous(RAM, RAM_LEN).unwrap();
         let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).unwrap();
@@ -63,7 +67,14 @@ impl Bench {
             let entry = (bus >> 8) as u32 & 0x00ff_fff0 | (((bus >> 32) as u32) << 24) | 0xc;
             m.vram.write(TABLE + page * 4, &entry.to_le_bytes());
         }
-        let mut chip = R5xx::new(&RV515, Options { vram: VRAM, state });
+        let mut chip = R5xx::new(
+            &RV515,
+            Options {
+                vram,
+                window,
+                state,
+            },
+        );
         chip.reset(&mut m);
         let mut b = Bench {
             chip,

@@ -165,6 +165,32 @@ fn the_hosts_path_to_vram_must_be_right() {
 }
 
 #[test]
+fn the_apertures_are_joined_when_vram_needs_both() {
+    for (window, vram, apart, found) in [
+        (VRAM, VRAM, true, 1),
+        (VRAM, VRAM, false, 0),
+        (VRAM / 4, VRAM, true, 1),
+        (VRAM * 2, VRAM, true, 0),
+    ] {
+        let mut b = Bench::sized(State::Posted, vram, window);
+        assert_eq!(u64::from(b.read(mmio::CONFIG_APER_SIZE)), window / 2);
+        if !apart {
+            b.write(
+                mmio::HOST_PATH_CNTL,
+                mmio::host_path_cntl::HDP_APER_CNTL.mask(),
+            );
+        }
+        b.load_microcode();
+        b.start(4);
+        assert_eq!(
+            b.findings(),
+            vec![(Kind::HostPathMismatch, 1); found],
+            "{window:#x}"
+        );
+    }
+}
+
+#[test]
 fn surfaces_that_act_are_found() {
     let mut b = Bench::new();
     let info = mmio::SURFACE_INFO.at(2).unwrap();
