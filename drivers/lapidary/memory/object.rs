@@ -3,9 +3,11 @@
 //! The buffer object.
 //!
 //! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a
-//! home, chosen when it is made: a range of VRAM or a slot for system pages. A job
-//! [`place`](Use::place)s its objects under their reservations and keeps the [`Use`]s until its
-//! fence has signalled; so the GPU address stays, and the object does.
+//! home: a range of VRAM or a slot for system pages. A job [`place`](Use::place)s its objects under their
+//! reservations and keeps the [`Use`]s until its fence has signalled; so the object stays, and its system
+//! pages keep their addresses.
+//!
+//! The home changes only under the reservation.
 //!
 //! # Secrets
 //!
@@ -20,6 +22,7 @@ use kernel::{
         self,
         gem, //
     },
+    new_mutex,
     page::PAGE_SIZE,
     prelude::*,
     sync::{
@@ -29,6 +32,7 @@ use kernel::{
             Relaxed, //
         },
         Arc,
+        Mutex,
         SetOnce, //
     },
 };
@@ -66,8 +70,16 @@ use crate::{
 pub type Bo<F> = gem::Object<Object<F>>;
 
 /// Where an object lives.
-enum Home {
+pub(super) enum Home {
+    /// In the GPU's own memory.
     Vram(Range),
+    /// In system pages.
+    System(Arc<Slot>),
+}
+
+/// A look at a [`Home`].
+pub(super) enum At {
+    Vram { start: GpuAddr, size: u64 },
     System(Arc<Slot>),
 }
 
@@ -76,7 +88,10 @@ enum Home {
 pub struct Object<F: Family> {
     hook: Hook,
     memory: Arc<Memory>,
-    home: Home,
+    /// Changed only by whoever holds the reservation; whoever holds it may rely on it after the mutex is
+    /// released. The mutex alone gives a look at what may change at once. No memory is allocated under it.
+    #[pin]
+    home: Mutex<Home>,
     /// What user space asked for.
     wanted: Domain,
     /// Behind this fence, VRAM is clear. Not set for system pages.
@@ -106,7 +121,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             hook: Hook::new(),
             memory: args.memory,
             clean: Atomic::new(matches!(args.home, Home::System(_))),
-            home: args.home,
+            home <- new_mutex!(args.home),
             wanted: args.wanted,
             cleared: SetOnce::new(),
             tiling: Atomic::new(0),
@@ -178,12 +193,23 @@ pub fn create<F: Family>(
 impl<F: Family> Object<F> {
     /// Where the object is.
     pub fn domain(&self) -> Domain {
-        match &self.home {
-            Home::Vram(_) => Domain::Vram,
-            Home::System(slot) if self.wanted == Domain::System && !slot.is_placed() => {
+        match self.at() {
+            At::Vram { .. } => Domain::Vram,
+            At::System(slot) if self.wanted == Domain::System && !slot.is_placed() => {
                 Domain::System
             }
-            Home::System(_) => Domain::Gtt,
+            At::System(_) => Domain::Gtt,
+        }
+    }
+
+    /// Where the object lives. Stays so for whoever holds the reservation; a guess for others.
+    pub(super) fn at(&self) -> At {
+        match &*self.home.lock() {
+            Home::Vram(range) => At::Vram {
+                start: range.start(),
+                size: range.size(),
+            },
+            Home::System(slot) => At::System(slot.clone()),
         }
     }
 
@@ -236,6 +262,8 @@ pub struct Use<F: Family> {
     object: ARef<Bo<F>>,
     addr: GpuAddr,
     placed: bool,
+    /// Of an object that was placed in system pages: it keeps its address.
+    slot: Option<Arc<Slot>>,
     writes: bool,
 }
 
@@ -250,6 +278,7 @@ impl<F: Family> Use<F> {
             object,
             addr: 0,
             placed: false,
+            slot: None,
             writes,
         }
     }
@@ -283,14 +312,16 @@ impl<F: Family> Use<F> {
             return Ok(());
         }
         self.object.check()?;
-        self.addr = match &self.object.home {
-            Home::Vram(range) => range.start(),
-            Home::System(slot) => {
+        // Under the reservation it stays there.
+        match self.object.at() {
+            At::Vram { start, .. } => self.addr = start,
+            At::System(slot) => {
                 let memory = &self.object.memory;
                 let now = memory.placements.fetch_add(1, Relaxed);
-                gtt::place(&memory.gtt, slot, &*self.object, now)?
+                self.addr = gtt::place(&memory.gtt, &slot, &*self.object, now)?;
+                self.slot = Some(slot);
             }
-        };
+        }
         self.placed = true;
         Ok(())
     }
@@ -303,7 +334,7 @@ impl<F: Family> Use<F> {
 
 impl<F: Family> Drop for Use<F> {
     fn drop(&mut self) {
-        if let (true, Home::System(slot)) = (self.placed, &self.object.home) {
+        if let Some(slot) = &self.slot {
             slot.leave();
         }
     }
@@ -318,9 +349,9 @@ unsafe impl<F: Family> Backed for Object<F> {
     }
 
     fn release(object: &Bo<F>) {
-        if let Home::System(slot) = &object.home {
+        if let At::System(slot) = object.at() {
             let memory = &object.memory;
-            gtt::release(&memory.gtt, slot, object);
+            gtt::release(&memory.gtt, &slot, object);
             memory.system.fetch_sub(slot.size(), Relaxed);
         }
     }
@@ -332,13 +363,12 @@ unsafe impl<F: Family> Backed for Object<F> {
         report: &mut dyn FnMut(Frame) -> bool,
     ) -> Result {
         object.check()?;
-        match &object.home {
-            Home::System(slot) => {
-                slot.frames(object, first, &mut |frame| report(Frame::Ram(frame)))
-            }
-            Home::Vram(range) => {
-                let start = range.start() + (first * PAGE_SIZE) as u64;
-                for addr in (start..range.end()).step_by(PAGE_SIZE) {
+        // The fault handler holds the reservation: the home stays what it is.
+        match object.at() {
+            At::System(slot) => slot.frames(object, first, &mut |frame| report(Frame::Ram(frame))),
+            At::Vram { start, size } => {
+                let from = start + (first * PAGE_SIZE) as u64;
+                for addr in (from..start + size).step_by(PAGE_SIZE) {
                     let vram = object.memory.vram();
                     let bus = vram.bus_address(addr).ok_or(EFAULT)?;
                     if !report(Frame::Vram((bus / PAGE_SIZE as u64) as usize)) {
