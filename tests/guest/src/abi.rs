@@ -4,7 +4,7 @@
 //! `radeon` ioctls that are alive in interface version 2.51.
 //!
 //! Source: the public headers `drm.h` and `radeon_drm.h` (facts; definitions are our own). All
-//! structures are naturally aligned and have the same layout for 32-bit and 64-bit user space.
+//! structures but [`Version`] are naturally aligned and have the same layout for 32-bit and 64-bit user space.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -86,31 +86,34 @@ pub const fn private(nr: u32, size: usize) -> u64 {
     request(READ | WRITE, COMMAND_BASE + nr, size)
 }
 
-layout! {
-    /// `drm_version`: three string buffers of the caller, filled by the kernel.
-    Version = 64 {
-        /// Interface version.
-        major: u32,
-        /// Interface version, minor.
-        minor: u32,
-        /// Interface version, patch.
-        patch: u32,
-        /// Alignment.
-        pad: u32,
-        /// Buffer size in, string length out.
-        name_len: u64,
-        /// User pointer.
-        name: u64,
-        /// Buffer size in, string length out.
-        date_len: u64,
-        /// User pointer.
-        date: u64,
-        /// Buffer size in, string length out.
-        desc_len: u64,
-        /// User pointer.
-        desc: u64,
-    }
+/// `drm_version`: three string buffers of the caller, filled by the kernel. The one structure here that is not the
+/// same for 32-bit and 64-bit user space.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Version {
+    /// Interface version.
+    pub major: u32,
+    /// Interface version, minor.
+    pub minor: u32,
+    /// Interface version, patch.
+    pub patch: u32,
+    /// Alignment.
+    #[cfg(target_pointer_width = "64")]
+    pub pad: u32,
+    /// Buffer size in, string length out.
+    pub name_len: usize,
+    /// User pointer.
+    pub name: usize,
+    /// Buffer size in, string length out.
+    pub date_len: usize,
+    /// User pointer.
+    pub date: usize,
+    /// Buffer size in, string length out.
+    pub desc_len: usize,
+    /// User pointer.
+    pub desc: usize,
 }
+
 layout! {
     /// `drm_gem_close`.
     GemClose = 8 {
@@ -451,7 +454,10 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_header() {
+        #[cfg(target_pointer_width = "64")]
         assert_eq!(VERSION, 0xc040_6400);
+        #[cfg(target_pointer_width = "32")]
+        assert_eq!(VERSION, 0xc024_6400);
         assert_eq!(GEM_CLOSE, 0x4008_6409);
         assert_eq!(GET_CAP, 0xc010_640c);
         assert_eq!(PRIME_HANDLE_TO_FD, 0xc00c_642d);

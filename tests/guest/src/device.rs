@@ -67,7 +67,7 @@ pub unsafe fn ioctl_raw(
 ) -> Result<i32, Errno> {
     loop {
         // SAFETY: the descriptor is open; the caller vouches for the argument.
-        let answer = unsafe { libc::ioctl(fd.as_raw_fd(), request, argument) };
+        let answer = unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, argument) };
         if answer >= 0 {
             return Ok(answer);
         }
@@ -172,17 +172,17 @@ impl Device {
     pub fn version(&self) -> Result<DriverVersion, Errno> {
         let (mut name, mut desc, mut date) = ([0u8; 64], [0u8; 128], [0u8; 64]);
         let mut version = abi::Version {
-            name_len: name.len() as u64,
-            name: name.as_mut_ptr() as u64,
-            date_len: date.len() as u64,
-            date: date.as_mut_ptr() as u64,
-            desc_len: desc.len() as u64,
-            desc: desc.as_mut_ptr() as u64,
+            name_len: name.len(),
+            name: name.as_mut_ptr() as usize,
+            date_len: date.len(),
+            date: date.as_mut_ptr() as usize,
+            desc_len: desc.len(),
+            desc: desc.as_mut_ptr() as usize,
             ..Default::default()
         };
         self.ioctl(abi::VERSION, &mut version)?;
-        let text = |bytes: &[u8], len: u64| {
-            String::from_utf8_lossy(&bytes[..bytes.len().min(len as usize)]).into_owned()
+        let text = |bytes: &[u8], len: usize| {
+            String::from_utf8_lossy(&bytes[..bytes.len().min(len)]).into_owned()
         };
         Ok(DriverVersion {
             number: (version.major, version.minor, version.patch),

@@ -161,10 +161,10 @@ fn known(
     Some(match call.request {
         abi::VERSION => {
             let version: abi::Version = read(after)?;
-            let length = usize::try_from(version.name_len).ok()?.min(64);
+            let length = version.name_len.min(64);
             let name: Vec<u8> = match version.name {
                 0 => Vec::new(),
-                name => memory.slice(name, length)?,
+                name => memory.slice(name as u64, length)?,
             };
             format!(
                 "VERSION {}.{}.{} {}",
