@@ -36,6 +36,9 @@ pub trait Chip: Send {
     /// Back to the state after power-on (and after the firmware, if the card is a posted one).
     fn reset(&mut self, m: &mut Machine);
 
+    /// Whether it has work under way.
+    fn busy(&self) -> bool;
+
     /// The card loses its power and gets it back: everything is gone, also what the firmware has done. VRAM is the
     /// caller's.
     fn lose_power(&mut self, m: &mut Machine);

@@ -10,6 +10,8 @@
 //! | `findings` | takes all findings: `finding KIND COUNT detail` |
 //! | `counters`, `counters reset` | `NAME VALUE`, one a line |
 //! | `fault NAME [N]`, `fault clear` | arms a fault N times or for good; disarms all |
+//! | `power d3 lost`, `posted`, `kept` | what D3hot costs from now on; at first: lost |
+//! | `power lose`, `power lose posted` | the power fails and comes back; without and with a firmware that posts |
 //! | `object ADDR LEN NAME`, `objects clear` | which GPU bytes belong to whom |
 //! | `peek REG` | the register's value in hex, without side effects |
 //! | `touched` | registers that were accessed: `BLOCK NAME CLASS READS WRITES WHO-FIRST`, see `r5xx/classes.rs` |
@@ -26,6 +28,7 @@ use std::thread;
 
 use crate::fault::Fault;
 use crate::machine::Object;
+use crate::power::{self, Sleep};
 use crate::run::Shared;
 
 /// The longest request, in bytes.
@@ -106,7 +109,13 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
         }),
         ["counters", "reset"] => shared.with(|s| s.machine.counters.reset()),
         ["fault", "clear"] => {
-            shared.kick(|s| s.machine.faults.clear());
+            shared.kick(|s| {
+                let dead = s.machine.faults.armed(Fault::Dead);
+                s.machine.faults.clear();
+                if dead {
+                    power::insert(s);
+                }
+            });
         }
         ["fault", name, ref times @ ..] if times.len() <= 1 => {
             let fault = Fault::by_name(name).ok_or_else(|| {
@@ -114,7 +123,17 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
                 format!("no fault {name}; there are {}", all.join(", "))
             })?;
             let times = times.first().map(|n| number(n)).transpose()?;
-            shared.kick(|s| s.machine.faults.arm(fault, times));
+            shared.kick(|s| match fault {
+                Fault::Dead => power::remove(s),
+                _ => s.machine.faults.arm(fault, times),
+            });
+        }
+        ["power", "lose"] => shared.kick(|s| power::lose(s, false)),
+        ["power", "lose", "posted"] => shared.kick(|s| power::lose(s, true)),
+        ["power", "d3", what] => {
+            let sleep = Sleep::by_name(what)
+                .ok_or_else(|| format!("no way to sleep {what}; there are lost, posted, kept"))?;
+            shared.with(|s| s.machine.power.sleep = sleep);
         }
         ["object", start, len, ref name @ ..] => {
             let object = Object {

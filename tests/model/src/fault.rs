@@ -42,10 +42,11 @@ faults! {
     LostRptr = "lost-rptr",
     /// A scratch register that would be written is written 500 ms later.
     LateFence = "late-fence",
-    /// The next time the function goes to D3, registers and VRAM are lost, and the card is not posted afterwards.
-    D3Loss = "d3-loss",
-    /// Every register reads all ones, writes are lost, nothing runs: the device fell off the bus.
+    /// The card is pulled out: everything reads all ones, writes are lost, nothing runs, no DMA, no interrupt. Clearing it puts
+    /// the card back, as after power-on (see [`crate::power`]).
     Dead = "dead",
+    /// The same, at the Nth register access of the CPU from now on, which already finds nothing.
+    DeadSoon = "dead-soon",
 }
 
 /// How long [`Fault::LateFence`] holds a command stream.
@@ -74,6 +75,11 @@ impl Faults {
     /// Whether the fault is armed, without consuming it.
     pub fn armed(&self, fault: Fault) -> bool {
         self.left.iter().any(|(f, _)| *f == fault)
+    }
+
+    /// For a fault that comes at the Nth occasion: whether this is it. Consumes one.
+    pub fn last(&mut self, fault: Fault) -> bool {
+        self.take(fault) && !self.armed(fault)
     }
 
     /// Whether the fault happens now; consumes one of its times.
@@ -106,6 +112,9 @@ mod tests {
         assert!(faults.take(Fault::Dead) && faults.take(Fault::Dead));
         faults.clear();
         assert!(!faults.armed(Fault::Dead));
+        faults.arm(Fault::DeadSoon, Some(3));
+        assert!(!faults.last(Fault::DeadSoon) && !faults.last(Fault::DeadSoon));
+        assert!(faults.last(Fault::DeadSoon) && !faults.last(Fault::DeadSoon));
     }
 
     #[test]

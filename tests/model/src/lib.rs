@@ -5,7 +5,7 @@
 //! A chip (see [`chip::Chip`]) is registers, memory behind a memory controller, and a command processor that
 //! runs in its own thread. Around it stand a PCI function ([`pci`]), the vfio-user server ([`server`]), and what makes the
 //! model a test instrument: a judge that names every use the hardware does not promise to bear ([`judge`]), a trace
-//! ([`trace`]), switchable faults ([`fault`]) and a control port for tests ([`control`]). Without QEMU, host programs run
+//! ([`trace`]), switchable faults ([`fault`], [`power`]) and a control port for tests ([`control`]). Without QEMU, host programs run
 //! command streams on a chip by [`bench`].
 //!
 //! The model knows the register database and nothing about any driver.
@@ -19,6 +19,7 @@ pub mod judge;
 pub mod machine;
 pub mod memory;
 pub mod pci;
+pub mod power;
 pub mod r5xx;
 pub mod run;
 pub mod server;

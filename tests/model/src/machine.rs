@@ -7,10 +7,11 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 
-use crate::fault::Faults;
+use crate::fault::{Fault, Faults};
 use crate::judge::{Judge, Kind};
 use crate::memory::{GuestRam, Vram};
 use crate::pci::Config;
+use crate::power::Power;
 use crate::trace::Trace;
 
 /// What a chip works with.
@@ -29,6 +30,8 @@ pub struct Machine {
     pub trace: Trace,
     /// Armed faults.
     pub faults: Faults,
+    /// What became of the power.
+    pub power: Power,
     /// Named counters.
     pub counters: Counters,
     /// Which GPU bytes belong to whom, as the test says; empty: not judged.
@@ -57,6 +60,7 @@ impl Machine {
             judge: Judge::default(),
             trace: Trace::default(),
             faults: Faults::default(),
+            power: Power::default(),
             counters: Counters::default(),
             objects: Vec::new(),
         }
@@ -79,6 +83,9 @@ impl Machine {
 
     /// The chip's interrupt output is high or low from now on.
     pub fn interrupt(&mut self, level: bool) {
+        if self.faults.armed(Fault::Dead) {
+            return;
+        }
         let able = self.pci.bus_master();
         let intx = !self.pci.intx_disabled();
         match self.irq.set_level(level, able, intx) {
@@ -184,6 +191,12 @@ impl Interrupts {
     /// INTx is masked until [`Machine::unmask_intx`].
     pub fn mask_intx(&mut self) {
         self.intx_masked = true;
+    }
+
+    /// As after power-on: the output is low, and MSI armed.
+    pub fn reset(&mut self) {
+        self.level = false;
+        self.armed = true;
     }
 
     /// The output goes high and nobody hears of it: a fault.

@@ -19,6 +19,7 @@ use crate::fault::Fault;
 use crate::judge::Kind;
 use crate::memory::Unit;
 use crate::pci::Identity;
+use crate::power;
 use crate::run::{Shared, System};
 
 const BAR_VRAM: u32 = VFIO_PCI_BAR0_REGION_INDEX;
@@ -175,37 +176,21 @@ fn judge_size(s: &mut System, offset: u64, len: usize) {
     }
 }
 
-/// Configuration writes; one of them may switch the power off.
-fn config_write(s: &mut System, offset: usize, data: &[u8]) {
-    if s.machine.faults.armed(Fault::Dead) {
-        return;
+/// The CPU accesses a register: whether anybody answers.
+fn accessed(s: &mut System, what: &str) -> bool {
+    if s.machine.faults.last(Fault::DeadSoon) {
+        power::remove(s);
     }
-    let was_off = s.machine.pci.power_state() == 3;
-    s.machine.pci.write(offset, data);
-    if !was_off && s.machine.pci.power_state() == 3 && s.machine.faults.take(Fault::D3Loss) {
-        s.chip.lose_power(&mut s.machine);
-        let junk = vec![0xa5; 1 << 20];
-        for at in (0..s.machine.vram.len()).step_by(junk.len()) {
-            s.machine.vram.write(at, &junk);
-        }
+    let answers = power::answers(&mut s.machine, what);
+    if answers {
+        s.machine.power.touched();
     }
-}
-
-/// Whether the function answers on its BARs; if not, that is a finding.
-fn powered(s: &mut System, what: &str) -> bool {
-    let state = s.machine.pci.power_state();
-    if state != 0 {
-        s.machine.finding(
-            Kind::PowerState,
-            format_args!("{what} in power state D{state}"),
-        );
-    }
-    state == 0
+    answers
 }
 
 fn registers_read(s: &mut System, offset: u64, data: &mut [u8]) {
     s.machine.counters.add("mmio_reads", 1);
-    if s.machine.faults.armed(Fault::Dead) || !powered(s, "register read") {
+    if !accessed(s, "register read") {
         data.fill(0xff);
         return;
     }
@@ -222,7 +207,7 @@ fn registers_read(s: &mut System, offset: u64, data: &mut [u8]) {
 
 fn registers_write(s: &mut System, offset: u64, data: &[u8]) {
     s.machine.counters.add("mmio_writes", 1);
-    if s.machine.faults.armed(Fault::Dead) || !powered(s, "register write") {
+    if !accessed(s, "register write") {
         return;
     }
     judge_size(s, offset, data.len());
@@ -245,6 +230,9 @@ fn vram_access(s: &mut System, offset: u64, len: usize, write: bool) -> bool {
     s.machine
         .counters
         .add(if write { "vram_writes" } else { "vram_reads" }, 1);
+    if !power::answers(&mut s.machine, "VRAM access") {
+        return false;
+    }
     if offset.saturating_add(len as u64) > s.machine.vram.len() {
         s.machine.finding(
             Kind::VramRange,
@@ -274,7 +262,16 @@ impl ServerBackend for Function {
                     data.fill(0xff);
                 }
             }),
-            ROM => self.rom_read(offset, data),
+            ROM => {
+                if self
+                    .shared
+                    .with(|s| power::answers(&mut s.machine, "ROM read"))
+                {
+                    self.rom_read(offset, data);
+                } else {
+                    data.fill(0xff);
+                }
+            }
             _ => data.fill(0xff),
         }
         Ok(())
@@ -283,7 +280,8 @@ impl ServerBackend for Function {
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
         match region {
             CONFIG => {
-                self.shared.kick(|s| config_write(s, offset as usize, data));
+                self.shared
+                    .kick(|s| power::config_write(s, offset as usize, data));
             }
             BAR_REGISTERS | BAR_IO => {
                 self.shared.kick(|s| registers_write(s, offset, data));
@@ -324,10 +322,7 @@ impl ServerBackend for Function {
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        self.shared.kick(|s| {
-            s.machine.pci.reset();
-            s.chip.reset(&mut s.machine);
-        });
+        self.shared.kick(power::reset);
         Ok(())
     }
 

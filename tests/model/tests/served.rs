@@ -344,21 +344,112 @@ fn power_states_and_what_they_cost() {
             .unwrap();
     };
     card.write(mmio::MM_INDEX, 4);
+    control::request(&card.shared, "power d3 kept").unwrap();
     power(&mut card, 3);
     assert_eq!(card.read(mmio::MM_INDEX), u32::MAX);
     power(&mut card, 0);
     assert_eq!(card.read(mmio::MM_INDEX), 4, "kept");
     let found = control::request(&card.shared, "findings").unwrap();
     assert!(found.starts_with("finding power-state 1 "), "{found}");
-    control::request(&card.shared, "fault d3-loss 1").unwrap();
+
+    let vram = |card: &Card| control::request(&card.shared, "vram 0x100000 32").unwrap();
+    let posted = |card: &mut Card| u64::from(card.read(mmio::CONFIG_MEMSIZE)) == VRAM;
+    control::request(&card.shared, "power d3 lost").unwrap();
+    card.client
+        .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 4, &[6, 0])
+        .unwrap();
+    let before = vram(&card);
     power(&mut card, 3);
+    assert_eq!(vram(&card), before);
     power(&mut card, 0);
+    let after = vram(&card);
+    assert_ne!(after, before);
+    assert_eq!(card.config32(4) & 0xffff, 0, "configuration is lost too");
+    // Nobody posts the card at a wake-up.
+    card.client.reset().unwrap();
+    card.client.reset().unwrap();
+    assert_eq!(vram(&card), after);
     assert_eq!(card.read(mmio::MM_INDEX), 0);
-    assert_eq!(card.read(mmio::CONFIG_MEMSIZE), 0, "not posted any more");
-    assert_eq!(
-        control::request(&card.shared, "vram 0 2").unwrap(),
-        "a5a5\n"
+    assert!(!posted(&mut card));
+    // A guest that starts finds a posted one.
+    card.client.reset().unwrap();
+    assert!(posted(&mut card));
+    assert_ne!(vram(&card), after);
+
+    let after = vram(&card);
+    control::request(&card.shared, "power d3 posted").unwrap();
+    power(&mut card, 3);
+    card.client.reset().unwrap();
+    assert!(posted(&mut card));
+    assert_ne!(vram(&card), after);
+    control::request(&card.shared, "power lose").unwrap();
+    assert!(!posted(&mut card));
+    control::request(&card.shared, "power lose posted").unwrap();
+    assert!(posted(&mut card));
+}
+
+#[test]
+fn a_card_that_works_must_not_be_put_to_sleep() {
+    let mut card = Card::new("busy", true);
+    card.start();
+    control::request(&card.shared, "fault hang 1").unwrap();
+    card.fence(1);
+    assert_ne!(card.read(mmio::RBBM_STATUS), 0x40);
+    card.client
+        .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 0x54, &[3])
+        .unwrap();
+    let found = control::request(&card.shared, "findings").unwrap();
+    assert!(
+        found.starts_with("finding power-state 1 put into D3hot"),
+        "{found}"
     );
+}
+
+#[test]
+fn a_card_that_was_pulled_out() {
+    let mut card = Card::new("pulled", false);
+    let mut msi = card.connect(VFIO_PCI_MSI_IRQ_INDEX);
+    card.start();
+    // Two register accesses still find it: the second is the write pointer's.
+    control::request(&card.shared, "fault dead-soon 3").unwrap();
+    card.read(mmio::RBBM_STATUS);
+    card.fence(1);
+    assert!(event(&mut msi));
+    assert_eq!(card.fence_value(), 1);
+    card.fence(2);
+    assert_eq!(card.read(mmio::RBBM_STATUS), u32::MAX);
+    assert_eq!(card.config32(0), u32::MAX);
+    let mut b = [0; 4];
+    card.client.region_write(0, 0x100, &[1, 2, 3, 4]).unwrap();
+    card.client.region_read(0, 0x100, &mut b).unwrap();
+    assert_eq!(b, [0xff; 4]);
+    card.client
+        .region_read(VFIO_PCI_ROM_REGION_INDEX, 0, &mut b)
+        .unwrap();
+    assert_eq!(b, [0xff; 4]);
+    card.client.reset().unwrap();
+    assert_eq!(card.config32(0), u32::MAX);
+    let unmask = VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_UNMASK;
+    card.client
+        .set_irqs(VFIO_PCI_INTX_IRQ_INDEX, unmask, 0, 1, &[])
+        .unwrap();
+    assert!(matches!(msi.read(&mut [0; 8]), Err(e) if e.kind() == std::io::ErrorKind::WouldBlock));
+    assert_eq!(card.fence_value(), 1);
+    // What QEMU would have mapped holds ones as well.
+    assert_eq!(
+        control::request(&card.shared, "vram 0x7ffffc 4").unwrap(),
+        "ffffffff\n"
+    );
+
+    control::request(&card.shared, "fault clear").unwrap();
+    assert_eq!(card.config32(0), 0x7142_1002);
+    assert_eq!(card.config32(4) & 0xffff, 0);
+    assert_eq!(card.read(mmio::CP_RB_BASE), 0);
+    assert_eq!(u64::from(card.read(mmio::CONFIG_MEMSIZE)), VRAM);
+    card.wptr = 0;
+    card.start();
+    card.fence(3);
+    assert!(event(&mut msi), "armed again");
 }
 
 #[test]

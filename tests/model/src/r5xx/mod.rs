@@ -251,7 +251,7 @@ impl Chip for R5xx {
     }
 
     fn step(&mut self, m: &mut Machine) -> Step {
-        if m.faults.armed(Fault::Dead) {
+        if m.faults.armed(Fault::Dead) || m.pci.power_state() == 3 {
             return Step::Idle;
         }
         let dma = self.dma_step(m);
@@ -261,6 +261,10 @@ impl Chip for R5xx {
             self.cp_step(m, Instant::now())
         };
         if dma { Step::More } else { cp }
+    }
+
+    fn busy(&self) -> bool {
+        self.cp_busy() || self.dma.iter().any(dma::Engine::active)
     }
 
     fn lose_power(&mut self, m: &mut Machine) {
@@ -286,7 +290,7 @@ impl Chip for R5xx {
         }
         let layout = self.bus.layout;
         self.bus.mc.set(layout.status, layout.idle);
-        m.interrupt(false);
+        m.irq.reset();
     }
 
     fn reset(&mut self, m: &mut Machine) {
