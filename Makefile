@@ -4,10 +4,10 @@
 # outside the checkout (XDG_CACHE_HOME), and both are idempotent.
 
 .DEFAULT_GOAL := help
-.PHONY: help run check shell modules install bench oracle mesa fuzz mutants setup clean
+.PHONY: help run check check-debug shell modules install bench oracle mesa fuzz mutants setup clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
 run: ## set up, boot the guest on the RV515 model, load our modules, draw build/first-light.png
 	@scripts/setup
@@ -16,6 +16,11 @@ run: ## set up, boot the guest on the RV515 model, load our modules, draw build/
 check: ## set up, run all tests, print one table (make check STEPS="word…" for some)
 	@scripts/setup
 	@scripts/enter scripts/check $(STEPS)
+
+check-debug: ## all guest tests on a kernel that looks for leaks, races and stale pointers (make check-debug STEPS="word…")
+	@scripts/setup
+	@scripts/make-kernel debug >/dev/null
+	@scripts/enter scripts/check-debug $(STEPS)
 
 oracle: ## upstream's radeon.ko and our driver on all models, test by test (make oracle STEPS="word…" for some)
 	@scripts/setup

@@ -41,6 +41,19 @@ kernel_dir() {
     printf '%s/kernel-%s\n' "$CACHE" "${key:0:12}"
 }
 
+# FLAVOUR in the environment says which kernel is meant and what is built for it: nothing, or "debug". The outputs that
+# depend on the kernel lie apart for each, so that both are there at the same time.
+KERNEL_BUILD=$BUILD${FLAVOUR:+/$FLAVOUR}
+
+# kernel_tree : the kernel to build against and to boot: the flavour's, or the caller's (KDIR), or the usual one.
+kernel_tree() {
+    if [ -n "${FLAVOUR:-}" ]; then
+        kernel_dir "$FLAVOUR"
+    else
+        printf '%s\n' "${KDIR:-$(kernel_dir)}"
+    fi
+}
+
 # need_space PATH GIB WHAT : stop before a long step that cannot end well.
 need_space() {
     local free

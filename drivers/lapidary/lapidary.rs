@@ -12,6 +12,7 @@
 //! - [`context`]: what is remembered about a client's work;
 //! - [`submit`]: the way of a submission from user words to the ring;
 //! - [`timeline`]: the fences of a ring;
+//! - [`lock`]: locks that generic code makes;
 //! - [`memory`]: buffer objects in VRAM and GTT;
 //! - [`radeon`]: the user-space interface of the Radeon families;
 //! - [`portable`]: code without kernel types, shared with the host tests;
@@ -23,6 +24,7 @@ pub mod context;
 pub mod corner;
 pub mod driver;
 pub mod family;
+pub mod lock;
 pub mod memory;
 pub mod portable;
 pub mod radeon;

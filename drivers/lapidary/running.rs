@@ -18,7 +18,7 @@
 //! have signalled, says so once, and counts them.
 
 use kernel::{
-    device, drm, irq, new_mutex, pci,
+    device, drm, irq, pci,
     prelude::*,
     sync::{
         aref::ARef,
@@ -58,6 +58,7 @@ use crate::{
         Ring,
         TopHalf, //
     },
+    lock::shared_mutex,
     memory::Memory,
     submit::{
         kernel_stream::KernelStream,
@@ -138,7 +139,7 @@ impl<'a, F: Family> Running<'a, F> {
             lanes: Self::lanes(pdev, &gpu, memory, &worker)
                 // The ring runs already.
                 .inspect_err(|_| gpu.quiesce())?,
-            watches <- new_mutex!({
+            watches <- shared_mutex!({
                 let mut watches = KVec::new();
                 for _ in 0..lanes.len() {
                     watches
@@ -153,12 +154,12 @@ impl<'a, F: Family> Running<'a, F> {
                         .inspect_err(|_| gpu.quiesce())?;
                 }
                 watches
-            }),
+            }, "running.watches"),
             worker,
             stash <- Stash::new(),
             lost: Atomic::new(false),
             faults: Atomic::new(0),
-            stopped <- new_mutex!(false),
+            stopped <- shared_mutex!(false, "running.stopped"),
         }? Error)
     }
 

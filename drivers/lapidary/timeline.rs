@@ -19,7 +19,6 @@
 use core::mem::take;
 
 use kernel::{
-    new_condvar, new_spinlock,
     prelude::*,
     sync::{
         atomic::{
@@ -39,13 +38,19 @@ use kernel::{
     },
 };
 
-use crate::corner::{
-    fence::{
-        self,
-        DriverFence,
-        Unborn, //
+use crate::{
+    corner::{
+        fence::{
+            self,
+            DriverFence,
+            Unborn, //
+        },
+        workqueue::Worker, //
     },
-    workqueue::Worker, //
+    lock::{
+        shared_condvar,
+        shared_spinlock, //
+    },
 };
 
 /// The most jobs of one ring that may be under way.
@@ -150,16 +155,19 @@ impl<K: Kind> Timeline<K> {
                 context: fence::new_context(),
                 worker,
                 wanted: Atomic::new(0),
-                state <- new_spinlock!(State {
-                    records,
-                    loads,
-                    dropped: 0,
-                    signalled: 0,
-                    committed: 0,
-                    mark: 0,
-                    closed: None,
-                }),
-                moved <- new_condvar!(),
+                state <- shared_spinlock!(
+                    State {
+                        records,
+                        loads,
+                        dropped: 0,
+                        signalled: 0,
+                        committed: 0,
+                        mark: 0,
+                        closed: None,
+                    },
+                    "timeline.state",
+                ),
+                moved <- shared_condvar!("timeline.moved"),
             }),
             GFP_KERNEL,
         )

@@ -13,7 +13,7 @@ use core::{
 };
 
 use kernel::{
-    device, new_mutex,
+    device,
     prelude::*,
     sync::{
         lock::mutex::MutexGuard,
@@ -22,7 +22,10 @@ use kernel::{
     },
 };
 
-use crate::family::Space;
+use crate::{
+    family::Space,
+    lock::shared_mutex, //
+};
 
 /// What is lent.
 #[derive(Clone, Copy)]
@@ -63,10 +66,13 @@ impl<T: Tenant> Lent<T> {
     pub fn new(tenant: T) -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
-                inner <- new_mutex!(Inner {
-                    hardware: None,
-                    tenant,
-                }),
+                inner <- shared_mutex!(
+                    Inner {
+                        hardware: None,
+                        tenant,
+                    },
+                    "lent.inner",
+                ),
             }),
             GFP_KERNEL,
         )

@@ -17,10 +17,11 @@ use core::{
 };
 
 use kernel::{
-    new_spinlock,
     prelude::*,
     sync::SpinLock, //
 };
+
+use crate::lock::shared_spinlock;
 
 /// As many things are kept as users come at the same time, usually.
 const KEPT: usize = 4;
@@ -45,7 +46,7 @@ impl<T: Rest> Stash<T> {
     /// An empty stash.
     pub fn new() -> impl PinInit<Self> {
         pin_init!(Self {
-            kept <- new_spinlock!([const { None }; KEPT]),
+            kept <- shared_spinlock!([const { None }; KEPT], "stash.kept"),
         })
     }
 

@@ -8,7 +8,7 @@
 //! keeps that order: whoever holds it is the next on the ring.
 
 use kernel::{
-    device, new_mutex,
+    device,
     page::PAGE_SIZE,
     prelude::*,
     sync::{
@@ -29,6 +29,7 @@ use crate::{
         GpuAddr,
         Space, //
     },
+    lock::shared_mutex,
     memory::{
         Memory,
         Use, //
@@ -111,7 +112,7 @@ impl<F: Family> Lane<F> {
         KBox::pin_init(
             pin_init!(Self {
                 timeline,
-                pool <- new_mutex!(pool),
+                pool <- shared_mutex!(pool, "lane.pool"),
             }),
             GFP_KERNEL,
         )

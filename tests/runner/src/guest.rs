@@ -20,12 +20,20 @@ use crate::{
     },
 };
 
-/// Runs `step` with `prelude` before its job; console, job output, kernel log and the judge's report land in `dir`.
-pub fn run(step: &GuestStep, prelude: &str, dir: &Path) -> anyhow::Result<Outcome> {
+/// How much longer everything may take on the debug kernel.
+const DEBUG_PATIENCE: u64 = 4;
+
+/// Runs `step` with `prelude` before its job, on the debug kernel or on the usual one; console, job output, kernel log,
+/// the judge's report and the leaks found land in `dir`.
+///
+/// The job's programs find in the environment, as `LAPIDARY_PATIENCE`, the factor by which their own time limits grow.
+pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::Result<Outcome> {
+    let patience = if debug { DEBUG_PATIENCE } else { 1 };
     let mut boot = Command::new("scripts/boot");
+    boot.env("FLAVOUR", if debug { "debug" } else { "" });
     boot.arg("--out").arg(dir);
     boot.args(["--chip", &step.chip]);
-    boot.args(["--timeout", &step.timeout.to_string()]);
+    boot.args(["--timeout", &(step.timeout * patience).to_string()]);
     for arg in &step.model {
         boot.args(["--model", arg]);
     }
@@ -37,7 +45,7 @@ pub fn run(step: &GuestStep, prelude: &str, dir: &Path) -> anyhow::Result<Outcom
     }
     let log = File::create(dir.join("boot"))?;
     let status = boot
-        .args(["--", &format!("{prelude}\n{}", step.job)])
+        .args(["--", &job(prelude, patience, &step.job)])
         .stdout(log.try_clone()?)
         .stderr(log)
         .status()
@@ -96,8 +104,36 @@ pub fn run(step: &GuestStep, prelude: &str, dir: &Path) -> anyhow::Result<Outcom
                 .push("the model left no report: it did not end by itself".into()),
         }
     }
+    if debug {
+        outcome.complaints.extend(leaks(&dir.join("kmemleak")));
+    }
     outcome.settle();
     Ok(outcome)
+}
+
+/// The script that the guest runs.
+fn job(prelude: &str, patience: u64, job: &str) -> String {
+    format!("export LAPIDARY_PATIENCE={patience}\n{prelude}\n{job}")
+}
+
+/// Complaints about memory that nothing refers to any more, as the guest's kernel found it at the end.
+fn leaks(path: &Path) -> Vec<String> {
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return vec!["nobody has looked for leaks".into()];
+    };
+    let leaks = text
+        .lines()
+        .filter(|line| line.starts_with("unreferenced"))
+        .count();
+    if leaks == 0 {
+        return Vec::new();
+    }
+    let mut complaints = vec![format!(
+        "{leaks} objects leaked; all are in {}",
+        path.display()
+    )];
+    complaints.extend(text.lines().take(20).map(str::to_owned));
+    complaints
 }
 
 /// Complaints about findings that nobody declared, and about declared ones that did not come.
@@ -147,6 +183,21 @@ fn tail(text: &str, lines: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_leak_is_a_complaint() {
+        let path = std::env::temp_dir().join(format!("lapidary-leaks-{}", std::process::id()));
+        assert_eq!(leaks(&path).len(), 1);
+        std::fs::write(&path, "").unwrap();
+        assert!(leaks(&path).is_empty());
+        std::fs::write(
+            &path,
+            "unreferenced object 0xff110000 (size 64):\n  comm x\n",
+        )
+        .unwrap();
+        assert!(leaks(&path)[0].starts_with("1 objects leaked"));
+        std::fs::remove_file(&path).unwrap();
+    }
 
     #[test]
     fn findings_are_exact() {

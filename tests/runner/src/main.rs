@@ -30,7 +30,11 @@ use clap::Parser;
 use crate::{
     outcome::Outcome,
     side_by_side::Table,
-    suite::Suite, //
+    suite::{
+        Kernel,
+        Selection,
+        Suite, //
+    },
 };
 
 /// Complaints of a step that are printed.
@@ -51,13 +55,24 @@ struct Args {
     /// Prints all rows of the comparisons, not only what is wrong with them.
     #[arg(long)]
     side_by_side: bool,
+    /// Runs all guest steps on the debug kernel, also those that take long, and nothing else.
+    #[arg(long, conflicts_with = "without_debug")]
+    debug: bool,
+    /// There is no debug kernel: its steps are skipped for this reason.
+    #[arg(long, value_name = "REASON")]
+    without_debug: Option<String>,
     /// Runs only steps whose name contains one of these words.
     words: Vec<String>,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let args = Args::parse();
-    let suite = Suite::read(&args.suite)?;
+    let mut suite = Suite::read(&args.suite)?;
+    suite.select(if args.debug {
+        Selection::Debug
+    } else {
+        Selection::Check
+    });
     let chosen = suite.chosen(&args.words);
     if args.list {
         for name in suite.names().filter(|name| chosen.contains(name)) {
@@ -77,6 +92,9 @@ fn main() -> anyhow::Result<ExitCode> {
         let outcome = step(&dir)?;
         let seconds = begin.elapsed().as_secs();
         eprintln!("{name}: {} ({seconds} s)", outcome.verdict());
+        for line in &outcome.notes {
+            eprintln!("    {line}");
+        }
         for line in outcome.complaints.iter().take(SHOWN) {
             eprintln!("    {line}");
         }
@@ -91,7 +109,11 @@ fn main() -> anyhow::Result<ExitCode> {
         run(&step.name, &|dir| host::run(step, dir))?;
     }
     for step in &suite.guest {
-        run(&step.name, &|dir| guest::run(step, &suite.prelude, dir))?;
+        let debug = args.debug || step.kernel == Kernel::Debug;
+        run(&step.name, &|dir| match &args.without_debug {
+            Some(reason) if debug => Ok(Outcome::skip(reason)),
+            _ => guest::run(step, &suite.prelude, debug, dir),
+        })?;
     }
     for step in late {
         run(&step.name, &|dir| host::run(step, dir))?;

@@ -15,9 +15,20 @@ pub struct Outcome {
     pub skipped: u64,
     /// What was wrong, a line each. A step with complaints has failed even if no test did.
     pub complaints: Vec<String>,
+    /// What else there is to say, a line each.
+    pub notes: Vec<String>,
 }
 
 impl Outcome {
+    /// A step that cannot run here, and why.
+    pub fn skip(reason: &str) -> Self {
+        Self {
+            skipped: 1,
+            notes: vec![format!("skipped: {reason}")],
+            ..Self::default()
+        }
+    }
+
     /// Makes the counts agree with the complaints: the step itself counts as a test where it ran
     /// none, and as a failed one where it complains although no test failed.
     pub fn settle(&mut self) {
@@ -62,7 +73,13 @@ impl Outcome {
 
     /// One word for the log.
     pub fn verdict(&self) -> &'static str {
-        if self.failed == 0 { "ok" } else { "FAILED" }
+        if self.failed > 0 {
+            "FAILED"
+        } else if self.passed == 0 && self.skipped > 0 {
+            "skipped"
+        } else {
+            "ok"
+        }
     }
 }
 

@@ -68,6 +68,12 @@ pub struct GuestStep {
     /// Several models: one step for each, with its name appended.
     #[serde(default)]
     pub chips: Vec<String>,
+    /// The kernels it is for.
+    #[serde(default)]
+    pub kernel: Kernel,
+    /// It takes long: only `make check-debug` runs it.
+    #[serde(default)]
+    pub long: bool,
     /// The guest sees the Debian root, read-only, as 9p share `root`.
     #[serde(default)]
     pub root: bool,
@@ -97,6 +103,28 @@ pub struct GuestStep {
     /// Limit in seconds.
     #[serde(default = "default_guest_timeout")]
     pub timeout: u64,
+}
+
+/// The kernels a guest step is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kernel {
+    /// The usual one in `make check`, the debug flavour in `make check-debug`.
+    #[default]
+    Any,
+    /// The usual one only: what it looks at is not ours.
+    Usual,
+    /// The debug flavour only, in `make check` too.
+    Debug,
+}
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All but what takes long.
+    Check,
+    /// The guest steps that may run on the debug kernel, also those that take long; nothing else.
+    Debug,
 }
 
 /// The same tests on upstream's driver and on ours: one step for each chip, with its name appended to that of the
@@ -167,6 +195,18 @@ impl Suite {
             }
         }
         Ok(suite)
+    }
+
+    /// Leaves out what a selection does not run.
+    pub fn select(&mut self, selection: Selection) {
+        match selection {
+            Selection::Check => self.guest.retain(|step| !step.long),
+            Selection::Debug => {
+                self.host.clear();
+                self.compare.clear();
+                self.guest.retain(|step| step.kernel != Kernel::Usual);
+            }
+        }
     }
 
     /// Names of all steps.
@@ -280,6 +320,24 @@ mod tests {
         let chosen: Vec<_> = suite.chosen(&["later".into()]).into_iter().collect();
         assert_eq!(chosen, ["c", "later"]);
         assert_eq!(suite.chosen(&[]).len(), 6);
+    }
+
+    #[test]
+    fn a_selection_leaves_steps_out() {
+        let names = |selection| {
+            let text = SUITE
+                .replace("name = \"b-r520\"", "name = \"b-r520\"\nkernel = \"usual\"")
+                .replace("name = \"c\"", "name = \"c\"\nlong = true");
+            let mut suite = Suite::parse(&text).unwrap();
+            suite.select(selection);
+            let names: Vec<_> = suite.names().map(str::to_owned).collect();
+            names.join(" ")
+        };
+        assert_eq!(
+            names(Selection::Check),
+            "later a-rv515 a-r520 b-r520 both-r520"
+        );
+        assert_eq!(names(Selection::Debug), "a-rv515 a-r520 c");
     }
 
     #[test]

@@ -41,6 +41,18 @@ use std::time::Duration;
 /// File that collects the texts of declared log records.
 pub const DECLARED_KMSG: &str = "/run/declared-kmsg";
 
+/// Environment variable with the factor of [`patience`].
+const PATIENCE: &str = "LAPIDARY_PATIENCE";
+
+/// How much longer than usual things may take here: on a kernel full of checks. At least 1.
+pub fn patience() -> u32 {
+    let factor = std::env::var(PATIENCE).ok();
+    factor
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(1)
+        .max(1)
+}
+
 /// What a test works with.
 pub struct Context {
     control: Option<Control>,

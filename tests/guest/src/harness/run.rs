@@ -6,7 +6,7 @@ use super::compare::{
     compare_findings, compare_records, count_findings, count_records, declared, describe, is_fault,
     remember,
 };
-use super::on_upstream;
+use super::{on_upstream, patience};
 use super::test::{Driver, Mark, Test};
 use crate::control::{Control, Finding};
 use crate::device::Device;
@@ -145,7 +145,10 @@ impl Harness {
         }
         let (status, output) = self.execute(test)?;
         let failure = match status {
-            None => Some(format!("no end after {} s", test.limit.as_secs())),
+            None => Some(format!(
+                "no end after {} s",
+                (test.limit * patience()).as_secs()
+            )),
             Some(status) if status.success() => None,
             Some(status) if status.code() == Some(SKIPPED) => {
                 return Ok((Verdict::Skipped(one_line(&output)), Vec::new()));
@@ -184,7 +187,7 @@ impl Harness {
             if let Some(status) = process.try_wait()? {
                 break Some(status);
             }
-            if start.elapsed() > test.limit {
+            if start.elapsed() > test.limit * patience() {
                 break None;
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -206,7 +209,7 @@ impl Harness {
     fn aftermath(&mut self, test: &Test, interrupted: bool) -> Result<Remains> {
         let mut findings = Vec::new();
         let mut records: Vec<Record> = Vec::new();
-        let end = Instant::now() + GRACE;
+        let end = Instant::now() + GRACE * patience();
         if let Some(control) = &mut self.control {
             if interrupted {
                 control.resynchronise()?;

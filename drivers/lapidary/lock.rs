@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Locks made by generic code.
+//!
+//! To lockdep a lock belongs to a class, which has a key and a name, both by address. Generic code of this library
+//! is compiled into each family's module. The key that [`new_mutex!`](kernel::sync::new_mutex) makes is a static,
+//! of which there is one; the name is a literal, of which each module has its own copy. Two names for one key are a
+//! mistake to lockdep, which then stops looking. So generic code makes its locks by these macros: their names are
+//! statics, too.
+
+/// The name of a lock: one address for all modules.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! lock_name {
+    ($name:literal) => {{
+        static NAME: &::kernel::str::CStr = ::kernel::c_str!($name);
+        NAME
+    }};
+}
+
+/// A mutex of generic code.
+#[macro_export]
+macro_rules! shared_mutex {
+    ($inner:expr, $name:literal $(,)?) => {
+        ::kernel::sync::Mutex::new(
+            $inner,
+            $crate::lock_name!($name),
+            ::kernel::static_lock_class!(),
+        )
+    };
+}
+
+/// A spinlock of generic code.
+#[macro_export]
+macro_rules! shared_spinlock {
+    ($inner:expr, $name:literal $(,)?) => {
+        ::kernel::sync::SpinLock::new(
+            $inner,
+            $crate::lock_name!($name),
+            ::kernel::static_lock_class!(),
+        )
+    };
+}
+
+/// A condition variable of generic code.
+#[macro_export]
+macro_rules! shared_condvar {
+    ($name:literal $(,)?) => {
+        ::kernel::sync::CondVar::new($crate::lock_name!($name), ::kernel::static_lock_class!())
+    };
+}
+
+pub use crate::{
+    shared_condvar,
+    shared_mutex,
+    shared_spinlock, //
+};
