@@ -86,6 +86,12 @@ pub(crate) trait Chip: Sync {
     /// display is scanned out.
     fn mc_idle(&self, mc: &Mc<'_>) -> bool;
 
+    /// Whether a register has to be read before the video BIOS' way through an index and a data
+    /// register writes it (Linux, `atom.c`: `atom_iio_execute`).
+    fn port_reads_first(&self) -> bool {
+        false
+    }
+
     /// Sets up what must be right before the pipes are counted.
     fn before_pipes(&self, _window: Window<'_>) {}
 
@@ -113,6 +119,10 @@ impl Chip for Rv515 {
     /// The chip is known to lose a re-arm now and then, after which no interrupt arrives any more.
     fn msi_by_default(&self) -> bool {
         false
+    }
+
+    fn port_reads_first(&self) -> bool {
+        true
     }
 
     fn fb_location(&self, mc: &Mc<'_>) -> FbLocation {

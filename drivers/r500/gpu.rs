@@ -21,10 +21,7 @@ use lapidary::{
         TopHalf, //
     },
     memory::Memory,
-    portable::{
-        atom::Clocks,
-        sink::SliceSink, //
-    },
+    portable::sink::SliceSink, //
 };
 
 use crate::{
@@ -45,6 +42,7 @@ use crate::{
         emit,
         pte, //
     },
+    post::Bios,
     probe::{
         Board,
         VRAM_BAR, //
@@ -69,8 +67,8 @@ pub(crate) struct Gpu<'a> {
     irq: Irq<'a>,
     isolation: Isolation,
     pub(crate) pipes: Pipes,
-    /// As the video BIOS has set them, if it says.
-    pub(crate) clocks: Option<Clocks>,
+    /// The card's video BIOS, if it has one.
+    pub(crate) bios: Option<Pin<KBox<Bios>>>,
     #[pin]
     ring: Ring<'a>,
     #[pin]
@@ -106,7 +104,7 @@ pub(crate) fn bring_up<'a, 'm>(
             chip,
             registers,
             layout,
-            clocks,
+            bios,
         } = board;
         let dev = pdev.as_ref();
 
@@ -146,7 +144,7 @@ pub(crate) fn bring_up<'a, 'm>(
             },
             pipes: pipes::set_up(chip, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
-            clocks,
+            bios,
             gart <- Gart::new(window, &layout.gtt, table.start(), zeros, view)?,
             _: { firmware::load(dev, window)? },
             ring <- Ring::new(dev, window),

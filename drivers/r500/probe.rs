@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Finding out what card this is, without touching it.
+//! Finding out what card this is, without touching it: but for one that nobody has posted.
 //!
 //! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and has
-//! been posted, and with the places of VRAM, of what must not be touched in it, and of the window
+//! been posted (see [`post`](crate::post)), and with the places of VRAM, of what must not be touched in it, and of the window
 //! on system memory. Everything that can be wrong with a card at this point has one line in the
 //! log, and everything taken is given back.
 
@@ -25,15 +25,8 @@ use kernel::{
 };
 
 use lapidary::{
-    corner::{
-        aperture,
-        rom, //
-    },
-    family::Layout,
-    portable::atom::{
-        self,
-        Clocks, //
-    },
+    corner::aperture,
+    family::Layout, //
 };
 
 use crate::{
@@ -42,6 +35,10 @@ use crate::{
         Chipset, //
     },
     display, mc, module_parameters,
+    post::{
+        self,
+        Bios, //
+    },
     regs::{
         mmio::*,
         Window,
@@ -54,9 +51,6 @@ pub(crate) const VRAM_BAR: u32 = 0;
 /// BAR of the registers.
 const REGISTER_BAR: u32 = 2;
 
-/// Bytes of an image that are looked at: pointers in it have 16 bits.
-const LARGEST_BIOS: usize = 1 << 16;
-
 /// Capability number of PCI Express.
 const PCI_EXPRESS: u8 = 0x10;
 
@@ -68,8 +62,8 @@ pub(crate) struct Board<'a> {
     pub(crate) registers: pci::Bar<'a, WINDOW>,
     /// Where memory is.
     pub(crate) layout: Layout,
-    /// The clocks that the video BIOS has set, if it says.
-    pub(crate) clocks: Option<Clocks>,
+    /// The card's video BIOS, if it has one.
+    pub(crate) bios: Option<Pin<KBox<Bios>>>,
 }
 
 /// Implements [`lapidary::family::Family::identify`].
@@ -128,13 +122,8 @@ pub(crate) fn identify<'a>(
         dev_err!(pdev, "device does not answer: registers read all ones\n");
         return Err(ENODEV);
     }
-    if !is_posted(window) {
-        dev_err!(
-            pdev,
-            "card has not been posted: its memory is not set up by firmware\n"
-        );
-        return Err(ENODEV);
-    }
+    let bios = Bios::read(pdev)?;
+    post::ensure(pdev.as_ref(), chip, window, bios.as_deref())?;
 
     let vram = mc::vram(pdev.as_ref(), chip, window)?;
     let gtt = mc::gtt(&vram).inspect_err(|_| {
@@ -169,25 +158,9 @@ pub(crate) fn identify<'a>(
         chip,
         registers,
         layout: layout.clone(),
-        clocks: clocks(pdev),
+        bios,
     };
     Ok((board, layout))
-}
-
-/// Asks the card's video BIOS which clocks it has set. That it does not say is no reason to go without the card.
-fn clocks(pdev: &pci::Device<Core<'_>>) -> Option<Clocks> {
-    let Ok(image) = rom::read(pdev, LARGEST_BIOS) else {
-        dev_info!(pdev, "no video BIOS, clocks are not known\n");
-        return None;
-    };
-    match atom::clocks(&image) {
-        Ok(clocks) => Some(clocks),
-        Err(error) => {
-            let reason = error.reason();
-            dev_info!(pdev, "video BIOS: {}; clocks are not known\n", reason);
-            None
-        }
-    }
 }
 
 /// Whether the device has vanished from the bus, or is in a state without clocks or power.
@@ -195,12 +168,6 @@ fn clocks(pdev: &pci::Device<Core<'_>>) -> Option<Clocks> {
 /// No valid state of the status register has all bits set: its FIFO counter does not reach 127.
 pub(crate) fn is_dead(window: Window<'_>) -> bool {
     window.read(RBBM_STATUS).into_raw() == u32::MAX
-}
-
-/// Whether firmware has set the card up. Running displays need memory, else its size has been
-/// written down.
-fn is_posted(window: Window<'_>) -> bool {
-    display::is_on(window) || window.read(CONFIG_MEMSIZE).into_raw() != 0
 }
 
 /// Whether the device has the PCI capability `id`.

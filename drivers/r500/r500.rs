@@ -10,8 +10,8 @@
 //! In the order in which a card comes up:
 //!
 //! - [`ids`], [`chip`]: which devices there are, and what differs between them;
-//! - [`probe`]: identifies a card without touching it; [`display`]: what its firmware shows, which
-//!   stays;
+//! - [`probe`]: identifies a card without touching it; [`post`]: sets one up that firmware has not;
+//!   [`display`]: what its firmware shows, which stays;
 //! - [`gpu`]: brings it up;
 //! - [`mc`], [`gart`]: the GPU's address space, and the page table for system memory;
 //! - [`pipes`], [`firmware`], [`cp`]: pixel pipes, microcode, command processor;
@@ -63,6 +63,7 @@ mod pipes;
 // The host's tests use more of it than the module does.
 #[allow(dead_code, unreachable_pub)]
 mod portable;
+mod post;
 mod probe;
 mod regs;
 mod ring;
@@ -112,15 +113,12 @@ impl RadeonFamily for R500 {
     const RINGS: Rings = Rings::GFX;
 
     fn facts(gpu: &Self::Gpu<'_>) -> Facts {
+        let clocks = gpu.bios.as_ref().and_then(|bios| bios.clocks());
         Facts {
             pixel_pipes: gpu.pipes.pixel,
             z_pipes: gpu.pipes.z,
-            crystal_khz: gpu
-                .clocks
-                .map_or(CRYSTAL_KHZ, |clocks| clocks.reference_khz),
-            clocks_khz: gpu
-                .clocks
-                .map(|clocks| (clocks.engine_khz, clocks.memory_khz)),
+            crystal_khz: clocks.map_or(CRYSTAL_KHZ, |clocks| clocks.reference_khz),
+            clocks_khz: clocks.map(|clocks| (clocks.engine_khz, clocks.memory_khz)),
         }
     }
 

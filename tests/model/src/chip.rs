@@ -162,7 +162,12 @@ impl Entry {
 
     /// The synthetic ROM of a card with it, whose ASIC_Init sets up that much VRAM.
     pub fn rom(&self, vram: u64) -> Vec<u8> {
-        r5xx::firmware::rom(self.variant, vram)
+        r5xx::firmware::rom(self.variant, vram).build()
+    }
+
+    /// The same, but for an ASIC_Init that does not end.
+    pub fn endless_rom(&self, vram: u64) -> Vec<u8> {
+        r5xx::firmware::endless_rom(self.variant, vram).build()
     }
 
     /// Its PCI function, with that window onto VRAM (a power of two) and a ROM of that many bytes.

@@ -53,7 +53,8 @@ struct Args {
     /// What the firmware has done.
     #[arg(long, value_enum, default_value = "posted")]
     state: State,
-    /// The expansion ROM: synthetic, none, or a file with the dump of a real card's.
+    /// The expansion ROM: synthetic, none, endless (synthetic, but its ASIC_Init does not end), or a file with the dump of
+    /// a real card's.
     #[arg(long, default_value = "synthetic")]
     rom: String,
 }
@@ -103,6 +104,7 @@ fn rom(which: &str, entry: &Entry, vram: u64) -> anyhow::Result<Vec<u8>> {
     let mut image = match which {
         "none" => return Ok(Vec::new()),
         "synthetic" => entry.rom(vram),
+        "endless" => entry.endless_rom(vram),
         file => {
             let bytes = fs::read(file).with_context(|| format!("cannot read {file}"))?;
             dump::check(&bytes)

@@ -38,7 +38,7 @@ const POLLS: u32 = 10_000;
 const INIT_COMPLETE: u32 = 1 << 9;
 
 /// The ROM of a card with that chip and bytes of VRAM.
-pub fn rom(variant: &Variant, vram: u64) -> Vec<u8> {
+pub fn rom(variant: &Variant, vram: u64) -> Image {
     let name = format!("Lapidary.model.{}", variant.name);
     let image = Image::new(variant.device).name(&name).ports(&[
         window(
@@ -83,7 +83,16 @@ pub fn rom(variant: &Variant, vram: u64) -> Vec<u8> {
             get_clock(pll::m_spll_ref_fb_div::MPLL_FB_DIV),
         )
         .command(command::DYNAMIC_CLOCK_GATING, dynamic_clock_gating())
-        .build()
+}
+
+/// The same with an ASIC_Init that polls memory for ever, as that of a card with a broken memory controller would.
+pub fn endless_rom(variant: &Variant, vram: u64) -> Image {
+    let mut t = Code::new(2);
+    let again = t.label();
+    t.place(again)
+        .test(Place::Register(mmio::CONFIG_MEMSIZE), u32::MAX)
+        .jump(When::Equal, again);
+    rom(variant, vram).command(command::ASIC_INIT, t.build())
 }
 
 /// A port through an index and a data register; `read` and `write` are bits (count, first) that the index needs besides.

@@ -212,7 +212,7 @@ impl R5xx {
             dma: Default::default(),
             engine2d: Box::new(engine2d::Engine::default()),
             engine3d: Engine3d::new(variant.pipes, variant.depth_units()),
-            firmware: firmware::rom(variant, options.vram),
+            firmware: firmware::rom(variant, options.vram).build(),
             start: Instant::now(),
         }
     }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The video BIOS of a Radeon card: the clocks it sets, and the programs by which a driver posts the card.
+//!
+//! The image is the card's PCI expansion ROM. It begins with 55 AA; the word at 0x18 leads to a PCI data structure
+//! that says for which kind of processor the code is; the word at 0x48 leads to the ATOM header, which has the
+//! letters "ATOM" and pointers to two lists of tables. *Data tables* describe the card. *Command tables* are programs
+//! for a small machine that every driver brings along: they move numbers between registers, clocks and words of
+//! memory, compare, jump, wait and call each other. Command table 0, ASIC_Init, sets up a card that has just got
+//! power: bus, clocks, memory controller. (Source: Linux, `drivers/gpu/drm/radeon/{radeon_bios,atom,radeon_atombios}.c`,
+//! `atom.h`, `atombios.h`.)
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`image`] | the way from the image's start to a table |
+//! | [`clocks`](mod@clocks) | the clocks that the BIOS sets |
+//! | [`code`] | the operations of the machine, and what an operation's operands mean |
+//! | [`port`] | registers behind an index and a data register |
+//! | [`run`](mod@run), `operand` | the machine, and what it reads and writes |
+//! | [`card`] | what the machine asks of a driver |
+//!
+//! Nothing in an image is trusted: it may be cut off, damaged, or made by somebody. Every access is inside the bytes
+//! that are there, tables call each other a few levels deep, and steps and waits are counted: whatever the bytes are,
+//! running them comes to an end. What they do to the card's registers is up to them, as it is on every computer that
+//! the card's firmware starts on.
+
+pub mod card;
+pub mod clocks;
+pub mod code;
+pub mod image;
+mod operand;
+pub mod port;
+pub mod run;
+
+pub use card::Card;
+pub use clocks::{clocks, Clocks, HIGHEST_KHZ, HIGHEST_REFERENCE_KHZ};
+pub use image::Error;
+pub use run::{post, run, Stopped, Why, MEMORY, MOST_STEPS, MOST_WAIT_US};

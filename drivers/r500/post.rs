@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Posting: how a card that has just got power becomes one with clocks and memory.
+//!
+//! The computer's firmware posts the card that it shows something on. A second card, or one that has lost its power
+//! while the computer slept, is left to the driver. The card's video BIOS brings the program for it, ASIC_Init, in
+//! byte code, which [`atom`] runs; here is what it runs on.
+//!
+//! That the BIOS has been there shows in two places: a display that runs, or the size of memory, which it writes down
+//! (Linux, `radeon_device.c`: `radeon_card_posted`).
+
+use kernel::{
+    device::{
+        Core,
+        Device, //
+    },
+    io::Io,
+    new_mutex, pci,
+    prelude::*,
+    sync::Mutex,
+    time::{
+        delay::fsleep,
+        Delta, //
+    },
+};
+
+use lapidary::{
+    corner::rom,
+    portable::atom::{
+        self,
+        Card,
+        Clocks, //
+    },
+};
+
+use crate::{
+    chip::Chip,
+    display,
+    regs::{
+        mmio::*,
+        McPair,
+        Pair,
+        PllPair,
+        Window, //
+    },
+};
+
+/// Bytes of an image that are looked at: pointers in it have 16 bits.
+const LARGEST: usize = 1 << 16;
+
+/// The card's video BIOS, and what it takes to run it: posting again after sleep allocates nothing.
+#[pin_data]
+pub(crate) struct Bios {
+    image: KVVec<u8>,
+    clocks: Option<Clocks>,
+    #[pin]
+    memory: Mutex<KVVec<u32>>,
+}
+
+impl Bios {
+    /// Reads it, if the card has one. That it has none, or does not say which clocks it sets, has one line in the log
+    /// and is no reason to go without the card.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn read(pdev: &pci::Device<Core<'_>>) -> Result<Option<Pin<KBox<Self>>>> {
+        let image = match rom::read(pdev, LARGEST) {
+            Ok(image) => image,
+            Err(error) if error == ENOMEM => return Err(error),
+            Err(_) => {
+                dev_info!(pdev, "no video BIOS, clocks are not known\n");
+                return Ok(None);
+            }
+        };
+        let clocks = atom::clocks(&image)
+            .inspect_err(|error| {
+                let reason = error.reason();
+                dev_info!(pdev, "video BIOS: {}; clocks are not known\n", reason);
+            })
+            .ok();
+        let memory = KVVec::from_elem(0, atom::MEMORY, GFP_KERNEL)?;
+        let bios = KBox::try_pin_init(
+            try_pin_init!(Self {
+                image,
+                clocks,
+                memory <- new_mutex!(memory),
+            }? Error),
+            GFP_KERNEL,
+        )?;
+        Ok(Some(bios))
+    }
+
+    /// The clocks that it sets, if it says.
+    pub(crate) fn clocks(&self) -> Option<Clocks> {
+        self.clocks
+    }
+}
+
+/// Whether firmware has set the card up. Running displays need memory, else its size has been
+/// written down.
+fn is_posted(window: Window<'_>) -> bool {
+    display::is_on(window) || window.read(CONFIG_MEMSIZE).into_raw() != 0
+}
+
+/// Posts the card if nobody has. May sleep, up to [`atom::MOST_WAIT_US`]; nobody else may use the card meanwhile.
+///
+/// # Errors
+///
+/// `ENODEV` if the card has no video BIOS, `EIO` if it cannot be run or does not do what it is there for; with one
+/// line in the log.
+pub(crate) fn ensure(
+    dev: &Device,
+    chip: &dyn Chip,
+    window: Window<'_>,
+    bios: Option<&Bios>,
+) -> Result {
+    if is_posted(window) {
+        return Ok(());
+    }
+    let Some(bios) = bios else {
+        dev_err!(
+            dev,
+            "card has not been posted, and there is no video BIOS to do it\n"
+        );
+        return Err(ENODEV);
+    };
+    let mut card = Registers { window, chip };
+    let mut memory = bios.memory.lock();
+    if let Err(stopped) = atom::post(&bios.image, &mut memory, &mut card) {
+        let (table, at, reason) = (stopped.table, stopped.at, stopped.why.reason());
+        dev_err!(
+            dev,
+            "card cannot be posted: video BIOS, command table {}, byte {:#x}: {}\n",
+            table,
+            at,
+            reason
+        );
+        return Err(EIO);
+    }
+    if !is_posted(window) {
+        dev_err!(
+            dev,
+            "card cannot be posted: video BIOS has run and did not set up memory\n"
+        );
+        return Err(EIO);
+    }
+    dev_info!(dev, "posted by its video BIOS\n");
+    Ok(())
+}
+
+/// What a command table works on.
+struct Registers<'a> {
+    window: Window<'a>,
+    chip: &'a dyn Chip,
+}
+
+impl Card for Registers<'_> {
+    fn read(&mut self, offset: u32) -> Option<u32> {
+        self.window.try_read32(usize::try_from(offset).ok()?).ok()
+    }
+
+    fn write(&mut self, offset: u32, value: u32) -> Option<()> {
+        let offset = usize::try_from(offset).ok()?;
+        self.window.try_write32(value, offset).ok()
+    }
+
+    fn write_for_port(&mut self, offset: u32, value: u32) -> Option<()> {
+        if self.chip.port_reads_first() {
+            self.read(offset)?;
+        }
+        self.write(offset, value)
+    }
+
+    fn read_pll(&mut self, index: u8) -> u32 {
+        PllPair::read(self.window, index.into())
+    }
+
+    fn write_pll(&mut self, index: u8, value: u32) {
+        PllPair::write(self.window, index.into(), value);
+    }
+
+    fn read_mc(&mut self, index: u8) -> u32 {
+        McPair::read(self.window, index.into())
+    }
+
+    fn write_mc(&mut self, index: u8, value: u32) {
+        McPair::write(self.window, index.into(), value);
+    }
+
+    fn wait(&mut self, micros: u32) {
+        fsleep(Delta::from_micros(micros.into()));
+    }
+}
+
+#[kunit_tests(r500_post)]
+mod tests {
+    use super::*;
+    use crate::{
+        chip::Chipset,
+        regs::{
+            fake,
+            WINDOW, //
+        },
+    };
+
+    /// A window of memory, and a device to complain to.
+    fn with_window(test: impl FnOnce(&Device, Window<'_>) -> Result) -> Result {
+        let device = fake::Device::new()?;
+        let mut memory = fake::Memory::new()?;
+        test(device.dev(), memory.window()?)
+    }
+
+    #[test]
+    fn a_posted_card_is_left_alone() -> Result {
+        with_window(|dev, window| {
+            window.write_reg(CONFIG_MEMSIZE::from(1 << 24));
+            ensure(dev, Chipset::Rv515.chip(), window, None)
+        })
+    }
+
+    #[test]
+    fn registers_end_with_the_window() -> Result {
+        with_window(|_, window| {
+            for chip in [Chipset::Rv515, Chipset::R580] {
+                let mut card = Registers {
+                    window,
+                    chip: chip.chip(),
+                };
+                // CAST: 64 KiB.
+                let end = WINDOW as u32;
+                assert_eq!(card.write(end - 4, 7), Some(()));
+                assert_eq!(card.read(end - 4), Some(7));
+                assert_eq!(card.read(end), None);
+                assert_eq!(card.write(end, 7), None);
+                assert_eq!(card.write_for_port(end, 7), None);
+                assert_eq!(card.read(u32::MAX - 3), None);
+                assert_eq!(card.write_for_port(0x100, 9), Some(()));
+                assert_eq!(card.read(0x100), Some(9));
+            }
+            Ok(())
+        })
+    }
+
+    /// All six bits of a clock's number arrive, and so does the memory controller's.
+    #[test]
+    fn indirect_registers_are_reached_by_number() -> Result {
+        with_window(|_, window| {
+            let mut card = Registers {
+                window,
+                chip: Chipset::R580.chip(),
+            };
+            card.write_pll(0x2d, 5);
+            assert_eq!(window.read(CLOCK_CNTL_INDEX).into_raw(), 0x2d);
+            assert_eq!(window.read(CLOCK_CNTL_DATA).into_raw(), 5);
+            assert_eq!(card.read_pll(0x2d), 5);
+            card.write_mc(0x70, 6);
+            assert_eq!(window.read(MC_IND_DATA).into_raw(), 6);
+            assert_eq!(card.read_mc(0x70), 6);
+            Ok(())
+        })
+    }
+}
