@@ -40,6 +40,12 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
     if step.root {
         boot.arg("--root");
     }
+    if step.swap != 0 {
+        boot.args(["--swap", &step.swap.to_string()]);
+    }
+    if step.lives > 1 {
+        boot.args(["--lives", &step.lives.to_string()]);
+    }
     if !step.append.is_empty() {
         boot.args(["--append", &step.append]);
     }
@@ -97,7 +103,7 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
         .complaints
         .extend(kmsg::judge(records, &step.kmsg, &read("declared-kmsg")));
     if step.chip != "none" {
-        match std::fs::read_to_string(dir.join("report")) {
+        match reports(dir) {
             Ok(report) => outcome.complaints.extend(findings(&report, &step.findings)),
             Err(_) => outcome
                 .complaints
@@ -134,6 +140,18 @@ fn leaks(path: &Path) -> Vec<String> {
     )];
     complaints.extend(text.lines().take(20).map(str::to_owned));
     complaints
+}
+
+/// What the models of all the guest's lives have reported: the last one's report has no number.
+fn reports(dir: &Path) -> std::io::Result<String> {
+    let mut all = std::fs::read_to_string(dir.join("report"))?;
+    for life in 1.. {
+        match std::fs::read_to_string(dir.join(format!("report.{life}"))) {
+            Ok(report) => all += &report,
+            Err(_) => break,
+        }
+    }
+    Ok(all)
 }
 
 /// Complaints about findings that nobody declared, and about declared ones that did not come.

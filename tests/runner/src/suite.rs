@@ -77,6 +77,12 @@ pub struct GuestStep {
     /// The guest sees the Debian root, read-only, as 9p share `root`.
     #[serde(default)]
     pub root: bool,
+    /// Swap space in MiB, as /dev/vda; none if 0.
+    #[serde(default)]
+    pub swap: u32,
+    /// How often the guest may be started until it comes to an end, if it sleeps on its swap space; 0 counts as 1.
+    #[serde(default)]
+    pub lives: u32,
     /// Further arguments of the model.
     #[serde(default)]
     pub model: Vec<String>,
