@@ -34,10 +34,10 @@ kernel_fragments() {
     printf '%s\n' "$TOP/scripts/kernel.config" ${1:+"$TOP/scripts/kernel.$1.config"}
 }
 
-# kernel_dir [FLAVOUR] : where such a kernel is, or will be.
+# kernel_dir [FLAVOUR] : where such a kernel is, or will be. What it is made of names it, not how it is made.
 kernel_dir() {
     local key
-    key=$({ kernel_fragments "${1:-}" | xargs -d '\n' cat; cat "$TOP/scripts/make-kernel" "$ROOT.versions"; } | sha256sum)
+    key=$({ kernel_fragments "${1:-}" | xargs -d '\n' cat; cat "$ROOT.versions"; } | sha256sum)
     printf '%s/kernel-%s\n' "$CACHE" "${key:0:12}"
 }
 
