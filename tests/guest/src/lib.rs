@@ -8,6 +8,7 @@
 //!   envelope around them, well formed or deliberately not.
 //! - [`control`], [`kmsg`], [`sysfs`]: what a test can see from outside the interface: the device
 //!   model's control port (absent on real hardware), the kernel log, driver binding.
+//! - [`injection`]: allocations that fail on purpose.
 //! - [`harness`], [`child`]: registered tests, each in a process of its own with a time limit,
 //!   judged by what it declared to provoke.
 //!
@@ -22,6 +23,7 @@ pub mod device;
 pub mod draw2d;
 pub mod draw3d;
 pub mod harness;
+pub mod injection;
 pub mod kmsg;
 pub mod pm4;
 pub mod stream;

@@ -15,6 +15,7 @@ mod domains;
 mod drawing;
 mod draws;
 mod envelope;
+mod failures;
 mod faults;
 mod hyperz;
 mod info;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
     tests.extend(malformed::tests());
     tests.extend(stress::tests());
     tests.extend(display::tests());
+    tests.extend(failures::tests());
     // Those that leave the device in need of a new probe come last.
     tests.extend(faults::tests());
     tests.extend(binding::tests());

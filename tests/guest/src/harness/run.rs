@@ -6,8 +6,8 @@ use super::compare::{
     compare_findings, compare_records, count_findings, count_records, declared, describe, is_fault,
     remember,
 };
-use super::{on_upstream, patience};
 use super::test::{Driver, Mark, Test};
+use super::{on_upstream, patience};
 use crate::control::{Control, Finding};
 use crate::device::Device;
 use crate::kmsg::{Kmsg, Record, WARNING};
@@ -242,6 +242,9 @@ impl Harness {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+        let grumble = |record: &Record| test.grumbles.iter().any(|text| record.text.contains(text));
+        remember(records.iter().filter(|record| grumble(record)))?;
+        records.retain(|record| !grumble(record));
         let mut remains = Remains {
             failure: None,
             undeclared: Vec::new(),

@@ -46,6 +46,7 @@ pub struct Test {
     pub(super) body: fn(&mut Context) -> Result<()>,
     pub(super) findings: Vec<(&'static str, u64)>,
     pub(super) kernel: Vec<(&'static str, u64)>,
+    pub(super) grumbles: Vec<&'static str>,
     pub(super) control: bool,
     pub(super) limit: Duration,
     marks: Vec<(Driver, Mark)>,
@@ -59,6 +60,7 @@ impl Test {
             body,
             findings: Vec::new(),
             kernel: Vec::new(),
+            grumbles: Vec::new(),
             control: false,
             limit: Duration::from_secs(20),
             marks: Vec::new(),
@@ -75,6 +77,13 @@ impl Test {
     /// `text`.
     pub fn kernel(mut self, text: &'static str, count: u64) -> Test {
         self.kernel.push((text, count));
+        self
+    }
+
+    /// The test makes other parts of the kernel log records of level warning or worse that contain `text`: some number
+    /// of them, which is not ours to say. For our own lines there is [`Test::kernel`].
+    pub fn kernel_grumbles(mut self, text: &'static str) -> Test {
+        self.grumbles.push(text);
         self
     }
 

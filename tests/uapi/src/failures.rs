@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Memory that is not to be had: each allocation of each call fails in turn, and every way out of the driver is
+//! walked. A failed call says `ENOMEM`, changes nothing and leaves nothing behind; the device works on.
+//!
+//! What a walk cannot see, memory that nobody refers to any more, the debug kernel's look for leaks shows.
+
+use crate::support::{self, PITCH, WIDTH, engine_works};
+use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::abi::{self, info_request};
+use lapidary_guest::bo::{Mapping, PAGE};
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::{Context, Test, patience, skip};
+use lapidary_guest::injection::Injection;
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use rustix::mm::MapFlags;
+use std::os::fd::{AsFd, AsRawFd};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const OWN: &str =
+    "which allocations there are, and what becomes of a failed one, is each driver's own";
+/// More allocations than any call makes.
+const FAR: u32 = 3000;
+const ROWS: u32 = 16;
+const COLOUR: u32 = 0x0bad_cafe;
+
+pub fn tests() -> Vec<Test> {
+    let test = |name, body| Test::new(name, body).lapidary_only(OWN).limit(120);
+    vec![
+        test("failures/opening", opening).kernel_grumbles("debugfs: out of free dentries"),
+        test("failures/questions", questions),
+        test("failures/making_objects", making),
+        test("failures/mapping", mapping),
+        test("failures/touching", touching),
+        test("failures/submitting", submitting),
+        test("failures/waiting", waiting),
+        test("failures/sharing", sharing),
+    ]
+}
+
+/// One try at a call: the call, and what has to be true after it succeeded (`true`) or failed.
+struct Try<'a> {
+    call: Box<dyn FnMut() -> Result<(), Errno> + 'a>,
+    verify: Box<dyn FnOnce(bool) -> Result<()> + 'a>,
+}
+
+impl<'a> Try<'a> {
+    fn new(call: impl FnMut() -> Result<(), Errno> + 'a) -> Try<'a> {
+        Try::verified(call, |_| Ok(()))
+    }
+
+    fn verified(
+        call: impl FnMut() -> Result<(), Errno> + 'a,
+        verify: impl FnOnce(bool) -> Result<()> + 'a,
+    ) -> Try<'a> {
+        Try {
+            call: Box::new(call),
+            verify: Box::new(verify),
+        }
+    }
+}
+
+/// Someone who denies memory, and looks at what that leaves.
+struct Walk {
+    device: Rc<Device>,
+    injection: Injection,
+    usage: [u64; 2],
+}
+
+impl Walk {
+    fn new(context: &mut Context) -> Result<Walk> {
+        let Some(injection) = Injection::find()? else {
+            return skip("this kernel has no fault injection");
+        };
+        let device = context.device()?;
+        engine_works(&device)?;
+        let usage = usage(&device)?;
+        Ok(Walk {
+            device,
+            injection,
+            usage,
+        })
+    }
+
+    /// Denies the call one allocation after the other, each time on a fresh try, until it makes do without any denial.
+    /// It must have had at least `least` allocations to deny, and fail with nothing but `errors`.
+    fn deny(
+        &self,
+        what: &str,
+        least: u32,
+        errors: &[Errno],
+        mut prepare: impl FnMut() -> Result<Try<'static>>,
+    ) -> Result<()> {
+        // Once with all it wants: what is made at the first use is none of this call's business.
+        let Try { mut call, verify } = prepare()?;
+        call().with_context(|| format!("{what}, with memory"))?;
+        drop(call);
+        verify(true)?;
+        self.rest()?;
+        let mut failed = 0;
+        for n in 1..FAR {
+            let Try { mut call, verify } = prepare()?;
+            let (answer, denied) = self.injection.deny(n, &mut call)?;
+            drop(call);
+            let place = || format!("{what}, denied allocation {n}");
+            if let Err(error) = answer {
+                ensure!(denied, "{}: {error} without a denial", place());
+                ensure!(errors.contains(&error), "{}: {error}", place());
+                failed += 1;
+            }
+            verify(answer.is_ok()).with_context(place)?;
+            self.rest().with_context(place)?;
+            engine_works(&self.device).with_context(place)?;
+            if !denied {
+                ensure!(failed >= least, "{what}: only {failed} allocations failed");
+                return Ok(());
+            }
+        }
+        bail!("{what}: more than {FAR} allocations")
+    }
+
+    /// Nothing is in use that was not before. The driver tidies up behind work when it likes.
+    fn rest(&self) -> Result<()> {
+        let end = Instant::now() + Duration::from_secs(2) * patience();
+        loop {
+            let now = usage(&self.device)?;
+            if now == self.usage {
+                return Ok(());
+            }
+            ensure!(
+                Instant::now() < end,
+                "VRAM and GTT in use: {now:?} bytes, {:?} before",
+                self.usage
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn usage(device: &Device) -> Result<[u64; 2]> {
+    Ok([
+        device.info(info_request("VRAM_USAGE"))?,
+        device.info(info_request("GTT_USAGE"))?,
+    ])
+}
+
+fn opening(context: &mut Context) -> Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let walk = Walk::new(context)?;
+    let path = walk.device.path().to_owned();
+    walk.deny("open", 3, &[Errno::NOMEM], || {
+        let path = path.clone();
+        Ok(Try::new(move || {
+            rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map(drop)
+        }))
+    })
+}
+
+/// Calls that answer from what is there.
+fn questions(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    let device = &walk.device;
+    let bo = Rc::new(device.create(PAGE, Domain::Gtt)?);
+    let walk = Walk {
+        usage: usage(device)?,
+        device: device.clone(),
+        injection: walk.injection,
+    };
+    let ask = |what: &str, call: fn(&Device, u32) -> Result<(), Errno>| {
+        walk.deny(what, 0, &[Errno::NOMEM], || {
+            let (device, bo) = (walk.device.clone(), bo.clone());
+            Ok(Try::new(move || call(&device, bo.handle())))
+        })
+    };
+    ask("VERSION", |device, _| device.version().map(drop))?;
+    ask("GEM_INFO", |device, _| device.gem_info().map(drop))?;
+    ask("INFO", |device, _| {
+        for request in abi::INFO_REQUESTS {
+            match device.info_bytes(request.id, 0) {
+                Err(Errno::NOMEM) => return Err(Errno::NOMEM),
+                // What this family does not have is refused, with memory or without.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(())
+    })?;
+    ask("GEM_BUSY", |device, handle| device.busy(handle).0)?;
+    ask("GEM_MMAP", |device, handle| {
+        device.mmap_offset(handle).map(drop)
+    })?;
+    ask("GEM_SET_DOMAIN", |device, handle| {
+        let mut argument = abi::GemSetDomain {
+            handle,
+            read_domains: abi::DOMAIN_CPU,
+            write_domain: 0,
+        };
+        device
+            .ioctl(abi::RADEON_GEM_SET_DOMAIN, &mut argument)
+            .map(drop)
+    })?;
+    ask("GEM_SET_TILING and GEM_GET_TILING", |device, handle| {
+        let mut argument = abi::GemTiling {
+            handle,
+            flags: 0,
+            pitch: 0,
+        };
+        device.ioctl(abi::RADEON_GEM_SET_TILING, &mut argument)?;
+        device
+            .ioctl(abi::RADEON_GEM_GET_TILING, &mut argument)
+            .map(drop)
+    })?;
+    ask("GEM_OP", |device, handle| {
+        let mut argument = abi::GemOp {
+            handle,
+            op: 0,
+            value: 0,
+        };
+        device.ioctl(abi::RADEON_GEM_OP, &mut argument).map(drop)
+    })
+}
+
+fn making(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    let wc = abi::FLAG_GTT_WC;
+    for (what, size, domain, flags) in [
+        ("a page of VRAM", PAGE, abi::DOMAIN_VRAM, 0),
+        ("VRAM", 4 << 20, abi::DOMAIN_VRAM, 0),
+        ("a page of GTT", PAGE, abi::DOMAIN_GTT, 0),
+        ("GTT", 1 << 20, abi::DOMAIN_GTT, 0),
+        ("write-combined GTT", 16 * PAGE, abi::DOMAIN_GTT, wc),
+        ("system memory", 16 * PAGE, abi::DOMAIN_CPU, 0),
+    ] {
+        walk.deny(what, 3, &[Errno::NOMEM], || {
+            let device = walk.device.clone();
+            Ok(Try::new(move || {
+                device
+                    .create_raw(size, 0, domain, flags)
+                    .and_then(|handle| device.close(handle))
+            }))
+        })?;
+    }
+    Ok(())
+}
+
+/// An object, with the device it belongs to; dropped when the last try of it is over.
+fn object(device: &Rc<Device>, domain: Domain) -> Result<Rc<Bo>> {
+    Ok(Rc::new(support::surface(device, ROWS, domain)?))
+}
+
+fn mapping(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    for domain in Domain::ALL {
+        // EAGAIN: the kernel's answer if a locked mapping cannot be filled.
+        let errors = [Errno::NOMEM, Errno::AGAIN];
+        walk.deny(&format!("mapping {domain:?}"), 1, &errors, || {
+            let bo = object(&walk.device, domain)?;
+            let offset = walk.device.mmap_offset(bo.handle())?;
+            Ok(Try::new(move || {
+                Mapping::new(bo.device(), offset, bo.size() as usize, MapFlags::SHARED).map(drop)
+            }))
+        })?;
+    }
+    Ok(())
+}
+
+/// Page faults. The kernel makes them for us while it copies, so that one that fails is an answer and not a signal.
+fn touching(context: &mut Context) -> Result<()> {
+    /// What one page of a page table maps: the first touch in such a block needs a page for the table, too.
+    const BLOCK: usize = 2 << 20;
+    let walk = Walk::new(context)?;
+    for domain in Domain::ALL {
+        walk.deny(&format!("touching {domain:?}"), 1, &[Errno::FAULT], || {
+            let bo = walk.device.create(2 * BLOCK as u64, domain)?;
+            let map = Rc::new(bo.map()?);
+            let at = (map.address() as usize).next_multiple_of(BLOCK) - map.address() as usize;
+            let zero = std::fs::File::open("/dev/zero")?;
+            let seen = map.clone();
+            Ok(Try::verified(
+                move || {
+                    // SAFETY: the mapping is alive, and longer than a block and a page.
+                    let count = unsafe {
+                        libc::read(zero.as_raw_fd(), map.address().byte_add(at), PAGE as usize)
+                    };
+                    match count {
+                        n if n == PAGE as isize => Ok(()),
+                        _ => Err(Errno::FAULT),
+                    }
+                },
+                move |_| {
+                    // Whoever comes again gets his page.
+                    seen.set(at / 4, COLOUR);
+                    ensure!(seen.get(at / 4) == COLOUR, "the mapping does not hold");
+                    drop((seen, bo));
+                    Ok(())
+                },
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+fn fill(stream: &mut Stream, bo: &Bo) {
+    let all = Rect::new(0, 0, WIDTH, ROWS as i32);
+    draw2d::fill_by_registers(stream, Surface::new(bo, PITCH), COLOUR, all);
+}
+
+fn submitting(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    walk.deny("an empty stream", 1, &[Errno::NOMEM], || {
+        let device = walk.device.clone();
+        Ok(Try::new(move || device.submit(&support::nothing())))
+    })?;
+    // Objects that no stream has used yet.
+    for (what, least, domains) in [
+        ("a fill in VRAM", 1, &[Domain::Vram][..]),
+        ("a fill in GTT", 3, &[Domain::Gtt]),
+        (
+            "many fills",
+            3,
+            &[Domain::Gtt, Domain::Vram, Domain::Gtt, Domain::Gtt].repeat(8),
+        ),
+    ] {
+        let domains = domains.to_vec();
+        walk.deny(what, least, &[Errno::NOMEM], || {
+            let objects = domains
+                .iter()
+                .map(|&domain| object(&walk.device, domain))
+                .collect::<Result<Vec<_>>>()?;
+            let mut stream = Stream::new();
+            objects.iter().for_each(|bo| fill(&mut stream, bo));
+            let device = walk.device.clone();
+            Ok(Try::verified(
+                move || device.submit(&stream),
+                move |submitted| {
+                    let expected = if submitted { COLOUR } else { 0 };
+                    for (i, bo) in objects.iter().enumerate() {
+                        let seen = bo.read()?;
+                        let wrong = seen.iter().find(|&&pixel| pixel != expected);
+                        ensure!(wrong.is_none(), "object {i} has {:#x}", wrong.unwrap_or(&0));
+                    }
+                    Ok(())
+                },
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+fn waiting(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    walk.deny("GEM_WAIT_IDLE", 0, &[Errno::NOMEM], || {
+        let bo = object(&walk.device, Domain::Gtt)?;
+        let mut stream = Stream::new();
+        for _ in 0..50 {
+            fill(&mut stream, &bo);
+        }
+        walk.device.submit(&stream)?;
+        Ok(Try::new(move || bo.wait()))
+    })
+}
+
+fn sharing(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    let guest = walk.device.another()?;
+    for domain in Domain::ALL {
+        walk.deny(&format!("exporting {domain:?}"), 2, &[Errno::NOMEM], || {
+            let bo = object(&walk.device, domain)?;
+            Ok(Try::new(move || bo.device().export(bo.handle()).map(drop)))
+        })?;
+        walk.deny(&format!("importing {domain:?}"), 2, &[Errno::NOMEM], || {
+            let bo = object(&walk.device, domain)?;
+            let buffer = bo.device().export(bo.handle())?;
+            let guest = guest.clone();
+            Ok(Try::new(move || {
+                let handle = guest.import(buffer.as_fd())?;
+                // Its other name keeps the object alive.
+                let _ = &bo;
+                guest.close(handle)
+            }))
+        })?;
+    }
+    Ok(())
+}
