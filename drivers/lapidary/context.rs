@@ -6,7 +6,8 @@
 //! job has to say about its client goes to a counted object that the file and each of its jobs hold. The kernel's own
 //! jobs have none.
 //!
-//! All of it is counters and flags without any order between them; nothing here takes a lock.
+//! Counters and flags have no order between them. Only the record of refusals has a lock: jobs have nothing to do with
+//! it.
 
 use kernel::{
     prelude::*,
@@ -15,11 +16,27 @@ use kernel::{
             Atomic,
             Relaxed, //
         },
-        Arc, //
+        Arc,
+        SpinLock, //
     },
 };
 
+use crate::{
+    family::Refusal,
+    lock::shared_spinlock, //
+};
+
+/// Refusals of one client's submissions.
+#[derive(Clone, Copy)]
+pub struct Refusals {
+    /// How many.
+    pub count: u64,
+    /// The last, and the error that it was answered with.
+    pub last: Option<(Refusal, Error)>,
+}
+
 /// The context of one client.
+#[pin_data]
 pub struct Context {
     /// Resets that a job of this client has caused.
     guilty: Atomic<u32>,
@@ -27,6 +44,10 @@ pub struct Context {
     innocent: Atomic<u32>,
     /// The client's commands are not taken any more.
     banned: Atomic<bool>,
+    /// For how long the ring has worked for the client, in nanoseconds.
+    engine: Atomic<u64>,
+    #[pin]
+    refusals: SpinLock<Refusals>,
 }
 
 impl Context {
@@ -36,12 +57,20 @@ impl Context {
     ///
     /// `ENOMEM`.
     pub fn new() -> Result<Arc<Self>> {
-        let context = Self {
+        let context = pin_init!(Self {
             guilty: Atomic::new(0),
             innocent: Atomic::new(0),
             banned: Atomic::new(false),
-        };
-        Ok(Arc::new(context, GFP_KERNEL)?)
+            engine: Atomic::new(0),
+            refusals <- shared_spinlock!(
+                Refusals {
+                    count: 0,
+                    last: None,
+                },
+                "context.refusals",
+            ),
+        });
+        Arc::pin_init(context, GFP_KERNEL)
     }
 
     /// Resets that a job of this client has caused.
@@ -69,6 +98,29 @@ impl Context {
     pub(crate) fn disturb(&self) {
         self.innocent.add(1, Relaxed);
     }
+
+    /// For how long the ring has worked for this client, in nanoseconds: jobs that are done. See
+    /// [`crate::portable::busy`] for what that means.
+    pub fn engine(&self) -> u64 {
+        self.engine.load(Relaxed)
+    }
+
+    /// A job of this client is done. Any context.
+    pub(crate) fn ran(&self, nanoseconds: u64) {
+        self.engine.add(nanoseconds, Relaxed);
+    }
+
+    /// A submission is refused with `error`.
+    pub(crate) fn refuse(&self, refusal: Refusal, error: Error) {
+        let mut refusals = self.refusals.lock();
+        refusals.count += 1;
+        refusals.last = Some((refusal, error));
+    }
+
+    /// Submissions that have been refused.
+    pub fn refusals(&self) -> Refusals {
+        *self.refusals.lock()
+    }
 }
 
 #[kunit_tests(lapidary_context)]
@@ -82,6 +134,24 @@ mod tests {
         b.disturb();
         assert!(a.is_banned() && a.guilty() == 1 && a.innocent() == 0);
         assert!(!b.is_banned() && b.guilty() == 0 && b.innocent() == 1);
+        Ok(())
+    }
+
+    #[test]
+    fn the_last_refusal_counts() -> Result {
+        let context = Context::new()?;
+        assert!(context.refusals().count == 0 && context.refusals().last.is_none());
+        for position in 0..3 {
+            let refusal = Refusal {
+                position,
+                number: 7,
+                reason: "no",
+            };
+            context.refuse(refusal, EINVAL);
+        }
+        let refusals = context.refusals();
+        let (refusal, error) = refusals.last.ok_or(EIO)?;
+        assert!(refusals.count == 3 && refusal.position == 2 && error == EINVAL);
         Ok(())
     }
 }

@@ -42,6 +42,11 @@ use crate::{
     context::Context,
     corner::{
         bus,
+        fdinfo::{
+            Accounts,
+            Region,
+            Share, //
+        },
         workqueue::{
             Active,
             Worker, //
@@ -55,8 +60,10 @@ use crate::{
     },
     memory::{
         Bo,
+        Domain,
         GttLease,
-        Memory, //
+        Memory,
+        Object, //
     },
     running::{
         Handler,
@@ -166,6 +173,26 @@ impl<F: Family> drm::Driver for Driver<F> {
     const INFO: drm::DriverInfo = F::Uapi::INFO;
     const FEAT_RENDER: bool = true;
     const IOCTLS: &'static [drm::ioctl::DrmIoctlDescriptor] = F::Uapi::IOCTLS;
+}
+
+impl<F: Family> Accounts for Driver<F> {
+    type Content = Object<F>;
+
+    fn engine(file: &File<F>) -> u64 {
+        file.context.engine()
+    }
+
+    fn share(object: &Bo<F>) -> Share {
+        let domain = object.domain();
+        Share {
+            region: match domain {
+                Domain::Vram => Region::Vram,
+                Domain::Gtt => Region::Gtt,
+                Domain::System => Region::Cpu,
+            },
+            resident: true,
+        }
+    }
 }
 
 /// The PCI driver's data. The fields are dropped in this order.

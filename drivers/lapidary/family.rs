@@ -29,7 +29,8 @@ use kernel::{
 
 use crate::{
     corner::extend::Tables,
-    memory::Memory, //
+    memory::Memory,
+    portable::lapidary_uapi::Reason, //
 };
 
 /// An address as the GPU's engines see it, in bytes: VRAM and the GTT window share this space.
@@ -332,8 +333,21 @@ pub struct Proof {
 pub struct Refusal {
     /// Index in the stream of the dword at fault.
     pub position: u32,
+    /// Number of the reason, for user space: 0x1000 or above. What a number means never changes.
+    pub number: u32,
     /// A few words for a developer.
     pub reason: &'static str,
+}
+
+impl Refusal {
+    /// A refusal before the commands are looked at. What `position` counts depends on the reason.
+    pub(crate) const fn new(position: u32, reason: Reason) -> Self {
+        Self {
+            position,
+            number: reason.number(),
+            reason: reason.text(),
+        }
+    }
 }
 
 /// A user-space interface: what the DRM core is told about the driver.

@@ -34,6 +34,8 @@ use kernel::{
     },
     time::{
         msecs_to_jiffies,
+        Instant,
+        Monotonic,
         Msecs, //
     },
 };
@@ -51,6 +53,7 @@ use crate::{
         shared_condvar,
         shared_spinlock, //
     },
+    portable::busy::Busy,
 };
 
 /// The most jobs of one ring that may be under way.
@@ -65,6 +68,9 @@ pub trait Kind: Send + Sync + 'static {
 
     /// A load that holds nothing. What it has memory for, jobs can hold without allocating any.
     fn load() -> Result<Self::Load>;
+
+    /// The job with this load is done, and the ring has worked for it so many nanoseconds. Called with a spinlock held.
+    fn ran(load: &Self::Load, nanoseconds: u64);
 
     /// Lets go what `load` holds, and may keep its memory. Called by the worker, in process context.
     fn spend(load: &mut Self::Load);
@@ -87,6 +93,7 @@ struct State<K: Kind> {
     committed: u64,
     /// Mark of the last job that has been signalled.
     mark: u64,
+    busy: Busy,
     /// No new jobs, for this reason.
     closed: Option<Error>,
 }
@@ -111,6 +118,8 @@ impl Progress {
 #[pin_data]
 pub struct Timeline<K: Kind> {
     context: u64,
+    /// Times are counted from here.
+    epoch: Instant<Monotonic>,
     worker: Arc<Worker>,
     /// The last number that somebody waits for.
     wanted: Atomic<u64>,
@@ -153,6 +162,7 @@ impl<K: Kind> Timeline<K> {
         Arc::pin_init(
             pin_init!(Self {
                 context: fence::new_context(),
+                epoch: Instant::now(),
                 worker,
                 wanted: Atomic::new(0),
                 state <- shared_spinlock!(
@@ -163,6 +173,7 @@ impl<K: Kind> Timeline<K> {
                         signalled: 0,
                         committed: 0,
                         mark: 0,
+                        busy: Busy::default(),
                         closed: None,
                     },
                     "timeline.state",
@@ -293,6 +304,9 @@ impl<K: Kind> Timeline<K> {
     pub fn commit(&self, fence: DriverFence<Self>, mark: u64, load: impl FnOnce(&mut K::Load)) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
+        if state.committed == state.signalled {
+            state.busy.begin(self.now());
+        }
         state.committed += 1;
         let index = slot(state.committed);
         // Both slots are empty: their last job has been dropped.
@@ -318,7 +332,7 @@ impl<K: Kind> Timeline<K> {
             if ahead == 0 || ahead > state.committed - state.signalled {
                 break;
             }
-            let record = Self::next(&mut state);
+            let record = Self::next(&mut state, self.now(), ahead);
             waited += u64::from(state.signalled <= wanted);
             signalled += 1;
             drop(state);
@@ -340,10 +354,19 @@ impl<K: Kind> Timeline<K> {
         ahead.min(wanted.saturating_sub(state.signalled))
     }
 
-    /// Takes the record of the next job, which counts as signalled from now on.
-    fn next(state: &mut State<K>) -> Option<Record<K>> {
+    /// Nanoseconds since the timeline was made.
+    fn now(&self) -> u64 {
+        self.epoch.elapsed().as_nanos().unsigned_abs()
+    }
+
+    /// Takes the record of the next job, the first of `done`, which counts as signalled from `now` on.
+    fn next(state: &mut State<K>, now: u64, done: u64) -> Option<Record<K>> {
         state.signalled += 1;
         let index = slot(state.signalled);
+        let time = state.busy.end(now, done);
+        if let Some(load) = state.loads.get(index) {
+            K::ran(load, time);
+        }
         let record = state.records.get_mut(index).and_then(Option::take);
         if let Some(record) = &record {
             state.mark = record.mark;
@@ -364,7 +387,7 @@ impl<K: Kind> Timeline<K> {
             if state.signalled == state.committed {
                 break;
             }
-            let record = Self::next(&mut state);
+            let record = Self::next(&mut state, self.now(), 1);
             drop(state);
             if let Some(record) = record {
                 record.fence.signal(Err(error));
@@ -413,6 +436,8 @@ mod tests {
         fn load() -> Result<Self::Load> {
             Ok(None)
         }
+
+        fn ran(_load: &Self::Load, _nanoseconds: u64) {}
 
         fn spend(load: &mut Self::Load) {
             *load = None;

@@ -97,6 +97,7 @@ impl family::Isolation for Isolation {
             Ok(fixups) => Ok(Proof { dwords, fixups }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,
+                number: refusal.reason.number(),
                 reason: refusal.reason.text(),
             }),
         }

@@ -13,6 +13,11 @@ use kernel::{
     sync::SetOnce, //
 };
 
+use super::fdinfo::{
+    self,
+    Accounts, //
+};
+
 /// Storage for one family's patched driver table.
 pub struct Tables {
     fops: SetOnce<Static<bindings::file_operations>>,
@@ -37,17 +42,15 @@ impl Tables {
         }
     }
 
-    /// Lets `dev` use the patched tables: `/proc/PID/fdinfo` shows the memory of a client.
+    /// Lets `dev` use the patched tables: `/proc/PID/fdinfo` shows what a client uses, and clients get
+    /// synchronisation objects.
     ///
     /// The first device of a family fills the storage; the tables of all devices of a family are equal.
     ///
     /// # Errors
     ///
     /// `EAGAIN` if another device of the family fills the storage at this moment.
-    pub(crate) fn install<T: drm::Driver>(
-        &'static self,
-        dev: &drm::UnregisteredDevice<T>,
-    ) -> Result {
+    pub(crate) fn install<T: Accounts>(&'static self, dev: &drm::UnregisteredDevice<T>) -> Result {
         let dev: &drm::Device<T> = dev;
         // `drm::Device` is `repr(C)` and starts with the `struct drm_device`.
         let raw = core::ptr::from_ref(dev)
@@ -58,7 +61,9 @@ impl Tables {
         let (mut driver, mut fops) = unsafe { (*(*raw).driver, *(*(*raw).driver).fops) };
 
         fops.show_fdinfo = Some(bindings::drm_show_fdinfo);
-        driver.show_fdinfo = Some(bindings::drm_show_memory_stats);
+        driver.show_fdinfo = Some(fdinfo::show::<T>);
+        driver.driver_features |= bindings::drm_driver_feature_DRIVER_SYNCOBJ
+            | bindings::drm_driver_feature_DRIVER_SYNCOBJ_TIMELINE;
         self.fops.populate(Static(fops));
         driver.fops = &self.fops.as_ref().ok_or(EAGAIN)?.0;
         self.driver.populate(Static(driver));

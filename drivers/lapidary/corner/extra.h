@@ -13,6 +13,7 @@
 #include <drm/drm_exec.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
+#include <drm/drm_syncobj.h>
 
 #include "memory.h"
 
@@ -40,5 +41,18 @@ bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_wo
 				  unsigned long delay);
 
 void lapidary_refused(struct drm_device *dev, u32 position, const char *reason, size_t len);
+
+struct drm_gem_object *lapidary_gem_next(struct drm_file *file, u32 *handle);
+bool lapidary_gem_is_shared(struct drm_gem_object *object);
+void lapidary_show_engine(struct drm_printer *printer, u64 nanoseconds);
+
+int lapidary_syncobj_find_fence(struct drm_file *file, u32 handle, u64 point,
+				struct dma_fence **fence);
+void lapidary_syncobj_get(struct drm_syncobj *syncobj);
+void lapidary_syncobj_put(struct drm_syncobj *syncobj);
+struct dma_fence *lapidary_syncobj_fence_get(struct drm_syncobj *syncobj);
+struct dma_fence_chain *lapidary_fence_link_alloc(void);
+void lapidary_fence_link_free(struct dma_fence_chain *link);
+bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 context, u32 links);
 
 #endif

@@ -4,6 +4,8 @@
  *
  * They are exported because generic Rust code that calls them is instantiated in the family modules.
  */
+#include <linux/dma-fence-chain.h>
+#include <linux/dma-fence-unwrap.h>
 #include <linux/export.h>
 #include <drm/drm_print.h>
 
@@ -156,3 +158,99 @@ void lapidary_refused(struct drm_device *dev, u32 position, const char *reason, 
 	drm_dbg_ratelimited(dev, "commands refused at dword %u: %.*s\n", position, (int)len, reason);
 }
 EXPORT_SYMBOL_GPL(lapidary_refused);
+
+/* The fence of a synchronisation object, or -ENOENT, or another error if nothing has been submitted. */
+int lapidary_syncobj_find_fence(struct drm_file *file, u32 handle, u64 point,
+				struct dma_fence **fence)
+{
+	return drm_syncobj_find_fence(file, handle, point, 0, fence);
+}
+EXPORT_SYMBOL_GPL(lapidary_syncobj_find_fence);
+
+void lapidary_syncobj_get(struct drm_syncobj *syncobj)
+{
+	drm_syncobj_get(syncobj);
+}
+EXPORT_SYMBOL_GPL(lapidary_syncobj_get);
+
+void lapidary_syncobj_put(struct drm_syncobj *syncobj)
+{
+	drm_syncobj_put(syncobj);
+}
+EXPORT_SYMBOL_GPL(lapidary_syncobj_put);
+
+struct dma_fence *lapidary_syncobj_fence_get(struct drm_syncobj *syncobj)
+{
+	return drm_syncobj_fence_get(syncobj);
+}
+EXPORT_SYMBOL_GPL(lapidary_syncobj_fence_get);
+
+/* Memory for a link of a timeline's chain. */
+struct dma_fence_chain *lapidary_fence_link_alloc(void)
+{
+	return dma_fence_chain_alloc();
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_link_alloc);
+
+void lapidary_fence_link_free(struct dma_fence_chain *link)
+{
+	dma_fence_chain_free(link);
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_link_free);
+
+/*
+ * Whether every fence in a fence has signalled or is of this context, as far as one can say after looking at so many.
+ */
+bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 context, u32 links)
+{
+	struct dma_fence_unwrap cursor;
+	struct dma_fence *part;
+	bool ordered = true;
+
+	dma_fence_unwrap_for_each(part, &cursor, fence) {
+		if ((part->context == context || dma_fence_is_signaled(part)) && links--)
+			continue;
+		ordered = false;
+		break;
+	}
+	if (!ordered) {
+		/* The walk has been left early, and holds references. */
+		dma_fence_put(cursor.chain);
+	}
+	return ordered;
+}
+EXPORT_SYMBOL_GPL(lapidary_fence_is_ordered);
+
+/*
+ * The object of a file with the lowest handle from this one on, with a reference, or NULL. The handle becomes the
+ * object's.
+ */
+struct drm_gem_object *lapidary_gem_next(struct drm_file *file, u32 *handle)
+{
+	struct drm_gem_object *object = NULL;
+	int id = *handle;
+
+	spin_lock(&file->table_lock);
+	if (id >= 0)
+		object = idr_get_next(&file->object_idr, &id);
+	if (object)
+		drm_gem_object_get(object);
+	spin_unlock(&file->table_lock);
+	*handle = id;
+	return object;
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_next);
+
+/* Whether more than one client, or another driver, has the object. */
+bool lapidary_gem_is_shared(struct drm_gem_object *object)
+{
+	return drm_gem_object_is_shared_for_memory_stats(object);
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_is_shared);
+
+/* The line for the one engine that there is. */
+void lapidary_show_engine(struct drm_printer *printer, u64 nanoseconds)
+{
+	drm_printf(printer, "drm-engine-gfx:\t%llu ns\n", nanoseconds);
+}
+EXPORT_SYMBOL_GPL(lapidary_show_engine);

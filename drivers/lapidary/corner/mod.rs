@@ -13,6 +13,7 @@ pub mod exec;
 pub mod extend;
 #[doc(hidden)]
 pub mod extra;
+pub mod fdinfo;
 pub mod fence;
 pub mod gem;
 #[cfg(CONFIG_KUNIT = "y")]
@@ -25,5 +26,6 @@ pub mod pages;
 pub mod resv;
 pub mod rom;
 pub mod stash;
+pub mod syncobj;
 pub mod wc;
 pub mod workqueue;

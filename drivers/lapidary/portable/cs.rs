@@ -16,16 +16,27 @@
 //! - a relocation chunk must be made of whole entries;
 //! - a relocation must name a domain that the GPU can reach, and nothing unknown.
 //!
+//! Two kinds of chunks are our own ([`lapidary_uapi::chunk`]): synchronisation objects to wait for, and to signal. A
+//! submission has one of each at most, and they want a command stream: otherwise what somebody waits for would
+//! silently never happen.
+//!
 //! Every refusal is `EINVAL` to user space; [`Error`] says why, for the one line that a developer sees.
 
-use super::radeon_uapi::{
-    chunk,
-    cs_flags,
-    cs_ring,
-    domain,
-    CsChunk,
-    CsReloc,
-    RELOC_PRIORITY_MASK, //
+use super::{
+    lapidary_uapi::{
+        self,
+        MAX_SYNCS,
+        SYNC_DWORDS, //
+    },
+    radeon_uapi::{
+        chunk,
+        cs_flags,
+        cs_ring,
+        domain,
+        CsChunk,
+        CsReloc,
+        RELOC_PRIORITY_MASK, //
+    },
 };
 
 /// The most chunks that a submission may have. Clients send three, or four with a constant engine.
@@ -59,6 +70,14 @@ pub enum Error {
     NoVm,
     /// Physical mode asked for on a ring that nobody checks.
     NeedsVm,
+    /// A chunk of synchronisation objects that ends within an entry.
+    PartialSync,
+    /// More than [`MAX_SYNCS`] synchronisation objects in a chunk.
+    TooManySyncs,
+    /// Two chunks of synchronisation objects of one kind.
+    TwoSyncChunks,
+    /// Synchronisation objects, but no command stream.
+    SyncWithoutStream,
     /// A relocation without any domain: the object would be nowhere.
     NoDomain,
     /// A relocation with unknown domain bits.
@@ -86,6 +105,10 @@ impl Error {
             Self::NoSuchRing => "no such ring",
             Self::NoVm => "no virtual addresses on this chip",
             Self::NeedsVm => "ring needs virtual addresses",
+            Self::PartialSync => "chunk of synchronisation objects ends within an entry",
+            Self::TooManySyncs => "too many synchronisation objects",
+            Self::TwoSyncChunks => "two chunks of synchronisation objects of one kind",
+            Self::SyncWithoutStream => "synchronisation objects without commands",
             Self::NoDomain => "relocation without a domain",
             Self::UnknownDomain => "relocation with unknown domain bits",
             Self::CpuDomain => "relocation in the CPU domain",
@@ -119,6 +142,8 @@ pub struct Envelope {
     const_stream: Option<Extent>,
     relocs: Option<Extent>,
     flags: Option<Extent>,
+    sync_in: Option<Extent>,
+    sync_out: Option<Extent>,
 }
 
 impl Envelope {
@@ -136,6 +161,8 @@ impl Envelope {
             const_stream: None,
             relocs: None,
             flags: None,
+            sync_in: None,
+            sync_out: None,
         })
     }
 
@@ -143,7 +170,8 @@ impl Envelope {
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyChunk`], [`Error::StreamTooLong`], [`Error::TooManyRelocs`], [`Error::PartialReloc`].
+    /// [`Error::EmptyChunk`], [`Error::StreamTooLong`], [`Error::TooManyRelocs`], [`Error::PartialReloc`],
+    /// [`Error::PartialSync`], [`Error::TooManySyncs`], [`Error::TwoSyncChunks`].
     /// Chunks of unknown kinds are not errors, whatever their length.
     pub fn add(&mut self, chunk: &CsChunk) -> Result<(), Error> {
         let extent = Extent {
@@ -171,9 +199,34 @@ impl Envelope {
                     ..extent
                 });
             }
+            lapidary_uapi::chunk::SYNC_IN => syncs(&mut self.sync_in, extent)?,
+            lapidary_uapi::chunk::SYNC_OUT => syncs(&mut self.sync_out, extent)?,
             _ => {}
         }
         Ok(())
+    }
+
+    /// All chunks have been added.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SyncWithoutStream`].
+    pub const fn finish(&self) -> Result<(), Error> {
+        let syncs = self.sync_in.is_some() || self.sync_out.is_some();
+        if syncs && self.stream.is_none() {
+            return Err(Error::SyncWithoutStream);
+        }
+        Ok(())
+    }
+
+    /// The synchronisation objects to wait for, 0 to [`MAX_SYNCS`] whole entries.
+    pub const fn sync_in(&self) -> Option<Extent> {
+        self.sync_in
+    }
+
+    /// The synchronisation objects to signal, 0 to [`MAX_SYNCS`] whole entries.
+    pub const fn sync_out(&self) -> Option<Extent> {
+        self.sync_out
     }
 
     /// The command stream, 1 to [`MAX_IB_DWORDS`] dwords. Without one the submission does nothing and
@@ -206,6 +259,19 @@ impl Envelope {
     /// The flags, 1 to [`FLAGS_DWORDS`] dwords; without them [`Flags::default`] holds.
     pub const fn flags(&self) -> Option<Extent> {
         self.flags
+    }
+}
+
+fn syncs(slot: &mut Option<Extent>, extent: Extent) -> Result<(), Error> {
+    if extent.dwords % SYNC_DWORDS != 0 {
+        return Err(Error::PartialSync);
+    }
+    if extent.dwords / SYNC_DWORDS > MAX_SYNCS {
+        return Err(Error::TooManySyncs);
+    }
+    match slot.replace(extent) {
+        None => Ok(()),
+        Some(_) => Err(Error::TwoSyncChunks),
     }
 }
 

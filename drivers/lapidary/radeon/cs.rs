@@ -6,8 +6,17 @@ use kernel::prelude::*;
 
 use crate::{
     corner::debug,
-    family::Gpu,
-    portable::radeon_uapi as uapi,
+    family::{
+        Gpu,
+        Refusal, //
+    },
+    portable::{
+        lapidary_uapi::{
+            Reason,
+            NO_POSITION, //
+        },
+        radeon_uapi as uapi, //
+    },
     radeon::{
         owners::Resource,
         ClientFile,
@@ -24,25 +33,35 @@ const RING: usize = 0;
 
 /// CS.
 ///
+/// Why a submission is refused the client can ask for with INFO.
+///
 /// # Errors
 ///
-/// `EINVAL` for an envelope or commands that are refused, `ENOENT` for a handle that is none, `EFAULT` for user memory that
-/// is not there, `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this client has
-/// hung the GPU; `EBUSY` after a hang that could not be mended, `ENODEV` at unbind; `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
+/// `EINVAL` for an envelope or commands that are refused; `ENOENT` for a handle that is none; `ENODATA` for a synchronisation
+/// object or a point that nothing submitted would signal; `EFAULT` for user memory that is not there; `ENOMEM`; `EAGAIN` if
+/// the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this client has hung the GPU; `EBUSY`
+/// after a hang that could not be mended, or if what is to be waited for takes more than 30 s; `ENODEV` at unbind;
+/// `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
 pub(super) fn submit<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,
     arg: &mut uapi::Cs,
     file: &ClientFile<F>,
 ) -> Result {
-    if file.inner().get_ref().context.is_banned() {
+    let inner = file.inner().get_ref();
+    let (client, context) = (&inner.client, &inner.context);
+    let refused = |refusal: Refusal, error| {
+        debug::refused(dev, refusal.position, refusal.reason);
+        context.refuse(refusal, error);
+    };
+    if context.is_banned() {
+        refused(Refusal::new(NO_POSITION, Reason::Banned), ECANCELED);
         return Err(ECANCELED);
     }
-    let Some(stream) = UserStream::read(running.workspace()?, arg, &F::RINGS)? else {
+    let Some(mut stream) = UserStream::read(running.workspace()?, arg, &F::RINGS, refused)? else {
         return Ok(());
     };
-    let file_data = file.inner().get_ref();
-    let (client, context) = (&file_data.client, &file_data.context);
+    let mut syncs = stream.syncs(file, refused)?;
     let keep_tiling = stream.flags().keep_tiling;
     let submitter = || Submitter {
         keep_tiling,
@@ -50,18 +69,24 @@ pub(super) fn submit<F: RadeonFamily>(
         cmask: dev.uapi.owns(Resource::Cmask, client),
     };
     let before = submitter();
-    let mut checked = stream.look_up(file)?.prove(
+    let mut checked = stream.look_up(file, refused)?.prove(
         running.gpu().isolation(),
         &F::client(running.gpu(), before),
-        |refusal| debug::refused(dev, refusal.position, refusal.reason),
+        |refusal| refused(refusal, EINVAL),
     )?;
-    pin_init::stack_pin_init!(let exec = checked.exec());
-    let locked = checked.lock(exec)?;
     let (_, lane) = running.ring(RING).ok_or(EINVAL)?;
     let only = running.gpu().rings().len() == 1;
-    locked.wait(dev, lane.timeline().context(), only)?;
-    locked
-        .place(running)?
-        .submit(running, RING, context, || submitter() == before)?;
+    let own = lane.timeline().context();
+    syncs.wait(dev, own, only, refused)?;
+    pin_init::stack_pin_init!(let exec = checked.exec());
+    let locked = checked.lock(exec)?;
+    locked.wait(dev, own, only)?;
+    locked.place(running)?.submit(
+        running,
+        RING,
+        context,
+        || submitter() == before,
+        |fence| syncs.publish(fence),
+    )?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 //! INFO: facts about chip and driver.
 //!
-//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter. Requests that mean nothing on
+//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter, or a structure. Requests that mean nothing on
 //! a family answer `EINVAL`, which is what user space expects.
 //!
 //! Requests from 0x4C500000 on are our own; they are declared in `uapi/drm/lapidary_drm.h`.
@@ -15,11 +15,26 @@ use kernel::{
     },
 };
 
+use zerocopy::{
+    Immutable,
+    IntoBytes, //
+};
+
 use crate::{
-    portable::radeon_uapi::{
-        self as uapi,
-        cs_ring,
-        info, //
+    context::Context,
+    portable::{
+        lapidary_uapi::{
+            self,
+            feature,
+            info as own,
+            LastRefusal,
+            ResetStatus, //
+        },
+        radeon_uapi::{
+            self as uapi,
+            cs_ring,
+            info, //
+        },
     },
     radeon::{
         owners::Resource,
@@ -30,11 +45,9 @@ use crate::{
     running::Running,
 };
 
-/// Our own requests.
-mod lapidary {
-    /// Fences that somebody waited for and no interrupt announced, u64.
-    pub(super) const FENCES_POLLED: u32 = 0x4c50_0000;
-}
+/// What there is besides upstream's interface.
+const FEATURES: u64 =
+    feature::SYNCOBJ | feature::RESET_STATUS | feature::LAST_REFUSAL | feature::FDINFO;
 
 /// Some clocks are reported in kHz, some in MHz.
 const KHZ_PER_MHZ: u32 = 1000;
@@ -43,6 +56,8 @@ const KHZ_PER_MHZ: u32 = 1000;
 enum Answer {
     Word(u32),
     Long(u64),
+    Reset(ResetStatus),
+    Refusal(LastRefusal),
 }
 
 /// INFO.
@@ -61,7 +76,50 @@ pub(super) fn info<F: RadeonFamily>(
     match answer(dev, running, arg.request, file, question)? {
         Answer::Word(word) => UserSlice::new(pointer, 4).writer().write(&word),
         Answer::Long(long) => UserSlice::new(pointer, 8).writer().write(&long),
+        Answer::Reset(status) => write(pointer, &status),
+        Answer::Refusal(refusal) => write(pointer, &refusal),
     }
+}
+
+fn write<T: IntoBytes + Immutable>(pointer: UserPtr, answer: &T) -> Result {
+    let bytes = answer.as_bytes();
+    UserSlice::new(pointer, bytes.len())
+        .writer()
+        .write_slice(bytes)
+}
+
+/// What has become of the submissions of a file.
+fn reset_status<F: RadeonFamily>(dev: &Device<F>, context: &Context) -> ResetStatus {
+    let flags = match context.is_banned() {
+        true => lapidary_uapi::reset_status::BANNED,
+        false => 0,
+    };
+    ResetStatus {
+        guilty: context.guilty(),
+        innocent: context.innocent(),
+        resets: dev.resets(),
+        flags,
+    }
+}
+
+/// Why the last submission that was refused was refused.
+fn last_refusal(context: &Context) -> LastRefusal {
+    let refusals = context.refusals();
+    let mut answer = LastRefusal {
+        count: refusals.count,
+        reason: 0,
+        position: lapidary_uapi::NO_POSITION,
+        error: 0,
+        pad: 0,
+        text: LastRefusal::text(""),
+    };
+    if let Some((refusal, error)) = refusals.last {
+        answer.reason = refusal.number;
+        answer.position = refusal.position;
+        answer.error = error.to_errno().unsigned_abs();
+        answer.text = LastRefusal::text(refusal.reason);
+    }
+    answer
 }
 
 fn answer<F: RadeonFamily>(
@@ -72,6 +130,7 @@ fn answer<F: RadeonFamily>(
     question: impl FnOnce() -> Result<u32>,
 ) -> Result<Answer> {
     let facts = F::facts(running.gpu());
+    let context = &file.inner().get_ref().context;
     let working = || u32::from(running.is_working());
     let clocks = || facts.clocks_khz.ok_or(EINVAL);
     Ok(Answer::Word(match request {
@@ -103,7 +162,10 @@ fn answer<F: RadeonFamily>(
         // There is no sensor.
         info::CURRENT_GPU_TEMP => 0,
         info::GPU_RESET_COUNTER => dev.resets(),
-        lapidary::FENCES_POLLED => return Ok(Answer::Long(dev.polled())),
+        own::FENCES_POLLED => return Ok(Answer::Long(dev.polled())),
+        own::FEATURES => return Ok(Answer::Long(FEATURES)),
+        own::RESET_STATUS => return Ok(Answer::Reset(reset_status(dev, context))),
+        own::LAST_REFUSAL => return Ok(Answer::Refusal(last_refusal(context))),
         _ => return Err(EINVAL),
     }))
 }

@@ -82,6 +82,12 @@ impl<F: Family> Kind for Jobs<F> {
         })
     }
 
+    fn ran(load: &Self::Load, nanoseconds: u64) {
+        if let Some(context) = &load.context {
+            context.ran(nanoseconds);
+        }
+    }
+
     fn spend(load: &mut Self::Load) {
         if load.uses.capacity() > MANY {
             load.uses = KVVec::new();

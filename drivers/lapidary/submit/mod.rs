@@ -20,6 +20,8 @@
 //!
 //! The words stay in one piece of memory on the way ([`workspace`]), which the steps hand on.
 //!
+//! What else a submission waits for and signals, it looks up before the proof and waits for before the lock ([`syncs`]).
+//!
 //! So an unproven stream cannot reach a ring, user memory is not touched once objects are locked, and addresses
 //! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) enter at the job.
 
@@ -31,4 +33,5 @@ pub mod locked;
 pub mod objects;
 pub mod placed;
 pub mod stream;
+pub mod syncs;
 pub mod workspace;

@@ -27,6 +27,7 @@ use crate::{
     },
     portable::{
         cs::Placement,
+        lapidary_uapi::Reason,
         radeon_uapi::CsReloc, //
     },
     submit::{
@@ -52,8 +53,13 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
     ///
     /// # Errors
     ///
-    /// `EINVAL` for an entry that allows no memory the GPU can reach, `ENOENT` for a handle that is none, `ENOMEM`.
-    pub fn look_up(self, file: &drm::File<File<F>>) -> Result<Objects<'s, F, I>> {
+    /// After `refused` has been told why: `EINVAL` for an entry that allows no memory the GPU can reach, `ENOENT` for a
+    /// handle that is none. `ENOMEM`.
+    pub fn look_up(
+        self,
+        file: &drm::File<File<F>>,
+        refused: impl Fn(Refusal, Error),
+    ) -> Result<Objects<'s, F, I>> {
         let Self {
             mut space,
             words,
@@ -70,14 +76,25 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
         let facts = facts.room(count)?;
         let mut facts = facts.iter_mut();
         let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {
-            let placement = Placement::new(reloc).map_err(|_| EINVAL)?;
+            let placement = Placement::new(reloc).map_err(|error| {
+                let index = uses.len() as u32;
+                refused(Refusal::new(index, Reason::Envelope(error)), EINVAL);
+                EINVAL
+            })?;
             if let Some(fact) = facts.next() {
                 *fact = I::object(object.size() as u64, object.tiling().0);
             }
             uses.push_within_capacity(Use::new(object, placement.write))
                 .map_err(|_| ENOMEM)
         };
-        gem::look_up(file, relocs.filled(count), |reloc| reloc.handle, each)?;
+        gem::look_up(file, relocs.filled(count), |reloc| reloc.handle, each).inspect_err(
+            |&error| {
+                if error == ENOENT {
+                    let index = uses.len() as u32;
+                    refused(Refusal::new(index, Reason::NoObject), error);
+                }
+            },
+        )?;
         Ok(Objects {
             space,
             words,

@@ -38,8 +38,9 @@ pub struct Placed<'e, F: Family> {
 }
 
 impl<F: Family> Placed<'_, F> {
-    /// Reserves everything else, and commits a job of `context`. `still` says whether what the proof assumed about the client still
-    /// holds; it is asked when nobody else can put a job before this one any more.
+    /// Reserves everything else, and commits a job of `context`. `still` says whether what the proof assumed about the
+    /// client still holds; it is asked when nobody else can put a job before this one any more. `publish` is called
+    /// with the fence when the objects have it.
     ///
     /// # Errors
     ///
@@ -50,6 +51,7 @@ impl<F: Family> Placed<'_, F> {
         ring: usize,
         context: &Arc<Context>,
         still: impl FnOnce() -> bool,
+        publish: impl FnOnce(&Fence),
     ) -> Result<ARef<Fence>> {
         let Self {
             words,
@@ -65,6 +67,7 @@ impl<F: Family> Placed<'_, F> {
                 true => (item.object(), Usage::Write),
                 false => (item.object(), Usage::Read),
             });
+            publish(fence);
         }))
     }
 }

@@ -18,14 +18,22 @@ use zerocopy::IntoBytes;
 use crate::{
     family::{
         Family,
-        Isolation, //
+        Isolation,
+        Refusal, //
     },
     portable::{
         cs::{
+            self,
             Envelope,
+            Extent,
             Flags,
             Rings,
             FLAGS_DWORDS, //
+        },
+        lapidary_uapi::{
+            Reason,
+            Sync,
+            NO_POSITION, //
         },
         radeon_uapi::{
             Cs,
@@ -45,6 +53,16 @@ pub struct UserStream<'s, F: Family, I: Isolation> {
     pub(super) words: usize,
     pub(super) relocs: usize,
     flags: Flags,
+    pub(super) syncs: Syncs,
+}
+
+/// Synchronisation objects as the client names them.
+#[derive(Default)]
+pub(super) struct Syncs {
+    /// To wait for.
+    pub(super) before: KVec<Sync>,
+    /// To signal.
+    pub(super) after: KVec<Sync>,
 }
 
 impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
@@ -53,9 +71,19 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
     ///
     /// # Errors
     ///
-    /// `EFAULT` for user memory that is not there, `EINVAL` for numbers that make no sense, `ENOMEM`.
-    pub fn read(mut space: Lease<'s, F, I>, cs: &Cs, rings: &Rings) -> Result<Option<Self>> {
-        let envelope = read_envelope(cs)?;
+    /// `EFAULT` for user memory that is not there; `EINVAL` for numbers that make no sense, after `refused` has been
+    /// told which; `ENOMEM`.
+    pub fn read(
+        mut space: Lease<'s, F, I>,
+        cs: &Cs,
+        rings: &Rings,
+        refused: impl Fn(Refusal, Error),
+    ) -> Result<Option<Self>> {
+        let refuse = |position, error| {
+            refused(Refusal::new(position, Reason::Envelope(error)), EINVAL);
+            EINVAL
+        };
+        let envelope = read_envelope(cs, refuse)?;
         let mut flags = [0u32; FLAGS_DWORDS as usize];
         if let Some(extent) = envelope.flags() {
             // The envelope bounds the length by that of the array.
@@ -66,7 +94,7 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
         let Some(stream) = envelope.stream() else {
             return Ok(None);
         };
-        flags.ring(rings).map_err(|_| EINVAL)?;
+        flags.ring(rings).map_err(|e| refuse(NO_POSITION, e))?;
 
         let relocs = envelope.num_relocs() as usize;
         if let Some(extent) = envelope.relocs() {
@@ -79,6 +107,10 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
             words,
             relocs,
             flags,
+            syncs: Syncs {
+                before: read_syncs(envelope.sync_in())?,
+                after: read_syncs(envelope.sync_out())?,
+            },
         }))
     }
 
@@ -89,8 +121,9 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
 }
 
 /// Reads which chunks there are, and judges their lengths.
-fn read_envelope(cs: &Cs) -> Result<Envelope> {
-    let mut envelope = Envelope::new(cs.num_chunks).map_err(|_| EINVAL)?;
+fn read_envelope(cs: &Cs, refuse: impl Fn(u32, cs::Error) -> Error) -> Result<Envelope> {
+    let mut envelope = Envelope::new(cs.num_chunks).map_err(|e| refuse(NO_POSITION, e))?;
+    let mut index = 0;
     // Bounded by the envelope.
     let mut left = cs.num_chunks as usize;
     let mut pointers = UserSlice::new(user_ptr(cs.chunks)?, left * size_of::<u64>()).reader();
@@ -101,11 +134,27 @@ fn read_envelope(cs: &Cs) -> Result<Envelope> {
         for &pointer in batch.iter() {
             let mut chunk = CsChunk::default();
             read(pointer, chunk.as_mut_bytes())?;
-            envelope.add(&chunk).map_err(|_| EINVAL)?;
+            envelope.add(&chunk).map_err(|e| refuse(index, e))?;
+            index += 1;
         }
         left -= batch.len();
     }
+    envelope.finish().map_err(|e| refuse(NO_POSITION, e))?;
     Ok(envelope)
+}
+
+/// Reads entries of which the envelope has bounded the number. Most submissions have none.
+fn read_syncs(extent: Option<Extent>) -> Result<KVec<Sync>> {
+    let mut entries = KVec::new();
+    if let Some(extent) = extent {
+        entries.resize(
+            extent.bytes() / size_of::<Sync>(),
+            Sync::default(),
+            GFP_KERNEL,
+        )?;
+        read(extent.pointer, entries.as_mut_slice().as_mut_bytes())?;
+    }
+    Ok(entries)
 }
 
 /// A pointer of user space, which always has 64 bits in this interface.

@@ -50,6 +50,43 @@ pub const PRIME_HANDLE_TO_FD: u64 = read_write::<PrimeHandle>(0x2d);
 /// DRM core: dma-buf descriptor to handle.
 pub const PRIME_FD_TO_HANDLE: u64 = read_write::<PrimeHandle>(0x2e);
 
+/// DRM core: new synchronisation object.
+pub const SYNCOBJ_CREATE: u64 = read_write::<SyncobjCreate>(0xbf);
+/// DRM core: drop a handle of one.
+pub const SYNCOBJ_DESTROY: u64 = read_write::<SyncobjDestroy>(0xc0);
+/// DRM core: object or its fence to a file.
+pub const SYNCOBJ_HANDLE_TO_FD: u64 = read_write::<SyncobjHandle>(0xc1);
+/// DRM core: the other way.
+pub const SYNCOBJ_FD_TO_HANDLE: u64 = read_write::<SyncobjHandle>(0xc2);
+/// DRM core: take the fences away.
+pub const SYNCOBJ_RESET: u64 = read_write::<SyncobjArray>(0xc4);
+/// DRM core: wait for points; 0 for binary objects.
+pub const SYNCOBJ_TIMELINE_WAIT: u64 = read_write::<SyncobjTimelineWait>(0xca);
+/// DRM core: how far timelines are.
+pub const SYNCOBJ_QUERY: u64 = read_write::<SyncobjTimelineArray>(0xcb);
+/// DRM core: object for a picture.
+pub const MODE_CREATE_DUMB: u64 = read_write::<CreateDumb>(0xb2);
+/// vgem: attach a new fence to an object.
+pub const VGEM_FENCE_ATTACH: u64 = read_write::<VgemFenceAttach>(COMMAND_BASE + 1);
+/// vgem: signal it.
+pub const VGEM_FENCE_SIGNAL: u64 = write_only::<VgemFenceSignal>(COMMAND_BASE + 2);
+/// Flag of the attachment: it writes.
+pub const VGEM_FENCE_WRITE: u32 = 1;
+/// dma-buf: its fences as a file.
+pub const DMA_BUF_EXPORT_SYNC_FILE: u64 = (((READ | WRITE) << 30)
+    | ((size_of::<ExportSyncFile>() as u32) << 16)
+    | ((b'b' as u32) << 8)
+    | 2) as u64;
+/// Flag of that: all of them.
+pub const DMA_BUF_SYNC_RW: u32 = 3;
+/// DRM core: copy a fence from one object or point to another.
+pub const SYNCOBJ_TRANSFER: u64 = read_write::<SyncobjTransfer>(0xcc);
+/// Flag of the wait: there may be no fence yet.
+pub const SYNCOBJ_WAIT_FOR_SUBMIT: u32 = 2;
+/// Files with fences: state.
+pub const SYNC_FILE_INFO: u64 =
+    (((READ | WRITE) << 30) | ((size_of::<SyncFileInfo>() as u32) << 16) | 0x3e04) as u64;
+
 /// Sizes of the memory pools.
 pub const RADEON_GEM_INFO: u64 = read_write::<GemInfo>(COMMAND_BASE + 0x1c);
 /// New object.
@@ -143,6 +180,208 @@ layout! {
         fd: i32,
     }
 }
+layout! {
+    /// `drm_syncobj_create`.
+    SyncobjCreate = 8 {
+        /// Out.
+        handle: u32,
+        /// 1: signalled.
+        flags: u32,
+    }
+}
+layout! {
+    /// `drm_syncobj_destroy`.
+    SyncobjDestroy = 8 {
+        /// Object.
+        handle: u32,
+        /// Alignment.
+        pad: u32,
+    }
+}
+layout! {
+    /// `drm_syncobj_handle`.
+    SyncobjHandle = 24 {
+        /// Object.
+        handle: u32,
+        /// 1: its fence is meant.
+        flags: u32,
+        /// File.
+        fd: i32,
+        /// Alignment.
+        pad: u32,
+        /// Point, with a flag that is not used here.
+        point: u64,
+    }
+}
+layout! {
+    /// `drm_syncobj_transfer`.
+    SyncobjTransfer = 32 {
+        /// From this object.
+        src_handle: u32,
+        /// To this.
+        dst_handle: u32,
+        /// From this point.
+        src_point: u64,
+        /// To this.
+        dst_point: u64,
+        /// Flags.
+        flags: u32,
+        /// Alignment.
+        pad: u32,
+    }
+}
+layout! {
+    /// `drm_syncobj_array`.
+    SyncobjArray = 16 {
+        /// User pointer.
+        handles: u64,
+        /// Length.
+        count_handles: u32,
+        /// Alignment.
+        pad: u32,
+    }
+}
+layout! {
+    /// `drm_syncobj_timeline_wait`.
+    SyncobjTimelineWait = 48 {
+        /// User pointer.
+        handles: u64,
+        /// User pointer.
+        points: u64,
+        /// Absolute, monotonic clock.
+        timeout_nsec: i64,
+        /// Length of both.
+        count_handles: u32,
+        /// `SYNCOBJ_WAIT_*`.
+        flags: u32,
+        /// Out.
+        first_signaled: u32,
+        /// Alignment.
+        pad: u32,
+        /// A hint that nobody gives here.
+        deadline_nsec: u64,
+    }
+}
+layout! {
+    /// `drm_syncobj_timeline_array`.
+    SyncobjTimelineArray = 24 {
+        /// User pointer.
+        handles: u64,
+        /// User pointer.
+        points: u64,
+        /// Length of both.
+        count_handles: u32,
+        /// Flags.
+        flags: u32,
+    }
+}
+layout! {
+    /// `drm_mode_create_dumb`.
+    CreateDumb = 32 {
+        /// Rows.
+        height: u32,
+        /// Pixels of a row.
+        width: u32,
+        /// Bits of a pixel.
+        bpp: u32,
+        /// Flags.
+        flags: u32,
+        /// Out.
+        handle: u32,
+        /// Out: bytes of a row.
+        pitch: u32,
+        /// Out: bytes.
+        size: u64,
+    }
+}
+layout! {
+    /// `drm_vgem_fence_attach`.
+    VgemFenceAttach = 16 {
+        /// Object.
+        handle: u32,
+        /// `VGEM_FENCE_*`.
+        flags: u32,
+        /// Out: its number.
+        out_fence: u32,
+        /// Alignment.
+        pad: u32,
+    }
+}
+layout! {
+    /// `drm_vgem_fence_signal`.
+    VgemFenceSignal = 8 {
+        /// Number.
+        fence: u32,
+        /// Flags.
+        flags: u32,
+    }
+}
+layout! {
+    /// `dma_buf_export_sync_file`.
+    ExportSyncFile = 8 {
+        /// `DMA_BUF_SYNC_*`.
+        flags: u32,
+        /// Out.
+        fd: i32,
+    }
+}
+layout! {
+    /// `sync_file_info`.
+    SyncFileInfo = 56 {
+        /// Out: a name.
+        name: [u64; 4],
+        /// Out: 0 pending, 1 signalled, negative for an error.
+        status: i32,
+        /// Must be 0.
+        flags: u32,
+        /// Length of the array.
+        num_fences: u32,
+        /// Must be 0.
+        pad: u32,
+        /// User pointer.
+        sync_fence_info: u64,
+    }
+}
+layout! {
+    /// `drm_lapidary_sync`.
+    Sync = 16 {
+        /// Synchronisation object.
+        handle: u32,
+        /// Must be 0.
+        flags: u32,
+        /// Point, 0 for binary objects.
+        point: u64,
+    }
+}
+layout! {
+    /// `drm_lapidary_reset_status`.
+    ResetStatus = 16 {
+        /// Resets that this file caused.
+        guilty: u32,
+        /// Resets that others caused.
+        innocent: u32,
+        /// All of the device.
+        resets: u32,
+        /// Bit 0: banned.
+        flags: u32,
+    }
+}
+
+/// `drm_lapidary_last_refusal` begins with these, and a text follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastRefusal {
+    /// Refusals so far.
+    pub count: u64,
+    /// Number of the reason.
+    pub reason: u32,
+    /// Where.
+    pub position: u32,
+    /// What CS answered, positive.
+    pub error: u32,
+    /// The reason for people.
+    pub text: String,
+}
+
 layout! {
     /// `drm_radeon_gem_info`, bytes.
     GemInfo = 24 {
@@ -325,6 +564,11 @@ pub const CHUNK_FLAGS: u32 = 3;
 /// Chunk id: constant commands (later families).
 pub const CHUNK_CONST_IB: u32 = 4;
 
+/// Chunk id of our own: synchronisation objects to wait for.
+pub const CHUNK_SYNC_IN: u32 = 0x4c50_0000;
+/// Chunk id of our own: synchronisation objects to signal.
+pub const CHUNK_SYNC_OUT: u32 = 0x4c50_0001;
+
 /// Flag of a submission: do not patch tiling bits in.
 pub const CS_KEEP_TILING: u32 = 1;
 /// Flag of a submission: addresses are virtual (later families).
@@ -362,6 +606,10 @@ pub const TILING_MICRO: u32 = 2;
 pub const CAP_DUMB_BUFFER: u64 = 1;
 /// `drm_get_cap`: prime import and export.
 pub const CAP_PRIME: u64 = 5;
+/// `drm_get_cap`: synchronisation objects.
+pub const CAP_SYNCOBJ: u64 = 0x13;
+/// `drm_get_cap`: with timelines.
+pub const CAP_SYNCOBJ_TIMELINE: u64 = 0x14;
 
 /// Requests of [`Info`], with the number of bytes of their answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -428,6 +676,14 @@ pub const INFO_REQUESTS: [InfoRequest; 39] = [
     info(0x26, "GPU_RESET_COUNTER", 4, false),
 ];
 
+/// Requests of our own drivers, which others refuse.
+pub const LAPIDARY_INFO_REQUESTS: [InfoRequest; 4] = [
+    info(0x4c50_0000, "FENCES_POLLED", 8, false),
+    info(0x4c50_0001, "FEATURES", 8, false),
+    info(0x4c50_0002, "RESET_STATUS", 16, false),
+    info(0x4c50_0003, "LAST_REFUSAL", 128, false),
+];
+
 /// Looks a request up by name, at compile time; a wrong name does not compile.
 pub const fn info_request(name: &str) -> InfoRequest {
     let mut i = 0;
@@ -462,6 +718,11 @@ mod tests {
         assert_eq!(GET_CAP, 0xc010_640c);
         assert_eq!(PRIME_HANDLE_TO_FD, 0xc00c_642d);
         assert_eq!(PRIME_FD_TO_HANDLE, 0xc00c_642e);
+        assert_eq!(SYNCOBJ_CREATE, 0xc008_64bf);
+        assert_eq!(SYNCOBJ_HANDLE_TO_FD, 0xc018_64c1);
+        assert_eq!(SYNCOBJ_TIMELINE_WAIT, 0xc030_64ca);
+        assert_eq!(SYNCOBJ_QUERY, 0xc018_64cb);
+        assert_eq!(SYNC_FILE_INFO, 0xc038_3e04);
         assert_eq!(RADEON_GEM_INFO, 0xc018_645c);
         assert_eq!(RADEON_GEM_CREATE, 0xc020_645d);
         assert_eq!(RADEON_GEM_MMAP, 0xc020_645e);

@@ -235,6 +235,37 @@ impl Device {
         Ok(buffer)
     }
 
+    /// What our own driver adds to the interface, as bits; others refuse the question.
+    pub fn features(&self) -> Result<u64, Errno> {
+        self.info(abi::LAPIDARY_INFO_REQUESTS[1])
+    }
+
+    /// What resets have done to this client. Our own driver only.
+    pub fn reset_status(&self) -> Result<abi::ResetStatus, Errno> {
+        let bytes = self.info_bytes(abi::LAPIDARY_INFO_REQUESTS[2].id, 0)?;
+        let word = |i: usize| u32::from_le_bytes(bytes[4 * i..][..4].try_into().expect("four"));
+        Ok(abi::ResetStatus {
+            guilty: word(0),
+            innocent: word(1),
+            resets: word(2),
+            flags: word(3),
+        })
+    }
+
+    /// Why the last submission of this client was refused. Our own driver only.
+    pub fn last_refusal(&self) -> Result<abi::LastRefusal, Errno> {
+        let bytes = self.info_bytes(abi::LAPIDARY_INFO_REQUESTS[3].id, 0)?;
+        let word = |i: usize| u32::from_le_bytes(bytes[4 * i..][..4].try_into().expect("four"));
+        let text = bytes[24..128].split(|&byte| byte == 0).next();
+        Ok(abi::LastRefusal {
+            count: u64::from(word(0)) | u64::from(word(1)) << 32,
+            reason: word(2),
+            position: word(3),
+            error: word(4),
+            text: String::from_utf8_lossy(text.unwrap_or_default()).into_owned(),
+        })
+    }
+
     /// Makes an object; `size` and `alignment` in bytes.
     pub fn create_raw(
         &self,

@@ -6,6 +6,7 @@
 //! - [`abi`], [`device`], [`bo`]: the kernel interface (DRM core and the `radeon` ioctls), typed.
 //! - [`pm4`], [`stream`], [`draw2d`], [`submit`]: command streams with relocations, and the CS
 //!   envelope around them, well formed or deliberately not.
+//! - [`syncobj`], [`vgem`]: synchronisation objects, and fences of another driver.
 //! - [`control`], [`kmsg`], [`sysfs`]: what a test can see from outside the interface: the device
 //!   model's control port (absent on real hardware), the kernel log, driver binding.
 //! - [`injection`]: allocations that fail on purpose.
@@ -28,8 +29,10 @@ pub mod kmsg;
 pub mod pm4;
 pub mod stream;
 pub mod submit;
+pub mod syncobj;
 pub mod sysfs;
 pub mod territory;
+pub mod vgem;
 
 pub use bo::{Bo, Mapping};
 pub use device::{Device, Domain};

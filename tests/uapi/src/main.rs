@@ -23,9 +23,11 @@ mod isolation;
 mod malformed;
 mod mapping;
 mod objects;
+mod refusal;
 mod sharing;
 mod stress;
 mod support;
+mod syncobj;
 mod tiling;
 
 use std::process::ExitCode;
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
     tests.extend(isolation::tests());
     tests.extend(sharing::tests());
     tests.extend(envelope::tests());
+    tests.extend(refusal::tests());
+    tests.extend(syncobj::tests());
     tests.extend(checker::tests());
     tests.extend(drawing::tests());
     tests.extend(draws::tests());

@@ -13,7 +13,7 @@ pub struct Refusal {
 
 /// Defines [`Reason`] and its texts in one place.
 macro_rules! reasons {
-    ($($(#[$meta:meta])* $name:ident: $text:literal,)*) => {
+    ($($(#[$meta:meta])* $name:ident = $number:literal: $text:literal,)*) => {
         /// What is wrong with a command stream.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Reason {
@@ -23,6 +23,13 @@ macro_rules! reasons {
         impl Reason {
             /// All reasons.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Number for user space. A number is never used for another reason.
+            pub const fn number(self) -> u32 {
+                match self {
+                    $(Self::$name => $number,)*
+                }
+            }
 
             /// A few words for a log line.
             pub const fn text(self) -> &'static str {
@@ -36,125 +43,125 @@ macro_rules! reasons {
 
 reasons! {
     // The caller's buffers.
-    TooManyFixups: "fixup buffer too short",
+    TooManyFixups = 0x1001: "fixup buffer too short",
 
     // Packets.
-    Truncated: "packet longer than the rest of the stream",
-    ReservedHeaderBits: "reserved bits set in a packet header",
-    Type1: "type-1 packet",
-    UnknownPacket: "unknown type-3 packet",
-    ForbiddenPacket: "type-3 packet that streams may not contain",
-    Palette: "palette for a kind of source that streams may not use",
-    PacketLength: "length of a packet does not fit its contents",
+    Truncated = 0x1002: "packet longer than the rest of the stream",
+    ReservedHeaderBits = 0x1003: "reserved bits set in a packet header",
+    Type1 = 0x1004: "type-1 packet",
+    UnknownPacket = 0x1005: "unknown type-3 packet",
+    ForbiddenPacket = 0x1006: "type-3 packet that streams may not contain",
+    Palette = 0x1007: "palette for a kind of source that streams may not use",
+    PacketLength = 0x1008: "length of a packet does not fit its contents",
 
     // Registers.
-    UnknownRegister: "register that is not known",
-    KernelRegister: "register of command processor, bus or memory",
-    DisplayRegister: "register of the display or another output",
-    SetUpRegister: "register that sets pipes up",
-    AliasRegister: "register that says in another way what is tracked in one way only",
-    DirectDraw: "register that draws without a draw packet",
-    OnChipRegister: "register that reads or writes a memory on the chip",
-    OtherChip: "register of another chip",
-    ForbiddenBits: "bits of a register that streams may not set",
+    UnknownRegister = 0x1009: "register that is not known",
+    KernelRegister = 0x100a: "register of command processor, bus or memory",
+    DisplayRegister = 0x100b: "register of the display or another output",
+    SetUpRegister = 0x100c: "register that sets pipes up",
+    AliasRegister = 0x100d: "register that says in another way what is tracked in one way only",
+    DirectDraw = 0x100e: "register that draws without a draw packet",
+    OnChipRegister = 0x100f: "register that reads or writes a memory on the chip",
+    OtherChip = 0x1010: "register of another chip",
+    ForbiddenBits = 0x1011: "bits of a register that streams may not set",
 
     // Relocations.
-    MissingRelocation: "address without a relocation marker behind its packet",
-    BadRelocation: "relocation marker that names no entry",
-    OffsetBeyondObject: "offset beyond the end of the object",
+    MissingRelocation = 0x1012: "address without a relocation marker behind its packet",
+    BadRelocation = 0x1013: "relocation marker that names no entry",
+    OffsetBeyondObject = 0x1014: "offset beyond the end of the object",
 
     // Surfaces.
-    ZeroPitch: "pitch of zero",
-    TiledPitch: "pitch that no row of tiles has",
-    TiledOffset: "offset of a tiled surface is not a multiple of 2 KiB",
-    TiledMono: "monochrome surface with tiles",
-    MicroTiledSource: "micro-tiled object as source of the 2D engine",
+    ZeroPitch = 0x1015: "pitch of zero",
+    TiledPitch = 0x1016: "pitch that no row of tiles has",
+    TiledOffset = 0x1017: "offset of a tiled surface is not a multiple of 2 KiB",
+    TiledMono = 0x1018: "monochrome surface with tiles",
+    MicroTiledSource = 0x1019: "micro-tiled object as source of the 2D engine",
 
     // GUI control.
-    ReservedControlBits: "reserved bits set in a GUI control word",
-    PixelType: "pixel type that the 2D engine does not have",
-    SourceType: "source type that the 2D engine does not have",
-    SourceLoad: "source that the 2D engine does not have",
-    BrushType: "brush that the 2D engine does not have",
+    ReservedControlBits = 0x101a: "reserved bits set in a GUI control word",
+    PixelType = 0x101b: "pixel type that the 2D engine does not have",
+    SourceType = 0x101c: "source type that the 2D engine does not have",
+    SourceLoad = 0x101d: "source that the 2D engine does not have",
+    BrushType = 0x101e: "brush that the 2D engine does not have",
 
     // State that an operation needs.
-    NoControl: "2D operation without a GUI control word in the same stream",
-    NoDestination: "2D operation without pitch and offset of the destination in the same stream",
-    NoSource: "2D operation without pitch and offset of the source in the same stream",
-    NoDestinationCorner: "2D operation without a fresh corner of the destination",
-    NoSourceCorner: "2D operation without a fresh corner of the source",
-    NoLineStart: "line without a fresh start point",
-    NoDirection: "2D operation without a direction in the same stream or after a line",
-    Direction: "packet while the direction is not left to right and top to bottom",
-    SourceInFill: "operation without source rectangle whose raster operation reads the source",
-    SourceNotFromHost: "host data for an operation that does not read host data",
-    SourceNotInMemory: "copy whose source is not in memory",
+    NoControl = 0x101f: "2D operation without a GUI control word in the same stream",
+    NoDestination = 0x1020: "2D operation without pitch and offset of the destination in the same stream",
+    NoSource = 0x1021: "2D operation without pitch and offset of the source in the same stream",
+    NoDestinationCorner = 0x1022: "2D operation without a fresh corner of the destination",
+    NoSourceCorner = 0x1023: "2D operation without a fresh corner of the source",
+    NoLineStart = 0x1024: "line without a fresh start point",
+    NoDirection = 0x1025: "2D operation without a direction in the same stream or after a line",
+    Direction = 0x1026: "packet while the direction is not left to right and top to bottom",
+    SourceInFill = 0x1027: "operation without source rectangle whose raster operation reads the source",
+    SourceNotFromHost = 0x1028: "host data for an operation that does not read host data",
+    SourceNotInMemory = 0x1029: "copy whose source is not in memory",
 
     // Geometry.
-    Coordinate: "coordinate outside -8192 to 8191",
-    EmptyArea: "rectangle or span without extent, or inside out",
-    AreaRange: "rectangle reaches outside -8192 to 8191",
-    DestinationBounds: "destination reaches outside its object",
-    SourceBounds: "source reaches outside its object",
+    Coordinate = 0x102a: "coordinate outside -8192 to 8191",
+    EmptyArea = 0x102b: "rectangle or span without extent, or inside out",
+    AreaRange = 0x102c: "rectangle reaches outside -8192 to 8191",
+    DestinationBounds = 0x102d: "destination reaches outside its object",
+    SourceBounds = 0x102e: "source reaches outside its object",
 
     // Host data.
-    UnexpectedHostData: "host data while no operation expects any",
-    HostDataCount: "host data do not fill the rectangle that waits for them, or overflow it",
-    HostDataPending: "something else while an operation waits for host data",
-    HostDataUnfinished: "stream ends while an operation waits for host data",
+    UnexpectedHostData = 0x102f: "host data while no operation expects any",
+    HostDataCount = 0x1030: "host data do not fill the rectangle that waits for them, or overflow it",
+    HostDataPending = 0x1031: "something else while an operation waits for host data",
+    HostDataUnfinished = 0x1032: "stream ends while an operation waits for host data",
 
     // What clients share.
-    PipesRestricted: "tracked register, draw or end of stream while register writes do not reach all pipes",
-    NotHyperZOwner: "hierarchical Z or depth compression without owning their memories",
-    NotCmaskOwner: "colour compression without owning its memory",
-    OnChipBounds: "fill beyond the end of a memory on the chip",
+    PipesRestricted = 0x1033: "tracked register, draw or end of stream while register writes do not reach all pipes",
+    NotHyperZOwner = 0x1034: "hierarchical Z or depth compression without owning their memories",
+    NotCmaskOwner = 0x1035: "colour compression without owning its memory",
+    OnChipBounds = 0x1036: "fill beyond the end of a memory on the chip",
 
     // Pictures of the 3D pipeline.
-    TilingMode: "tiling that pixels of this size do not have",
-    ColorFormat: "colour format that the 3D pipeline does not draw",
-    DepthFormat: "depth format that does not exist",
-    TextureFormat: "texture format or shape without a known size",
-    TextureLevels: "more levels than a texture has, or levels and a pitch",
+    TilingMode = 0x1037: "tiling that pixels of this size do not have",
+    ColorFormat = 0x1038: "colour format that the 3D pipeline does not draw",
+    DepthFormat = 0x1039: "depth format that does not exist",
+    TextureFormat = 0x103a: "texture format or shape without a known size",
+    TextureLevels = 0x103b: "more levels than a texture has, or levels and a pitch",
 
     // State that a draw needs.
-    NoColorControl: "draw without RB3D_CCTL in the same stream",
-    NoColorMask: "draw without RB3D_COLOR_CHANNEL_MASK in the same stream",
-    NoAntiAlias: "draw without GB_AA_CONFIG in the same stream",
-    NoResolveControl: "draw without RB3D_AARESOLVE_CTL in the same stream",
-    NoDepthControl: "draw without ZB_CNTL in the same stream",
-    NoDepthBandwidth: "draw without ZB_BW_CNTL in the same stream",
-    NoScissor: "draw without SC_SCISSOR1 in the same stream",
-    NoColorBuffer: "draw to a target without address and pitch in the same stream",
-    NoResolveBuffer: "draw that resolves samples without address and pitch in the same stream",
-    NoDepthBuffer: "draw with depth without address, pitch and format in the same stream",
-    NoTextureEnable: "draw without TX_ENABLE in the same stream",
-    NoTexture: "draw with a texture that is not wholly described in the same stream",
-    NoArrays: "draw that fetches vertices without arrays in the same stream",
-    NoIndexBounds: "draw that fetches vertices without bounds of indices in the same stream",
-    NoIndexOffset: "draw that fetches vertices without VAP_INDEX_OFFSET in the same stream",
-    NoVertexSize: "draw of vertices in the stream without their size in the same stream",
-    NoVertexCount: "draw without VAP_ALT_NUM_VERTICES in the same stream, which it refers to",
+    NoColorControl = 0x103c: "draw without RB3D_CCTL in the same stream",
+    NoColorMask = 0x103d: "draw without RB3D_COLOR_CHANNEL_MASK in the same stream",
+    NoAntiAlias = 0x103e: "draw without GB_AA_CONFIG in the same stream",
+    NoResolveControl = 0x103f: "draw without RB3D_AARESOLVE_CTL in the same stream",
+    NoDepthControl = 0x1040: "draw without ZB_CNTL in the same stream",
+    NoDepthBandwidth = 0x1041: "draw without ZB_BW_CNTL in the same stream",
+    NoScissor = 0x1042: "draw without SC_SCISSOR1 in the same stream",
+    NoColorBuffer = 0x1043: "draw to a target without address and pitch in the same stream",
+    NoResolveBuffer = 0x1044: "draw that resolves samples without address and pitch in the same stream",
+    NoDepthBuffer = 0x1045: "draw with depth without address, pitch and format in the same stream",
+    NoTextureEnable = 0x1046: "draw without TX_ENABLE in the same stream",
+    NoTexture = 0x1047: "draw with a texture that is not wholly described in the same stream",
+    NoArrays = 0x1048: "draw that fetches vertices without arrays in the same stream",
+    NoIndexBounds = 0x1049: "draw that fetches vertices without bounds of indices in the same stream",
+    NoIndexOffset = 0x104a: "draw that fetches vertices without VAP_INDEX_OFFSET in the same stream",
+    NoVertexSize = 0x104b: "draw of vertices in the stream without their size in the same stream",
+    NoVertexCount = 0x104c: "draw without VAP_ALT_NUM_VERTICES in the same stream, which it refers to",
 
     // What a draw touches.
-    ColorBounds: "colour buffer smaller than the scissor",
-    DepthBounds: "depth buffer smaller than the scissor",
-    ResolveBounds: "buffer for resolved samples smaller than the scissor",
-    ScissorBounds: "scissor too wide for a buffer, after a draw that relied on it",
-    TextureBounds: "texture reaches outside its object",
-    ArrayBounds: "vertex array without room for one element",
-    VertexBounds: "vertices outside their arrays",
-    IndexBounds: "index buffer reaches outside its object",
-    IndexOffset: "negative offset of vertices that are counted",
-    PassBounds: "count of pixels stored outside its object",
+    ColorBounds = 0x104d: "colour buffer smaller than the scissor",
+    DepthBounds = 0x104e: "depth buffer smaller than the scissor",
+    ResolveBounds = 0x104f: "buffer for resolved samples smaller than the scissor",
+    ScissorBounds = 0x1050: "scissor too wide for a buffer, after a draw that relied on it",
+    TextureBounds = 0x1051: "texture reaches outside its object",
+    ArrayBounds = 0x1052: "vertex array without room for one element",
+    VertexBounds = 0x1053: "vertices outside their arrays",
+    IndexBounds = 0x1054: "index buffer reaches outside its object",
+    IndexOffset = 0x1055: "negative offset of vertices that are counted",
+    PassBounds = 0x1056: "count of pixels stored outside its object",
 
     // Draw packets.
-    PrimitiveType: "primitive that does not exist or is not drawn",
-    PrimitiveWalk: "vertices come in another way than the packet brings them",
-    NoVertices: "draw without vertices",
-    ArrayCount: "no vertex arrays or too many",
-    VertexData: "dwords of vertices do not fit number and size",
-    IndexData: "dwords of indices do not fit their number",
-    IndexTarget: "index buffer that does not go to the index port",
-    UnexpectedIndices: "index buffer without a draw that waits for it",
-    IndicesDue: "something else while a draw waits for its index buffer",
+    PrimitiveType = 0x1057: "primitive that does not exist or is not drawn",
+    PrimitiveWalk = 0x1058: "vertices come in another way than the packet brings them",
+    NoVertices = 0x1059: "draw without vertices",
+    ArrayCount = 0x105a: "no vertex arrays or too many",
+    VertexData = 0x105b: "dwords of vertices do not fit number and size",
+    IndexData = 0x105c: "dwords of indices do not fit their number",
+    IndexTarget = 0x105d: "index buffer that does not go to the index port",
+    UnexpectedIndices = 0x105e: "index buffer without a draw that waits for it",
+    IndicesDue = 0x105f: "something else while a draw waits for its index buffer",
 }

@@ -4,6 +4,7 @@
 
 use lapidary::portable::{
     cs::*,
+    lapidary_uapi::{chunk as own, MAX_SYNCS},
     radeon_uapi::{chunk, cs_ring, domain, CsChunk, CsReloc},
 };
 use proptest::prelude::*;
@@ -269,4 +270,37 @@ proptest! {
             prop_assert!(envelope.num_relocs() <= MAX_RELOCS);
         }
     }
+}
+
+#[test]
+fn synchronisation_objects_come_in_whole_entries_and_once() {
+    let stream = piece(chunk::IB, 4, 0x1000);
+    for id in [own::SYNC_IN, own::SYNC_OUT] {
+        for dwords in [0, 4, MAX_SYNCS * 4] {
+            let envelope = envelope(&[stream, piece(id, dwords, 0x2000)]).unwrap();
+            let extent = Some(Extent {
+                pointer: 0x2000,
+                dwords,
+            });
+            let (before, after) = (envelope.sync_in(), envelope.sync_out());
+            match id {
+                own::SYNC_IN => assert_eq!((before, after), (extent, None)),
+                _ => assert_eq!((before, after), (None, extent)),
+            }
+            assert_eq!(envelope.finish(), Ok(()));
+        }
+        for dwords in [1, 2, 3, 5, u32::MAX] {
+            let bad = envelope(&[piece(id, dwords, 0)]);
+            assert_eq!(bad, Err(Error::PartialSync), "{dwords}");
+        }
+        for dwords in [MAX_SYNCS * 4 + 4, 0x4000_0000, u32::MAX - 3] {
+            let bad = envelope(&[piece(id, dwords, 0)]);
+            assert_eq!(bad, Err(Error::TooManySyncs), "{dwords}");
+        }
+        let twice = envelope(&[piece(id, 4, 0), piece(id, 4, 0)]);
+        assert_eq!(twice, Err(Error::TwoSyncChunks));
+        let alone = envelope(&[piece(id, 0, 0)]).unwrap();
+        assert_eq!(alone.finish(), Err(Error::SyncWithoutStream));
+    }
+    assert_eq!(envelope(&[]).unwrap().finish(), Ok(()));
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What we add to the `radeon` interface: layouts and numbers of `uapi/drm/lapidary_drm.h`.
+//!
+//! A host test compares them with the header as a C compiler reads it. All structures consist of naturally aligned
+//! integers without holes and mean the same to 32-bit and 64-bit programs.
+
+use super::cs::Error;
+
+/// Requests of INFO.
+pub mod info {
+    /// Fences that somebody waited for and no interrupt announced, u64.
+    pub const FENCES_POLLED: u32 = 0x4c50_0000;
+    /// Set of [`feature`](super::feature) bits, u64.
+    pub const FEATURES: u32 = 0x4c50_0001;
+    /// [`ResetStatus`](super::ResetStatus) of the file.
+    pub const RESET_STATUS: u32 = 0x4c50_0002;
+    /// [`LastRefusal`](super::LastRefusal) of the file.
+    pub const LAST_REFUSAL: u32 = 0x4c50_0003;
+}
+
+/// What there is.
+pub mod feature {
+    /// CS takes the chunks for synchronisation objects, with points of timelines.
+    pub const SYNCOBJ: u64 = 1 << 0;
+    /// INFO answers `RESET_STATUS`.
+    pub const RESET_STATUS: u64 = 1 << 1;
+    /// INFO answers `LAST_REFUSAL`.
+    pub const LAST_REFUSAL: u64 = 1 << 2;
+    /// `/proc/PID/fdinfo` of a file shows engine time and memory.
+    pub const FDINFO: u64 = 1 << 3;
+}
+
+/// Chunks of CS.
+pub mod chunk {
+    /// Array of [`Sync`](super::Sync): wait for these before the commands run.
+    pub const SYNC_IN: u32 = 0x4c50_0000;
+    /// Array of [`Sync`](super::Sync): these signal when the commands are done.
+    pub const SYNC_OUT: u32 = 0x4c50_0001;
+}
+
+/// Bits of [`ResetStatus::flags`].
+pub mod reset_status {
+    /// Submissions of this file are refused from now on.
+    pub const BANNED: u32 = 1 << 0;
+}
+
+/// The most entries of a chunk of [`Sync`].
+pub const MAX_SYNCS: u32 = 256;
+/// Bytes of [`LastRefusal::text`].
+pub const TEXT_BYTES: usize = 104;
+/// [`LastRefusal::position`] where there is none.
+pub const NO_POSITION: u32 = u32::MAX;
+
+/// Defines a structure that is exchanged with user space.
+macro_rules! uapi {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty),* $(,)? })*) => {
+        $(
+            $(#[$meta])*
+            #[repr(C)]
+            #[derive(
+                Clone,
+                Copy,
+                Debug,
+                PartialEq,
+                Eq,
+                zerocopy_derive::FromBytes,
+                zerocopy_derive::IntoBytes,
+                zerocopy_derive::Immutable,
+                zerocopy_derive::KnownLayout,
+            )]
+            pub struct $name {
+                $($(#[$field_meta])* pub $field: $ty,)*
+            }
+        )*
+    };
+}
+
+uapi! {
+    /// One synchronisation object of a submission.
+    #[derive(Default)]
+    Sync {
+        /// Handle of the file.
+        handle: u32,
+        /// Must be 0.
+        flags: u32,
+        /// Point on the timeline; 0 for a binary object.
+        point: u64,
+    }
+
+    /// What resets of the GPU have done to a file.
+    #[derive(Default)]
+    ResetStatus {
+        /// Resets that a submission of this file caused.
+        guilty: u32,
+        /// Resets that others caused while submissions of this file were under way.
+        innocent: u32,
+        /// Resets of the device, as `GPU_RESET_COUNTER`.
+        resets: u32,
+        /// [`reset_status`] bits.
+        flags: u32,
+    }
+
+    /// Why the last submission of a file that was refused was refused.
+    LastRefusal {
+        /// Refusals so far; 0: the other fields say nothing.
+        count: u64,
+        /// Number of the reason; what it means never changes.
+        reason: u32,
+        /// Index of the dword, chunk, or entry at fault, by reason; [`NO_POSITION`] where there is none.
+        position: u32,
+        /// The error that CS answered, positive.
+        error: u32,
+        /// 0.
+        pad: u32,
+        /// The reason in a few words, ended by a zero.
+        text: [u8; TEXT_BYTES],
+    }
+}
+
+/// Dwords of a [`Sync`].
+pub const SYNC_DWORDS: u32 = 4;
+
+impl LastRefusal {
+    /// As much of `text`, which is ASCII, as fits before the zero at the end.
+    pub fn text(text: &str) -> [u8; TEXT_BYTES] {
+        let mut bytes = [0; TEXT_BYTES];
+        for (to, from) in bytes.iter_mut().take(TEXT_BYTES - 1).zip(text.bytes()) {
+            *to = from;
+        }
+        bytes
+    }
+}
+
+/// Why a submission is refused before its commands are looked at. Commands have reasons from 0x1000 on, which the
+/// family's checker gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The file's submissions have hung the GPU too often.
+    Banned,
+    /// The envelope.
+    Envelope(Error),
+    /// No object has the handle.
+    NoObject,
+    /// No synchronisation object has the handle.
+    NoSyncobj,
+    /// Nothing has been submitted that would signal the object, or the point on its timeline.
+    NotSubmitted,
+    /// Flags of an entry that do not exist.
+    SyncFlags,
+    /// Two entries signal one handle.
+    SignalledTwice,
+    /// What a submission waits for did not signal in time.
+    NotSignalled,
+}
+
+impl Reason {
+    /// The number that user space sees.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Banned => 0x001,
+            Self::Envelope(error) => match error {
+                Error::TooManyChunks => 0x101,
+                Error::EmptyChunk => 0x102,
+                Error::StreamTooLong => 0x103,
+                Error::TooManyRelocs => 0x104,
+                Error::PartialReloc => 0x105,
+                Error::NoSuchRing => 0x106,
+                Error::NoVm => 0x107,
+                Error::NeedsVm => 0x108,
+                Error::PartialSync => 0x109,
+                Error::TooManySyncs => 0x10a,
+                Error::TwoSyncChunks => 0x10b,
+                Error::SyncWithoutStream => 0x10c,
+                Error::NoDomain => 0x201,
+                Error::UnknownDomain => 0x202,
+                Error::CpuDomain => 0x203,
+            },
+            Self::NoObject => 0x204,
+            Self::NoSyncobj => 0x301,
+            Self::NotSubmitted => 0x302,
+            Self::SyncFlags => 0x303,
+            Self::SignalledTwice => 0x304,
+            Self::NotSignalled => 0x305,
+        }
+    }
+
+    /// A few words for a developer.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Banned => "submissions of this file have hung the GPU",
+            Self::Envelope(error) => error.reason(),
+            Self::NoObject => "no object has this handle",
+            Self::NoSyncobj => "no synchronisation object has this handle",
+            Self::NotSubmitted => "nothing submitted would signal this object or point",
+            Self::SyncFlags => "unknown flags of a synchronisation object",
+            Self::SignalledTwice => "a handle is to be signalled twice",
+            Self::NotSignalled => "a synchronisation object did not signal in time",
+        }
+    }
+}
