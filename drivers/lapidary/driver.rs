@@ -47,6 +47,8 @@ use crate::{
             Region,
             Share, //
         },
+        roster::Roster,
+        shrinker::Shrinker,
         workqueue::{
             Active,
             Worker, //
@@ -59,6 +61,7 @@ use crate::{
         Uapi, //
     },
     memory::{
+        pressure::Reclaim,
         Bo,
         Domain,
         GttLease,
@@ -81,6 +84,10 @@ pub struct Pci<F>(PhantomData<fn() -> F>);
 pub struct Shared<F: Family> {
     /// Managers of the GPU's memory.
     pub memory: Arc<Memory>,
+    /// All objects.
+    pub objects: Arc<Roster<Object<F>>>,
+    /// Gives their pages back when the system needs memory.
+    _shrinker: Shrinker<Reclaim<F>>,
     /// The hardware is gone or going.
     gone: Atomic<bool>,
     /// How often the GPU had to be stopped or reset.
@@ -93,8 +100,12 @@ pub struct Shared<F: Family> {
 
 impl<F: Family> Shared<F> {
     fn new(memory: Arc<Memory>) -> Result<Self> {
+        let objects = Roster::new()?;
+        let reclaim = Arc::new(Reclaim(objects.clone()), GFP_KERNEL)?;
         Ok(Self {
             memory,
+            objects,
+            _shrinker: Shrinker::new(F::NAME, reclaim)?,
             gone: Atomic::new(false),
             resets: Atomic::new(0),
             polled: Atomic::new(0),

@@ -22,12 +22,16 @@ use kernel::{
     },
     page::PAGE_SIZE,
     prelude::*,
-    sync::aref::ARef, //
+    sync::{
+        aref::ARef,
+        Arc, //
+    },
 };
 
 use crate::corner::{
     extra,
-    mmap, //
+    mmap,
+    roster::Roster, //
 };
 
 /// Where a page of an object lies at the moment.
@@ -45,9 +49,13 @@ pub enum Frame {
 ///
 /// - [`Backed::frames`] reports only frames that belong to the object until it is released.
 /// - The field behind [`Backed::hook`] is not used otherwise.
+/// - [`Backed::roster`] gives the same answer each time.
 pub unsafe trait Backed: gem::DriverObject {
     /// The object's hook, made by [`Hook::new`].
     fn hook(&self) -> &Hook;
+
+    /// The list that the object is on, while it is alive.
+    fn roster(&self) -> Option<&Arc<Roster<Self>>>;
 
     /// The last reference is gone. File and reservation object are still there; no lock is held.
     fn release(object: &gem::Object<Self>);
@@ -100,7 +108,7 @@ impl Default for Hook {
     }
 }
 
-/// Creates an object of `size` bytes.
+/// Creates an object of `size` bytes, and enters it in its list.
 ///
 /// Errors: `EINVAL` unless `size` is a multiple of the page size and not 0; `ENOMEM`; what
 /// [`gem::DriverObject::new`] reports.
@@ -112,6 +120,7 @@ pub fn new<T: Backed>(
     if size == 0 || size % PAGE_SIZE != 0 {
         return Err(EINVAL);
     }
+    let blank = Roster::<T>::blank()?;
     let object = gem::Object::<T>::new(dev, size, args)?;
     let raw = IntoGEMObject::as_raw(&*object);
     // SAFETY: The object has no handle and is in no list yet, so nobody else uses the table or the hook.
@@ -119,6 +128,10 @@ pub fn new<T: Backed>(
     unsafe {
         object.hook().0.get().write((*raw).funcs);
         (*raw).funcs = &Table::<T>::FUNCS;
+    }
+    if let Some(roster) = object.roster() {
+        // SAFETY: `Table::free` strikes it out of the same list.
+        unsafe { roster.enter(&object, blank) };
     }
     Ok(object)
 }
@@ -207,6 +220,9 @@ impl<T: Backed> Table<T> {
         // SAFETY: The core passes objects that have this table; it is alive until the base is called.
         let (object, base) = unsafe { Self::object(raw) };
         let free = base.free;
+        if let Some(roster) = object.roster() {
+            roster.strike(object);
+        }
         T::release(object);
         if let Some(free) = free {
             // SAFETY: As the core would have called it.

@@ -21,10 +21,13 @@ use kernel::{
     },
 };
 
-use crate::corner::gem::{
-    Backed,
-    Frame,
-    Hook, //
+use crate::corner::{
+    gem::{
+        Backed,
+        Frame,
+        Hook, //
+    },
+    roster::Roster, //
 };
 
 /// The driver of the DRM device.
@@ -45,20 +48,22 @@ impl drm::file::DriverFile for File {
 #[pin_data]
 pub(crate) struct Object {
     hook: Hook,
+    roster: Arc<Roster<Self>>,
     released: Arc<Atomic<u32>>,
 }
 
 impl gem::DriverObject for Object {
     type Driver = Driver;
-    type Args = Arc<Atomic<u32>>;
+    type Args = (Arc<Atomic<u32>>, Arc<Roster<Self>>);
 
     fn new(
         _dev: &drm::Device<Driver>,
         _size: usize,
-        released: Arc<Atomic<u32>>,
+        (released, roster): Self::Args,
     ) -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
             hook: Hook::new(),
+            roster,
             released,
         })
     }
@@ -68,6 +73,10 @@ impl gem::DriverObject for Object {
 unsafe impl Backed for Object {
     fn hook(&self) -> &Hook {
         &self.hook
+    }
+
+    fn roster(&self) -> Option<&Arc<Roster<Self>>> {
+        Some(&self.roster)
     }
 
     fn release(object: &gem::Object<Self>) {
@@ -108,6 +117,8 @@ pub(crate) struct Machine {
     faux: faux::Registration,
     /// How many objects have been released.
     pub(crate) released: Arc<Atomic<u32>>,
+    /// All objects.
+    pub(crate) roster: Arc<Roster<Object>>,
 }
 
 impl Machine {
@@ -133,6 +144,7 @@ impl Machine {
             drm: drm::UnregisteredDevice::new(parent, Ok::<(), Error>(()))?,
             faux,
             released: Arc::new(Atomic::new(0), GFP_KERNEL)?,
+            roster: Roster::new()?,
         })
     }
 
@@ -144,6 +156,10 @@ impl Machine {
 
     /// Makes an object.
     pub(crate) fn object(&self, size: usize) -> Result<ARef<gem::Object<Object>>> {
-        crate::corner::gem::new(&self.drm, size, self.released.clone())
+        crate::corner::gem::new(
+            &self.drm,
+            size,
+            (self.released.clone(), self.roster.clone()),
+        )
     }
 }

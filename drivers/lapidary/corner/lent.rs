@@ -83,6 +83,11 @@ impl<T: Tenant> Lent<T> {
         Guard(self.inner.lock())
     }
 
+    /// Locks both, unless somebody else has.
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        self.inner.try_lock().map(Guard)
+    }
+
     /// Lends `hardware` until the lease is dropped.
     ///
     /// Errors: `EBUSY` if there is a lease already.

@@ -4,7 +4,13 @@
  * modules instantiate generic functions of the library that call them.
  */
 #include <linux/aperture.h>
+#include <linux/dma-resv.h>
 #include <linux/export.h>
+#include <linux/highmem.h>
+#include <linux/shmem_fs.h>
+#include <linux/shrinker.h>
+#include <drm/drm_device.h>
+#include <drm/drm_vma_manager.h>
 
 #include "memory.h"
 
@@ -57,6 +63,100 @@ void lapidary_vma_raw_pages(struct vm_area_struct *vma)
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 }
 EXPORT_SYMBOL_GPL(lapidary_vma_raw_pages);
+
+bool lapidary_gem_get_unless_zero(struct drm_gem_object *object)
+{
+	return kref_get_unless_zero(&object->refcount);
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_get_unless_zero);
+
+/* Removes all page table entries of all mappings of an object. */
+void lapidary_gem_unmap(struct drm_gem_object *object)
+{
+	drm_vma_node_unmap(&object->vma_node, object->dev->anon_inode->i_mapping);
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_unmap);
+
+/* Frees the pages of an object, of which nobody has hold: they are zero when they are wanted again. */
+void lapidary_gem_discard(struct drm_gem_object *object)
+{
+	shmem_truncate_range(file_inode(object->filp), 0, (loff_t)-1);
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_discard);
+
+void lapidary_resv_assert_held(struct dma_resv *resv)
+{
+	dma_resv_assert_held(resv);
+}
+EXPORT_SYMBOL_GPL(lapidary_resv_assert_held);
+
+/* Fills pages from device memory. */
+void lapidary_pages_from_io(struct page **pages, size_t count, const void __iomem *from)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++, from += PAGE_SIZE) {
+		void *to = kmap_local_page(pages[i]);
+
+		memcpy_fromio(to, from, PAGE_SIZE);
+		kunmap_local(to);
+		cond_resched();
+	}
+}
+EXPORT_SYMBOL_GPL(lapidary_pages_from_io);
+
+struct lapidary_shrinker {
+	struct shrinker *shrinker;
+	void *data;
+	unsigned long (*count)(void *data);
+	unsigned long (*scan)(void *data, unsigned long want);
+};
+
+static unsigned long shrinker_count(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	struct lapidary_shrinker *own = shrinker->private_data;
+
+	return own->count(own->data) ?: SHRINK_EMPTY;
+}
+
+static unsigned long shrinker_scan(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	struct lapidary_shrinker *own = shrinker->private_data;
+
+	return own->scan(own->data, sc->nr_to_scan) ?: SHRINK_STOP;
+}
+
+/* A registered shrinker, or NULL. Its callbacks may be called until lapidary_shrinker_free() returns. */
+struct lapidary_shrinker *lapidary_shrinker_new(const char *name, void *data,
+						unsigned long (*count)(void *data),
+						unsigned long (*scan)(void *data, unsigned long want))
+{
+	struct lapidary_shrinker *own = kzalloc(sizeof(*own), GFP_KERNEL);
+
+	if (!own)
+		return NULL;
+	own->shrinker = shrinker_alloc(0, "drm-%s", name);
+	if (!own->shrinker) {
+		kfree(own);
+		return NULL;
+	}
+	own->data = data;
+	own->count = count;
+	own->scan = scan;
+	own->shrinker->count_objects = shrinker_count;
+	own->shrinker->scan_objects = shrinker_scan;
+	own->shrinker->private_data = own;
+	shrinker_register(own->shrinker);
+	return own;
+}
+EXPORT_SYMBOL_GPL(lapidary_shrinker_new);
+
+void lapidary_shrinker_free(struct lapidary_shrinker *own)
+{
+	shrinker_free(own->shrinker);
+	kfree(own);
+}
+EXPORT_SYMBOL_GPL(lapidary_shrinker_free);
 
 int lapidary_aperture_evict(struct pci_dev *pdev, const char *name)
 {

@@ -21,6 +21,16 @@ use kernel::{
     types::Opaque, //
 };
 
+/// Memory for one [`Range`].
+pub struct Node(Pin<KBox<Opaque<bindings::drm_mm_node>>>);
+
+impl Node {
+    /// Allocates it. Errors: `ENOMEM`.
+    pub fn new() -> Result<Self> {
+        Ok(Self(KBox::pin(Opaque::zeroed(), GFP_KERNEL)?))
+    }
+}
+
 /// A manager of the addresses `start..start + size`.
 ///
 /// Locking: an inner mutex, taken for the length of one search; no other lock is taken under it.
@@ -119,10 +129,24 @@ impl Mm {
         to: u64,
         mode: Mode,
     ) -> Result<Range> {
+        let mut node = Some(Node::new()?);
+        self.allocate_in(&mut node, size, align, from, to, mode)
+    }
+
+    /// As [`Mm::allocate`], without allocating memory: takes `node` if it succeeds.
+    pub fn allocate_in(
+        self: &Arc<Self>,
+        node: &mut Option<Node>,
+        size: u64,
+        align: u64,
+        from: u64,
+        to: u64,
+        mode: Mode,
+    ) -> Result<Range> {
         if from > to {
             return Err(EINVAL);
         }
-        self.insert(size, |mm, node| {
+        self.insert(node, size, |mm, node| {
             // SAFETY: The manager is locked, the node is zeroed and stays in place while it is in the
             // manager.
             to_result(unsafe {
@@ -148,7 +172,7 @@ impl Mm {
         if size == 0 || start.checked_add(size).is_none() {
             return Err(EINVAL);
         }
-        self.insert(size, |mm, node| {
+        self.insert(&mut Some(Node::new()?), size, |mm, node| {
             // SAFETY: As in `allocate`; the node is not in the manager yet.
             unsafe {
                 (*node).start = start;
@@ -160,11 +184,11 @@ impl Mm {
 
     fn insert(
         self: &Arc<Self>,
+        memory: &mut Option<Node>,
         size: u64,
         put: impl FnOnce(*mut bindings::drm_mm, *mut bindings::drm_mm_node) -> Result,
     ) -> Result<Range> {
-        let node = KBox::pin(Opaque::<bindings::drm_mm_node>::zeroed(), GFP_KERNEL)?;
-        let raw = node.get();
+        let raw = memory.as_ref().ok_or(ENOMEM)?.0.get();
         let mut used = self.used.lock();
         put(self.mm.get(), raw)?;
         // Never wraps: the pieces are disjoint and `start + size` does not wrap.
@@ -172,6 +196,7 @@ impl Mm {
         // SAFETY: The manager is locked and has just filled the node in.
         let start = unsafe { (*raw).start };
         drop(used);
+        let Node(node) = memory.take().ok_or(ENOMEM)?;
         // INVARIANT: `put` succeeded, hence the node is in the manager.
         Ok(Range {
             mm: self.clone(),

@@ -77,6 +77,14 @@ pub(super) unsafe extern "C" fn prepare(
     0
 }
 
+/// Takes all entries of `object` out of all address spaces: the next access is a fault.
+///
+/// Whoever holds the reservation knows that there are none until it is given up.
+pub fn zap<O: IntoGEMObject>(object: &O) {
+    // SAFETY: The object is alive, and its device with it.
+    unsafe { extra::lapidary_gem_unmap(object.as_raw()) };
+}
+
 /// The operations of mappings of objects with data `T`.
 pub(super) struct Ops<T>(PhantomData<T>);
 

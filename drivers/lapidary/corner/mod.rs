@@ -25,6 +25,8 @@ pub mod mmap;
 pub mod pages;
 pub mod resv;
 pub mod rom;
+pub mod roster;
+pub mod shrinker;
 pub mod stash;
 pub mod syncobj;
 pub mod wc;

@@ -26,11 +26,13 @@ use kernel::{
     },
     error::from_err_ptr,
     page::PAGE_SIZE,
-    prelude::*,
-    types::ScopeGuard, //
+    prelude::*, //
 };
 
-use crate::corner::extra;
+use crate::corner::{
+    extra,
+    wc, //
+};
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
@@ -41,7 +43,7 @@ const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DM
 /// # Invariants
 ///
 /// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `addresses` is empty,
-/// or holds the address of each page, mapped for `device`.
+/// or holds the address of each page, mapped for `device`. It has room for all of them.
 pub struct Pages {
     /// Only to compare with.
     object: *const bindings::drm_gem_object,
@@ -77,6 +79,8 @@ impl Pages {
             return Err(EINVAL);
         }
         let count = object.size() / PAGE_SIZE;
+        // Now, for there is no other time: what is mapped is mapped under locks.
+        let addresses = KVVec::with_capacity(count, GFP_KERNEL)?;
         // SAFETY: The object is alive and has a file.
         let pages = from_err_ptr(unsafe { bindings::drm_gem_get_pages(raw) })?;
         // INVARIANT: The array is as long as the object; nothing is mapped.
@@ -84,9 +88,15 @@ impl Pages {
             object: raw,
             pages,
             count,
-            addresses: KVVec::new(),
+            addresses,
             device: ptr::null(),
         })
+    }
+
+    /// The number of pages.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.count
     }
 
     /// Page frame number of page `index`, `None` behind the end.
@@ -108,7 +118,9 @@ impl Pages {
 
     /// Makes the pages reachable for `dev`, for reading and writing. Nothing happens if they are already.
     ///
-    /// Errors: `ENOMEM`; `EBUSY` if another device has them; `EIO` if the device's DMA mask or the IOMMU
+    /// Allocates no memory itself.
+    ///
+    /// Errors: `EBUSY` if another device has them; `EIO` if the device's DMA mask or the IOMMU
     /// does not allow it, or only by copying (which a GPU that keeps the pages for long cannot use).
     pub fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
         let raw = raw_device(dev);
@@ -119,20 +131,28 @@ impl Pages {
                 Err(EBUSY)
             };
         }
-        let addresses = KVVec::with_capacity(self.count, GFP_KERNEL)?;
-        let mut addresses = ScopeGuard::new_with_data(addresses, |addresses| {
-            // SAFETY: They are mappings made below, which nobody knows yet.
-            unsafe { Self::unmap_pages(raw, &addresses) };
-        });
+        let mut addresses = core::mem::take(&mut self.addresses);
+        let mut result = Ok(());
         for &page in self.pages() {
-            let addr = Self::map_page(raw, page)?;
-            // There is room: this cannot fail and lose the mapping.
-            addresses.push(addr, GFP_KERNEL)?;
+            match Self::map_page(raw, page) {
+                // There is room: this cannot fail and lose the mapping.
+                Ok(addr) => drop(addresses.push_within_capacity(addr)),
+                Err(e) => {
+                    result = Err(e);
+                    break;
+                }
+            }
         }
-        // INVARIANT: One round for each page.
-        self.addresses = addresses.dismiss();
-        self.device = raw;
-        Ok(())
+        if result.is_err() {
+            // SAFETY: They are mappings made above, which nobody knows yet.
+            unsafe { Self::unmap_pages(raw, &addresses) };
+            addresses.clear();
+        } else {
+            self.device = raw;
+        }
+        // INVARIANT: One round for each page, or none.
+        self.addresses = addresses;
+        result
     }
 
     fn map_page(dev: *mut bindings::device, page: *mut bindings::page) -> Result<DmaAddress> {
@@ -166,10 +186,10 @@ impl Pages {
     pub fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         let raw = raw_device(dev);
         if ptr::eq(self.device, raw) {
-            let addresses = core::mem::take(&mut self.addresses);
             self.device = ptr::null();
             // SAFETY: By the invariant they are mappings made for `dev`.
-            unsafe { Self::unmap_pages(raw, &addresses) };
+            unsafe { Self::unmap_pages(raw, &self.addresses) };
+            self.addresses.clear();
         }
     }
 
@@ -183,6 +203,28 @@ impl Pages {
         }
         // SAFETY: The array belongs to this object, which is alive, and is not used afterwards.
         unsafe { bindings::drm_gem_put_pages(object.as_raw(), self.pages, true, true) };
+    }
+
+    /// Frees the pages: their content is lost, and the next ones of `object` are zero again. There is no mapping of
+    /// them.
+    ///
+    /// They leak instead if `object` is not theirs, or if they are still mapped for a device.
+    pub fn discard<O: IntoGEMObject>(self, object: &O) {
+        self.put(object);
+        // SAFETY: The object is alive, and has a file: it had pages.
+        unsafe { extra::lapidary_gem_discard(object.as_raw()) };
+    }
+
+    /// Fills the pages from device memory.
+    ///
+    /// Errors: `EINVAL` if `window` is shorter than the pages.
+    pub fn read_device(&mut self, window: &wc::Window<'_>) -> Result {
+        if window.size() / PAGE_SIZE < self.count {
+            return Err(EINVAL);
+        }
+        // SAFETY: By the invariant there are `count` pages, which are held; the window is mapped and as long.
+        unsafe { extra::lapidary_pages_from_io(self.pages, self.count, window.address()) };
+        Ok(())
     }
 }
 
@@ -226,6 +268,18 @@ mod tests {
         assert_eq!(pages.addresses().len(), 1);
         pages.unmap(machine.dev());
         pages.put(&*object);
+        Ok(())
+    }
+
+    #[test]
+    fn discarded_pages_are_gone() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(2 * PAGE_SIZE)?;
+        for _ in 0..2 {
+            let pages = Pages::get(&*object)?;
+            assert!(pages.frame(1).is_some());
+            pages.discard(&*object);
+        }
         Ok(())
     }
 

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `dma_resv`: the fences of one object, seen without its lock.
+//! `dma_resv`: the fences of one object, seen without its lock, and the lock of one object outside of a transaction.
+
+use core::ops::Deref;
 
 use kernel::{
     bindings,
     drm::gem::IntoGEMObject,
     prelude::*,
+    sync::aref::{
+        ARef,
+        AlwaysRefCounted, //
+    },
     time::{
         msecs_to_jiffies,
         Msecs, //
     },
 };
+
+use crate::corner::extra;
 
 /// Waits until no job that uses `object` is pending, at most `timeout` milliseconds; says whether that is so.
 ///
@@ -38,4 +46,92 @@ pub fn wait<O: IntoGEMObject>(object: &O, timeout: Msecs) -> Result<bool> {
         ));
     }
     Ok(left > 0)
+}
+
+/// A reference to an object whose reservation is locked until this is dropped.
+pub struct Held<O: IntoGEMObject + AlwaysRefCounted>(ARef<O>);
+
+impl<O: IntoGEMObject + AlwaysRefCounted> Held<O> {
+    fn lock_of(object: &O) -> *mut bindings::ww_mutex {
+        // SAFETY: The object is alive, and its reservation with it.
+        unsafe { &raw mut (*(*object.as_raw()).resv).lock }
+    }
+
+    /// Locks the reservation if nobody else has locked it. Also with other reservations locked, and where memory is
+    /// reclaimed.
+    pub fn try_lock(object: ARef<O>) -> Option<Self> {
+        // SAFETY: The lock lives as long as the reference.
+        let locked =
+            unsafe { bindings::ww_mutex_trylock(Self::lock_of(&object), core::ptr::null_mut()) };
+        (locked != 0).then(|| Self(object))
+    }
+
+    /// Locks the reservation. No other one is locked by the caller.
+    ///
+    /// # Errors
+    ///
+    /// `ERESTARTSYS` if a signal arrives.
+    pub fn lock(object: ARef<O>) -> Result<Self> {
+        // SAFETY: The lock lives as long as the reference.
+        let result = unsafe {
+            bindings::ww_mutex_lock_interruptible(Self::lock_of(&object), core::ptr::null_mut())
+        };
+        if result != 0 {
+            return Err(ERESTARTSYS);
+        }
+        Ok(Self(object))
+    }
+}
+
+impl<O: IntoGEMObject + AlwaysRefCounted> Deref for Held<O> {
+    type Target = ARef<O>;
+
+    fn deref(&self) -> &ARef<O> {
+        &self.0
+    }
+}
+
+impl<O: IntoGEMObject + AlwaysRefCounted> Drop for Held<O> {
+    fn drop(&mut self) {
+        // SAFETY: Locked when this was made; the reference goes afterwards.
+        unsafe { bindings::ww_mutex_unlock(Self::lock_of(&self.0)) };
+    }
+}
+
+/// Tells lockdep that the caller relies on having locked the reservation of `object`.
+pub fn assert_held<O: IntoGEMObject>(object: &O) {
+    // SAFETY: The object is alive, and its reservation with it.
+    unsafe { extra::lapidary_resv_assert_held((*object.as_raw()).resv) };
+}
+
+#[kunit_tests(lapidary_resv)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::Machine;
+    use kernel::page::PAGE_SIZE;
+
+    #[test]
+    fn a_reservation_is_locked_once() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        let held = Held::try_lock(object.clone()).ok_or(EINVAL)?;
+        assert_held(&**held);
+        assert!(Held::try_lock(object.clone()).is_none());
+        drop(held);
+        let held = Held::lock(object.clone())?;
+        assert!(Held::try_lock(object.clone()).is_none());
+        drop(held);
+        assert!(Held::try_lock(object.clone()).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn it_keeps_its_object() -> Result {
+        let machine = Machine::new()?;
+        let held = Held::lock(machine.object(PAGE_SIZE)?)?;
+        assert_eq!(machine.roster.lock().len(), 1);
+        drop(held);
+        assert_eq!(machine.roster.lock().len(), 0);
+        Ok(())
+    }
 }

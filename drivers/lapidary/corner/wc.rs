@@ -34,6 +34,9 @@ use kernel::{
 
 use crate::corner::extra;
 
+/// BARs of a PCI device.
+const BARS: u32 = 6;
+
 /// The memory type of a BAR is write-combining until this is dropped, except for some ranges.
 pub struct Combining<'bound> {
     _pieces: KVec<Piece>,
@@ -181,6 +184,26 @@ impl<'bound> Window<'bound> {
                 Err(e)
             }
         }
+    }
+
+    /// Maps `size` bytes of device memory from bus address `bus` on, in whichever BAR they are.
+    ///
+    /// Errors: `EINVAL` if this is empty or not inside of one BAR, `ENOMEM`.
+    pub fn at(pdev: &'bound pci::Device<device::Bound>, bus: u64, size: usize) -> Result<Self> {
+        for bar in 0..BARS {
+            let (Ok(start), Ok(len)) = (pdev.resource_start(bar), pdev.resource_len(bar)) else {
+                continue;
+            };
+            if bus >= start && bus - start < len {
+                return Self::new(pdev, bar, bus - start, size);
+            }
+        }
+        Err(EINVAL)
+    }
+
+    /// Where it is mapped, for the other abstractions of the corner.
+    pub(super) fn address(&self) -> *const c_void {
+        self.io.addr() as *const c_void
     }
 
     /// Length in bytes.

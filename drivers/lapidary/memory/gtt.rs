@@ -8,6 +8,9 @@
 //!
 //! Entries of a range are written before its address is given to anyone, and are made harmless and flushed
 //! before its pages are given back.
+//!
+//! No memory is allocated under the window's lock or that of a slot: whoever reclaims memory may free an object, for
+//! which both are needed.
 
 use core::mem::take;
 
@@ -19,7 +22,7 @@ use kernel::{
     prelude::*,
     rbtree::{
         RBTree,
-        RBTreeNode, //
+        RBTreeNodeReservation, //
     },
     sync::{
         atomic::{
@@ -43,9 +46,11 @@ use crate::{
         mm::{
             Mm,
             Mode,
+            Node,
             Range, //
         },
-        pages::Pages, //
+        pages::Pages,
+        wc, //
     },
     family::{
         GpuAddr,
@@ -74,6 +79,9 @@ pub struct Slot {
     /// Alignment of the address.
     align: u64,
 }
+
+/// Pages that are looked at at a time.
+const SOME: usize = 16;
 
 /// In the state of a slot: it has addresses.
 const PLACED: u64 = 1 << 63;
@@ -104,11 +112,6 @@ impl Slot {
         )
     }
 
-    /// Bytes, whole pages.
-    pub(super) fn size(&self) -> u64 {
-        self.size
-    }
-
     /// Whether the object has addresses at the moment.
     pub(super) fn is_placed(&self) -> bool {
         self.state.load(Relaxed) & PLACED != 0
@@ -123,16 +126,64 @@ impl Slot {
         first: usize,
         report: &mut dyn FnMut(usize) -> bool,
     ) -> Result {
-        let mut inner = self.inner.lock();
-        let pages = inner.pages(object)?;
+        self.hold(object)?;
         let mut index = first;
-        while let Some(frame) = pages.frame(index) {
-            if !report(frame) {
-                break;
+        loop {
+            // Whoever gets them may allocate.
+            let mut some = [0; SOME];
+            let mut count = 0;
+            if let Some(pages) = &self.inner.lock().pages {
+                let frames = (index..).map_while(|index| pages.frame(index));
+                for (to, frame) in some.iter_mut().zip(frames) {
+                    *to = frame;
+                    count += 1;
+                }
             }
-            index += 1;
+            for &frame in some.iter().take(count) {
+                if !report(frame) {
+                    return Ok(());
+                }
+            }
+            if count < SOME {
+                return Ok(());
+            }
+            index += count;
+        }
+    }
+
+    /// Takes hold of the pages, those of `object`, whose reservation the caller holds.
+    ///
+    /// Errors: as [`Pages::get`].
+    fn hold<O: IntoGEMObject>(&self, object: &O) -> Result {
+        if self.inner.lock().pages.is_none() {
+            let pages = Pages::get(object)?;
+            self.inner.lock().pages = Some(pages);
         }
         Ok(())
+    }
+
+    /// Fills the pages of `object`, whose reservation the caller holds, from device memory.
+    ///
+    /// Errors: as [`Pages::get`] and [`Pages::read_device`].
+    pub(super) fn read_device<O: IntoGEMObject>(
+        &self,
+        object: &O,
+        window: &wc::Window<'_>,
+    ) -> Result {
+        let mut pages = Pages::get(object)?;
+        let result = pages.read_device(window);
+        if result.is_err() {
+            pages.discard(object);
+            return result;
+        }
+        self.inner.lock().pages = Some(pages);
+        Ok(())
+    }
+
+    /// Pages that the slot holds in memory; 0 if somebody is at it.
+    pub(super) fn held(&self) -> usize {
+        let inner = self.inner.try_lock();
+        inner.map_or(0, |inner| inner.pages.as_ref().map_or(0, Pages::len))
     }
 
     /// Ends one use that [`place`] began.
@@ -173,15 +224,6 @@ impl Slot {
     }
 }
 
-impl Inner {
-    fn pages<O: IntoGEMObject>(&mut self, object: &O) -> Result<&mut Pages> {
-        match &mut self.pages {
-            Some(pages) => Ok(pages),
-            empty => Ok(empty.insert(Pages::get(object)?)),
-        }
-    }
-}
-
 /// The window, a tenant of the page table.
 pub struct Gtt {
     mm: Arc<Mm>,
@@ -217,10 +259,18 @@ impl Gtt {
     }
 
     /// Finds addresses for `slot`, if need be by taking them from others.
-    fn find(&mut self, slot: &Slot, hardware: &Hardware<'_>) -> Result<Range> {
+    fn find(
+        &mut self,
+        node: &mut Option<Node>,
+        slot: &Slot,
+        hardware: &Hardware<'_>,
+    ) -> Result<Range> {
         loop {
-            let all = u64::MAX;
-            match self.mm.allocate(slot.size, slot.align, 0, all, Mode::Best) {
+            let (size, align) = (slot.size, slot.align);
+            let found = self
+                .mm
+                .allocate_in(node, size, align, 0, u64::MAX, Mode::Best);
+            match found {
                 Err(e) if e == ENOSPC && self.displace(hardware) => {}
                 result => return result,
             }
@@ -315,21 +365,21 @@ pub(super) fn place<O: IntoGEMObject>(
     if let Some(addr) = slot.again(now) {
         return Ok(addr);
     }
-    // Before the window is locked, since this may take long.
-    slot.inner.lock().pages(object)?;
+    slot.hold(object)?;
+    let mut memory = Some(Node::new()?);
+    let place = RBTreeNodeReservation::new(GFP_KERNEL)?;
 
     let mut guard = gtt.lock();
     let (gtt, hardware) = guard.parts();
     let hardware = hardware.ok_or(ENODEV)?;
-    let range = gtt.find(slot, &hardware)?;
-    let node = RBTreeNode::new(range.start(), slot.clone(), GFP_KERNEL)?;
+    let range = gtt.find(&mut memory, slot, &hardware)?;
 
     // From here on nobody else gives it addresses or takes them.
     if let Some(addr) = slot.again(now) {
         return Ok(addr);
     }
     let mut inner = slot.inner.lock();
-    let pages = inner.pages(object)?;
+    let pages = inner.pages.as_mut().ok_or(EINVAL)?;
     pages.map(hardware.dev)?;
     let first = gtt.entry(range.start());
     if let Err(e) = write(hardware.space, first, pages.addresses()) {
@@ -339,8 +389,8 @@ pub(super) fn place<O: IntoGEMObject>(
         return Err(e);
     }
     hardware.space.flush();
-    gtt.placed.insert(node);
     let addr = range.start();
+    gtt.placed.insert(place.into_node(addr, slot.clone()));
     inner.range = Some(range);
     slot.begin(addr, now);
     Ok(addr)
@@ -357,6 +407,50 @@ fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
         at += entries;
     }
     Ok(())
+}
+
+/// Ends everything about `slot`, in which `object` is no longer: the pages are freed. The caller holds the reservation,
+/// and no job uses the object any more; what they hold of the slot may be dropped later.
+pub(super) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
+    let pages = {
+        let mut guard = gtt.lock();
+        let (gtt, hardware) = guard.parts();
+        let mut inner = slot.inner.lock();
+        // Without hardware the slot has left the window already.
+        if let (Some(hardware), true) = (hardware, inner.range.is_some()) {
+            slot.end();
+            gtt.clear(&mut inner, &hardware);
+        }
+        inner.pages.take()
+    };
+    if let Some(pages) = pages {
+        pages.discard(object);
+    }
+}
+
+/// Lets go of the pages of a slot that no job uses, so that they can be swapped; says how many they are. The caller
+/// holds the reservation of `object`, of which there are no CPU mappings. Waits for nothing and allocates nothing.
+pub(super) fn relinquish<O: IntoGEMObject>(
+    gtt: &Lent<Gtt>,
+    slot: &Slot,
+    object: &O,
+) -> Option<usize> {
+    let pages = {
+        let mut guard = gtt.try_lock()?;
+        let (gtt, hardware) = guard.parts();
+        let mut inner = slot.inner.try_lock()?;
+        if inner.range.is_some() {
+            let hardware = hardware?;
+            if !slot.end_if_idle() {
+                return None;
+            }
+            gtt.clear(&mut inner, &hardware);
+        }
+        inner.pages.take()?
+    };
+    let count = pages.len();
+    pages.put(object);
+    Some(count)
 }
 
 /// Ends everything about `slot`, whose object goes.
@@ -495,6 +589,70 @@ mod tests {
         assert!(table.flushed());
         assert_eq!(usage(&window), 0);
         drop(lease);
+        Ok(())
+    }
+
+    #[test]
+    fn pages_are_given_back_when_no_job_uses_them() -> Result {
+        let machine = Machine::new()?;
+        let table = Table::new(4)?;
+        let window = window(4)?;
+        let lease = lend(&window, &machine, &table)?;
+        let object = machine.object(2 * PAGE_SIZE)?;
+        let slot = Slot::new(2 * PAGE, PAGE)?;
+        assert_eq!(relinquish(&window, &slot, &*object), None);
+        place(&window, &slot, &*object, 1)?;
+        assert_eq!(slot.held(), 2);
+        assert_eq!(relinquish(&window, &slot, &*object), None);
+        slot.leave();
+        let guard = window.lock();
+        assert_eq!(relinquish(&window, &slot, &*object), None);
+        drop(guard);
+        assert_eq!(relinquish(&window, &slot, &*object), Some(2));
+        assert_eq!((slot.held(), table.used(), usage(&window)), (0, 0, 0));
+        assert!(table.flushed() && !slot.is_placed());
+        // They come again.
+        place(&window, &slot, &*object, 2)?;
+        slot.leave();
+        release(&window, &slot, &*object);
+        drop(lease);
+        Ok(())
+    }
+
+    #[test]
+    fn an_abandoned_slot_is_empty_whoever_still_knows_it() -> Result {
+        let machine = Machine::new()?;
+        let table = Table::new(4)?;
+        let window = window(4)?;
+        let lease = lend(&window, &machine, &table)?;
+        let object = machine.object(2 * PAGE_SIZE)?;
+        let slot = Slot::new(2 * PAGE, PAGE)?;
+        place(&window, &slot, &*object, 1)?;
+        abandon(&window, &slot, &*object);
+        assert_eq!((slot.held(), table.used(), usage(&window)), (0, 0, 0));
+        assert!(table.flushed() && !slot.is_placed());
+        // The job that used it is dropped later.
+        slot.leave();
+        assert_eq!(slot.state.load(Relaxed), 0);
+        drop(lease);
+        Ok(())
+    }
+
+    #[test]
+    fn frames_are_reported_until_they_are_enough() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(40 * PAGE_SIZE)?;
+        let slot = Slot::new(40 * PAGE, PAGE)?;
+        for (first, most, want) in [(0, 100, 40), (3, 100, 37), (0, 20, 20), (16, 16, 16)] {
+            let mut count = 0;
+            slot.frames(&*object, first, &mut |_| {
+                count += 1;
+                count < most
+            })?;
+            assert_eq!(count, want);
+        }
+        let window = window(4)?;
+        release(&window, &slot, &*object);
         Ok(())
     }
 

@@ -11,7 +11,9 @@
 //! - in **system pages** that come into being, zeroed, when CPU or GPU first touch them. They get addresses
 //!   in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]).
 //!
-//! Where a new object goes is decided in [`placement`]; [`object`] is the object itself.
+//! An object may move from one to the other ([`moves`]): when there is no room for all that should be in VRAM, when
+//! the CPU touches what it cannot see, when the machine goes to sleep ([`pressure`]). The rules are portable code,
+//! [`crate::portable::placement`]; [`object`] is the object itself.
 //!
 //! # Lifetimes
 //!
@@ -21,8 +23,14 @@
 //!
 //! # Locks
 //!
-//! From outside to inside: an object's reservation; the GTT window; a [`gtt::Slot`]; the range managers.
-//! Freeing an object takes no reservation.
+//! From outside to inside: an object's reservation; the list of all objects; its home; the GTT window; a
+//! [`gtt::Slot`]; the range managers.
+//!
+//! Freeing an object takes no reservation, but all of the others. Who reclaims memory may be the one who drops the
+//! last reference: therefore no memory is allocated under any of these locks but the reservation, and where memory is
+//! reclaimed the others are only tried for.
+//!
+//! Who has locked objects (a submission) and needs others to make room only tries for those.
 
 use kernel::{
     device,
@@ -53,17 +61,20 @@ use crate::{
 };
 
 pub mod gtt;
+pub mod moves;
 pub mod object;
-pub mod placement;
+pub mod pressure;
 pub mod vram;
 
 pub use object::{
     create,
     Bo,
     Object,
+    Status,
     Use, //
 };
-pub use placement::{
+
+pub use crate::portable::placement::{
     Access,
     Domain,
     Request, //
@@ -79,8 +90,12 @@ pub struct Memory {
     gtt: Arc<Lent<Gtt>>,
     /// Bytes in objects that live in system pages.
     system: Atomic<u64>,
-    /// Counts placements in the GTT window: the time by which it tells what was used long ago.
-    placements: Atomic<u64>,
+    /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
+    moved: Atomic<u64>,
+    /// Objects that should be in VRAM and are not.
+    astray: Atomic<u64>,
+    /// See [`Memory::now`].
+    time: Atomic<u64>,
 }
 
 /// While this exists, objects in system pages can be placed in the GTT window.
@@ -96,7 +111,9 @@ impl Memory {
             vram: Vram::new(layout)?,
             gtt: Lent::new(Gtt::new(layout)?)?,
             system: Atomic::new(0),
-            placements: Atomic::new(0),
+            moved: Atomic::new(0),
+            astray: Atomic::new(0),
+            time: Atomic::new(1),
             layout: layout.clone(),
         };
         Ok(Arc::new(memory, GFP_KERNEL)?)
@@ -140,6 +157,45 @@ impl Memory {
     /// Bytes in objects that live in system pages, whether the pages exist yet or not.
     pub fn gtt_usage(&self) -> u64 {
         self.system.load(Relaxed)
+    }
+
+    /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
+    pub fn moved(&self) -> u64 {
+        self.moved.load(Relaxed)
+    }
+
+    /// The time by which it is told which objects were not used for long: a number that is larger at each call.
+    pub(crate) fn now(&self) -> u64 {
+        self.time.fetch_add(1, Relaxed)
+    }
+
+    /// Whether any object should be in VRAM and is not.
+    fn any_astray(&self) -> bool {
+        self.astray.load(Relaxed) != 0
+    }
+
+    fn gtt(&self) -> &Lent<Gtt> {
+        &self.gtt
+    }
+
+    fn count_moved(&self, bytes: u64) {
+        self.moved.add(bytes, Relaxed);
+    }
+
+    fn count_system(&self, bytes: u64) {
+        self.system.add(bytes, Relaxed);
+    }
+
+    fn discount_system(&self, bytes: u64) {
+        self.system.fetch_sub(bytes, Relaxed);
+    }
+
+    /// One object more, or less, is astray.
+    fn count_astray(&self, more: bool) {
+        match more {
+            true => self.astray.fetch_add(1, Relaxed),
+            false => self.astray.fetch_sub(1, Relaxed),
+        };
     }
 
     /// Size of the GTT window in bytes; also the limit for the size of one object.

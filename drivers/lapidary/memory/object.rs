@@ -13,9 +13,13 @@
 //!
 //! System pages come zeroed. A range of VRAM holds what its last owner left, so [`create`] has the ring
 //! clear it, and the object carries that fence: page faults wait for it, jobs come behind it on the
-//! ring, and if it ends with an error neither CPU nor GPU gets to the object at all.
+//! ring, and if it ends with an error neither CPU nor GPU gets to the object at all. An object that has moved
+//! ([`super::moves`]) is clean: the move has overwritten all of its new home.
 
-use core::marker::PhantomData;
+use core::{
+    marker::PhantomData,
+    mem::replace, //
+};
 
 use kernel::{
     drm::{
@@ -45,7 +49,8 @@ use crate::{
             Frame,
             Hook, //
         },
-        mm::Range, //
+        mm::Range,
+        roster::Roster, //
     },
     driver::Driver,
     family::{
@@ -57,13 +62,17 @@ use crate::{
             self,
             Slot, //
         },
-        placement::{
-            Candidate,
-            Domain,
-            Request, //
-        },
-        Memory,
+        pressure,
+        Memory, //
     },
+    portable::placement::{
+        self,
+        Access,
+        Domain,
+        Request, //
+    },
+    running::Running,
+    submit::kernel_stream::KernelStream,
 };
 
 /// A buffer object of family `F`, with its handle and reservation.
@@ -88,12 +97,31 @@ pub(super) enum At {
 pub struct Object<F: Family> {
     hook: Hook,
     memory: Arc<Memory>,
+    /// The list that it is on.
+    objects: Arc<Roster<Self>>,
     /// Changed only by whoever holds the reservation; whoever holds it may rely on it after the mutex is
     /// released. The mutex alone gives a look at what may change at once. No memory is allocated under it.
     #[pin]
     home: Mutex<Home>,
-    /// What user space asked for.
-    wanted: Domain,
+    /// Where in VRAM, or [`NOWHERE`]: for those who only look.
+    vram: Atomic<u64>,
+    /// Bytes and alignment, whole pages.
+    size: u64,
+    align: u64,
+    /// It should be in VRAM.
+    wanted: Atomic<bool>,
+    /// User space asked for no memory that the GPU reaches.
+    system: bool,
+    /// Who accesses it, user space said.
+    access: Access,
+    /// The CPU has touched it where it could not see it.
+    touched: Atomic<bool>,
+    /// It stays where it is.
+    pinned: Atomic<bool>,
+    /// It should be in VRAM and is not: counted in [`Memory`].
+    astray: Atomic<bool>,
+    /// When a job used it last, see [`Memory::now`].
+    used: Atomic<u64>,
     /// Behind this fence, VRAM is clear. Not set for system pages.
     cleared: SetOnce<ARef<Fence>>,
     /// The content may be looked at, for good: it is system pages, or clear VRAM.
@@ -105,24 +133,45 @@ pub struct Object<F: Family> {
     _family: PhantomData<fn() -> F>,
 }
 
+/// [`Object::vram`] of an object that is not there.
+const NOWHERE: u64 = u64::MAX;
+
 /// What [`create`] decides before the object exists.
-pub struct Args {
+pub struct Args<F: Family> {
     memory: Arc<Memory>,
+    objects: Arc<Roster<Object<F>>>,
     home: Home,
+    size: u64,
+    align: u64,
     wanted: Domain,
+    access: Access,
 }
 
 impl<F: Family> gem::DriverObject for Object<F> {
     type Driver = Driver<F>;
-    type Args = Args;
+    type Args = Args<F>;
 
-    fn new(_dev: &drm::Device<Driver<F>>, _size: usize, args: Args) -> impl PinInit<Self, Error> {
+    fn new(
+        _dev: &drm::Device<Driver<F>>,
+        _size: usize,
+        args: Args<F>,
+    ) -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
             hook: Hook::new(),
+            used: Atomic::new(args.memory.now()),
             memory: args.memory,
+            objects: args.objects,
             clean: Atomic::new(matches!(args.home, Home::System(_))),
+            vram: Atomic::new(args.home.vram()),
             home <- new_mutex!(args.home),
-            wanted: args.wanted,
+            size: args.size,
+            align: args.align,
+            wanted: Atomic::new(args.wanted == Domain::Vram),
+            system: args.wanted == Domain::System,
+            access: args.access,
+            touched: Atomic::new(false),
+            pinned: Atomic::new(false),
+            astray: Atomic::new(false),
             cleared: SetOnce::new(),
             tiling: Atomic::new(0),
             initial_domains: Atomic::new(0),
@@ -131,63 +180,86 @@ impl<F: Family> gem::DriverObject for Object<F> {
     }
 }
 
-/// Makes an object.
+/// Makes an object, which is zero.
 ///
-/// `clear` is called for an object in VRAM, before anybody else knows of it: it has ring 0 fill the whole
-/// object with zeros (GPU address and bytes), attaches the fence to the object with kernel usage, and
-/// returns it. If it fails because the ring does not work, the object is made in system pages instead.
+/// In VRAM the ring clears it, with a fence of kernel usage. If the ring does not work, the object is made in system
+/// pages instead.
 ///
 /// # Errors
 ///
 /// `EINVAL` for size 0; `ENOMEM` if the object would be larger than the GTT window, or if there is no
-/// memory; `ERESTARTSYS` and `EINTR` from `clear`.
+/// memory; `ERESTARTSYS` and `EINTR` if a signal arrives.
 pub fn create<F: Family>(
     dev: &drm::Device<Driver<F>>,
-    memory: &Arc<Memory>,
+    running: &Running<'_, F>,
     request: &Request,
-    mut clear: impl FnMut(&ARef<Bo<F>>, GpuAddr, u64) -> Result<ARef<Fence>>,
 ) -> Result<ARef<Bo<F>>> {
+    let memory = &dev.memory;
     let limit = memory.gtt_size();
-    let size = request.bytes(limit)?;
-    let align = request.alignment(limit)?;
-    for &candidate in request.candidates() {
-        let home = match candidate {
-            Candidate::System => Home::System(Slot::new(size, align)?),
-            vram => match memory.vram().find(size, align, vram) {
-                Ok(range) => Home::Vram(range),
-                Err(e) if e == ENOSPC => continue,
-                Err(e) => return Err(e),
-            },
+    let errno = |error| match error {
+        placement::Error::Empty => EINVAL,
+        placement::Error::TooLarge => ENOMEM,
+    };
+    let size = request.bytes(limit).map_err(errno)?;
+    let align = request.alignment(limit).map_err(errno)?;
+    for &attempt in placement::attempts(request.domain, request.access) {
+        let home = match pressure::attempt(running, attempt, size, align, memory.now()) {
+            Ok(Some((range, _))) => Home::Vram(range),
+            Ok(None) => Home::System(Slot::new(size, align)?),
+            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
+            Err(_) => continue,
         };
-        let place = match &home {
-            Home::Vram(range) => Some(range.start()),
-            Home::System(_) => None,
-        };
+        let addr = home.vram();
         let args = Args {
             memory: memory.clone(),
+            objects: dev.objects.clone(),
             home,
+            size,
+            align,
             wanted: request.domain,
+            access: request.access,
         };
-        let object = crate::corner::gem::new(dev, usize::try_from(size)?, args)
+        let object: ARef<Bo<F>> = crate::corner::gem::new(dev, usize::try_from(size)?, args)
             // What the shared-memory file system says when there is no memory for an inode.
             .map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
-        match place {
-            None => {
-                memory.system.add(size, Relaxed);
+        if addr == NOWHERE {
+            memory.count_system(size);
+            object.recount();
+            return Ok(object);
+        }
+        match clear(running, &object, addr, size) {
+            Ok(fence) => {
+                object.cleared.populate(fence);
                 return Ok(object);
             }
-            Some(addr) => match clear(&object, addr, size) {
-                Ok(fence) => {
-                    object.cleared.populate(fence);
-                    return Ok(object);
-                }
-                Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
-                // A ring that does not work: what VRAM holds cannot be removed, so it is not used.
-                Err(_) => {}
-            },
+            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
+            // A ring that does not work: what VRAM holds cannot be removed, so it is not used.
+            Err(_) => {}
         }
     }
     Err(ENOMEM)
+}
+
+/// Has the ring clear an object of which nobody knows.
+fn clear<F: Family>(
+    running: &Running<'_, F>,
+    object: &ARef<Bo<F>>,
+    addr: GpuAddr,
+    size: u64,
+) -> Result<ARef<Fence>> {
+    let mut stream = KernelStream::new(running)?;
+    stream.fill(addr, size, 0)?;
+    stream.run_on(object)
+}
+
+impl Home {
+    /// The address in VRAM, or [`NOWHERE`].
+    fn vram(&self) -> u64 {
+        match self {
+            Self::Vram(range) => range.start(),
+            Self::System(_) => NOWHERE,
+        }
+    }
 }
 
 impl<F: Family> Object<F> {
@@ -195,9 +267,7 @@ impl<F: Family> Object<F> {
     pub fn domain(&self) -> Domain {
         match self.at() {
             At::Vram { .. } => Domain::Vram,
-            At::System(slot) if self.wanted == Domain::System && !slot.is_placed() => {
-                Domain::System
-            }
+            At::System(slot) if self.system && !slot.is_placed() => Domain::System,
             At::System(_) => Domain::Gtt,
         }
     }
@@ -213,9 +283,122 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// Where user space wanted the object.
-    pub fn wanted(&self) -> Domain {
-        self.wanted
+    /// The content is at `home` now; the old one comes back. The caller holds the reservation, and there are no CPU
+    /// mappings and no jobs that use the old one.
+    pub(super) fn settle(&self, home: Home) -> Home {
+        self.vram.store(home.vram(), Relaxed);
+        let arrives = matches!(home, Home::System(_));
+        let old = replace(&mut *self.home.lock(), home);
+        match (arrives, matches!(old, Home::System(_))) {
+            (true, false) => self.memory.count_system(self.size),
+            (false, true) => self.memory.discount_system(self.size),
+            _ => {}
+        }
+        self.clean.store(true, Relaxed);
+        self.recount();
+        old
+    }
+
+    /// Finds out whether the object should be in VRAM and is not.
+    fn recount(&self) {
+        let astray = self.vram().is_none() && self.wanted.load(Relaxed) && !self.is_pinned();
+        if self.astray.xchg(astray, Relaxed) != astray {
+            self.memory.count_astray(astray);
+        }
+    }
+
+    /// First address in VRAM, if the object is there. For those without the reservation it is a guess.
+    pub(super) fn vram(&self) -> Option<GpuAddr> {
+        match self.vram.load(Relaxed) {
+            NOWHERE => None,
+            addr => Some(addr),
+        }
+    }
+
+    /// Whether the object should be in VRAM and is not.
+    pub(super) fn is_astray(&self) -> bool {
+        self.astray.load(Relaxed)
+    }
+
+    /// Size in bytes, whole pages.
+    pub(super) fn bytes(&self) -> u64 {
+        self.size
+    }
+
+    /// Alignment of GPU addresses in bytes.
+    pub(super) fn align(&self) -> u64 {
+        self.align
+    }
+
+    /// The memory of its device.
+    pub(super) fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
+    /// When a job used it last, or when it was made.
+    pub(super) fn used(&self) -> u64 {
+        self.used.load(Relaxed)
+    }
+
+    /// System pages that it holds in memory; 0 if somebody is at it.
+    pub(super) fn held(&self) -> usize {
+        match self.home.try_lock().as_deref() {
+            Some(Home::System(slot)) => slot.held(),
+            _ => 0,
+        }
+    }
+
+    /// Who accesses it, as far as is known.
+    pub(super) fn access(&self) -> Access {
+        match self.touched.load(Relaxed) {
+            true => Access::Cpu,
+            false => self.access,
+        }
+    }
+
+    /// The CPU has touched it where it could not see it.
+    pub(super) fn touch(&self) {
+        self.touched.store(true, Relaxed);
+    }
+
+    /// The object stays in system pages from now on, where others know its pages. It is there, and the caller holds
+    /// its reservation or is the only one who knows the object.
+    ///
+    /// # Errors
+    ///
+    /// `EBUSY` if it is in VRAM: see [`super::moves::to_system`].
+    pub fn pin(&self) -> Result {
+        if self.vram().is_some() {
+            return Err(EBUSY);
+        }
+        self.pinned.store(true, Relaxed);
+        self.recount();
+        Ok(())
+    }
+
+    /// Whether the object stays where it is.
+    pub fn is_pinned(&self) -> bool {
+        self.pinned.load(Relaxed)
+    }
+
+    /// From now on the object should be in VRAM or not. It moves there at the next occasion; nothing makes it leave
+    /// VRAM but others who need the room.
+    pub fn set_wanted(&self, domain: Domain) {
+        self.wanted.store(domain == Domain::Vram, Relaxed);
+        self.recount();
+    }
+
+    /// What fdinfo reports about the object.
+    pub fn status(&self) -> Status {
+        Status {
+            domain: self.domain(),
+            size: self.size,
+            resident: match self.at() {
+                At::Vram { .. } => true,
+                At::System(slot) => slot.held() != 0,
+            },
+            pinned: self.is_pinned(),
+        }
     }
 
     /// Tiling flags and pitch that user space has stored with the object.
@@ -241,7 +424,7 @@ impl<F: Family> Object<F> {
     }
 
     /// Fails if the content may not be looked at: the clearing of VRAM has failed, or never began.
-    fn check(&self) -> Result {
+    pub(super) fn check(&self) -> Result {
         if self.clean.load(Relaxed) {
             return Ok(());
         }
@@ -253,6 +436,29 @@ impl<F: Family> Object<F> {
         }
         Ok(())
     }
+
+    /// Whether the content is lost, for the clearing of VRAM has failed.
+    pub(super) fn is_spoilt(&self) -> bool {
+        self.check().is_err()
+    }
+
+    /// Whether the object can be moved to make room for another.
+    pub(super) fn is_movable(&self) -> bool {
+        !self.is_pinned() && self.check().is_ok()
+    }
+}
+
+/// What is to be known about an object's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Status {
+    /// Where it is.
+    pub domain: Domain,
+    /// Bytes.
+    pub size: u64,
+    /// It takes memory there: system pages may not have come into being, or be swapped.
+    pub resident: bool,
+    /// It stays where it is.
+    pub pinned: bool,
 }
 
 /// A job's use of an object.
@@ -265,6 +471,8 @@ pub struct Use<F: Family> {
     /// Of an object that was placed in system pages: it keeps its address.
     slot: Option<Arc<Slot>>,
     writes: bool,
+    /// The job would like it to be in VRAM.
+    vram: bool,
 }
 
 // SAFETY: `kernel::drm` 7.3 does not say it, but an object may be used and released by any thread: it is counted
@@ -272,20 +480,26 @@ pub struct Use<F: Family> {
 unsafe impl<F: Family> Send for Use<F> {}
 
 impl<F: Family> Use<F> {
-    /// A use that has no address yet; `writes` as far as is known.
-    pub fn new(object: ARef<Bo<F>>, writes: bool) -> Self {
+    /// A use that has no address yet; `writes` as far as is known; `vram` if the job would like the object to be there.
+    pub fn new(object: ARef<Bo<F>>, writes: bool, vram: bool) -> Self {
         Self {
             object,
             addr: 0,
             placed: false,
             slot: None,
             writes,
+            vram,
         }
     }
 
     /// The object.
     pub fn object(&self) -> &Bo<F> {
         &self.object
+    }
+
+    /// The object, if it should be in VRAM for the job and is not.
+    pub(super) fn astray(&self) -> Option<&ARef<Bo<F>>> {
+        (self.vram && self.object.is_astray()).then_some(&self.object)
     }
 
     /// Whether the job writes the object.
@@ -299,6 +513,7 @@ impl<F: Family> Use<F> {
     }
 
     /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
+    /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`].
     ///
     /// The use is to be dropped when the job's fence has signalled, or when there will be no job.
     ///
@@ -307,7 +522,7 @@ impl<F: Family> Use<F> {
     /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
     /// change when other [`Use`]s are dropped; `EIO` if the object could not be cleared, or its pages
     /// cannot be reached by the device; `EINTR` if the process is being killed; `ENOMEM`.
-    pub fn place(&mut self) -> Result {
+    pub fn place(&mut self, now: u64) -> Result {
         if self.placed {
             return Ok(());
         }
@@ -316,12 +531,11 @@ impl<F: Family> Use<F> {
         match self.object.at() {
             At::Vram { start, .. } => self.addr = start,
             At::System(slot) => {
-                let memory = &self.object.memory;
-                let now = memory.placements.fetch_add(1, Relaxed);
-                self.addr = gtt::place(&memory.gtt, &slot, &*self.object, now)?;
+                self.addr = gtt::place(self.object.memory.gtt(), &slot, &*self.object, now)?;
                 self.slot = Some(slot);
             }
         }
+        self.object.used.store(now, Relaxed);
         self.placed = true;
         Ok(())
     }
@@ -348,35 +562,51 @@ unsafe impl<F: Family> Backed for Object<F> {
         &self.hook
     }
 
+    fn roster(&self) -> Option<&Arc<Roster<Self>>> {
+        Some(&self.objects)
+    }
+
     fn release(object: &Bo<F>) {
         if let At::System(slot) = object.at() {
             let memory = &object.memory;
-            gtt::release(&memory.gtt, &slot, object);
-            memory.system.fetch_sub(slot.size(), Relaxed);
+            gtt::release(memory.gtt(), &slot, object);
+            memory.discount_system(object.size);
+        }
+        if object.is_astray() {
+            object.memory.count_astray(false);
         }
     }
 
     fn frames(
         object: &Bo<F>,
-        _dev: &drm::Device<Driver<F>, drm::Registered>,
+        dev: &drm::Device<Driver<F>, drm::Registered>,
         first: usize,
         report: &mut dyn FnMut(Frame) -> bool,
     ) -> Result {
         object.check()?;
         // The fault handler holds the reservation: the home stays what it is.
-        match object.at() {
-            At::System(slot) => slot.frames(object, first, &mut |frame| report(Frame::Ram(frame))),
-            At::Vram { start, size } => {
-                let from = start + (first * PAGE_SIZE) as u64;
+        if let At::Vram { start, size } = object.at() {
+            let vram = object.memory.vram();
+            let from = start + (first * PAGE_SIZE) as u64;
+            if vram.bus_address(from).is_some() {
                 for addr in (from..start + size).step_by(PAGE_SIZE) {
-                    let vram = object.memory.vram();
-                    let bus = vram.bus_address(addr).ok_or(EFAULT)?;
+                    // The next fault brings the rest, if the CPU does not see it.
+                    let Some(bus) = vram.bus_address(addr) else {
+                        break;
+                    };
                     if !report(Frame::Vram((bus / PAGE_SIZE as u64) as usize)) {
                         break;
                     }
                 }
-                Ok(())
+                return Ok(());
             }
+            let object = object.into();
+            dev.registration_data_with(|reg| pressure::show(&reg.running, &object))?;
+        }
+        match object.at() {
+            At::System(slot) => slot.frames(object, first, &mut |frame| report(Frame::Ram(frame))),
+            // The CPU sees it now.
+            At::Vram { .. } => Err(EAGAIN),
         }
     }
 }

@@ -6,9 +6,13 @@
 //! else is handed out in ranges of GPU addresses.
 
 use kernel::{
+    new_mutex,
     page::PAGE_SIZE,
     prelude::*,
-    sync::Arc, //
+    sync::{
+        Arc,
+        Mutex, //
+    },
 };
 
 use crate::{
@@ -21,10 +25,26 @@ use crate::{
         GpuAddr,
         Layout, //
     },
-    memory::placement::Candidate,
+    portable::placement::Part,
 };
 
 const PAGE: u64 = PAGE_SIZE as u64;
+
+/// Addresses that stay occupied.
+#[derive(Clone, Copy)]
+pub(super) struct Fixed {
+    pub(super) start: GpuAddr,
+    pub(super) size: u64,
+}
+
+impl Fixed {
+    fn of(range: &Range) -> Self {
+        Self {
+            start: range.start(),
+            size: range.size(),
+        }
+    }
+}
 
 /// The manager of VRAM.
 pub struct Vram {
@@ -35,6 +55,8 @@ pub struct Vram {
     aperture: u64,
     /// Never handed out.
     _reserved: KVec<Range>,
+    /// What no object occupies and nobody can move: that, and what the driver itself keeps here.
+    fixed: Arc<Mutex<KVec<Fixed>>>,
     /// Their bytes, and those of them that the CPU sees.
     reserved: u64,
     reserved_visible: u64,
@@ -71,7 +93,12 @@ impl Vram {
             }
         }
         let hidden = layout.vram.start + visible;
+        let mut fixed = KVec::with_capacity(kept.len(), GFP_KERNEL)?;
+        for range in &kept {
+            fixed.push(Fixed::of(range), GFP_KERNEL)?;
+        }
         Ok(Self {
+            fixed: Arc::pin_init(new_mutex!(fixed), GFP_KERNEL)?,
             reserved: mm.used(),
             reserved_visible: kept
                 .iter()
@@ -92,22 +119,33 @@ impl Vram {
         if size % PAGE != 0 || align % PAGE != 0 {
             return Err(EINVAL);
         }
-        self.mm
-            .allocate(size, align, self.mm.start(), self.hidden, Mode::High)
+        let range = self
+            .mm
+            .allocate(size, align, self.mm.start(), self.hidden, Mode::High)?;
+        self.fixed.lock().push(Fixed::of(&range), GFP_KERNEL)?;
+        Ok(range)
+    }
+
+    /// What stays where it is: the firmware's, and what the driver has ever kept for itself.
+    pub(super) fn fixed(&self) -> Result<KVec<Fixed>> {
+        let mut fixed = KVec::new();
+        fixed.extend_from_slice(&self.fixed.lock(), GFP_KERNEL)?;
+        Ok(fixed)
+    }
+
+    /// The addresses of a part.
+    pub(super) fn span(&self, part: Part) -> core::ops::Range<GpuAddr> {
+        let all = self.mm.start()..self.mm.start() + self.mm.size();
+        part.of(&all, self.hidden)
     }
 
     /// Allocates for an object.
     ///
     /// Errors: `ENOSPC`; `ENOMEM`.
-    pub(super) fn find(&self, size: u64, align: u64, part: Candidate) -> Result<Range> {
-        let (start, end) = (self.mm.start(), self.mm.start() + self.mm.size());
-        match part {
-            Candidate::Visible => self
-                .mm
-                .allocate(size, align, start, self.hidden, Mode::Best),
-            Candidate::Hidden => self.mm.allocate(size, align, self.hidden, end, Mode::Best),
-            Candidate::System => Err(ENOSPC),
-        }
+    pub(super) fn find(&self, size: u64, align: u64, part: Part) -> Result<Range> {
+        let span = self.span(part);
+        self.mm
+            .allocate(size, align, span.start, span.end, Mode::Best)
     }
 
     /// Bus address at which the CPU reaches `addr`, or `None` if it is not in the visible part of VRAM.
@@ -164,10 +202,10 @@ mod tests {
         assert_eq!(vram.size(), MIB - PAGE);
         assert_eq!(vram.visible_size(), MIB - PAGE);
         assert_eq!(vram.usage(), 0);
-        let all = vram.find(MIB - PAGE, PAGE, Candidate::Visible)?;
+        let all = vram.find(MIB - PAGE, PAGE, Part::Visible)?;
         assert_eq!(all.start(), 0x1000_0000 + MIB + PAGE);
         assert_eq!(vram.usage(), MIB - PAGE);
-        assert!(vram.find(PAGE, PAGE, Candidate::Visible).is_err());
+        assert!(vram.find(PAGE, PAGE, Part::Visible).is_err());
         Ok(())
     }
 
@@ -184,8 +222,8 @@ mod tests {
         let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, picture, 0..0, 0..0]))?;
         assert_eq!(vram.size(), 2 * MIB - 3 * PAGE);
         assert_eq!(vram.visible_size(), MIB - PAGE);
-        assert!(vram.find(MIB, PAGE, Candidate::Visible).is_err());
-        assert!(vram.find(MIB - PAGE, PAGE, Candidate::Visible).is_ok());
+        assert!(vram.find(MIB, PAGE, Part::Visible).is_err());
+        assert!(vram.find(MIB - PAGE, PAGE, Part::Visible).is_ok());
         Ok(())
     }
 
@@ -199,10 +237,10 @@ mod tests {
             vram.bus_address(own.start()),
             Some(0xe000_0000 + MIB - PAGE)
         );
-        let hidden = vram.find(MIB, PAGE, Candidate::Hidden)?;
+        let hidden = vram.find(MIB, PAGE, Part::Hidden)?;
         assert_eq!(hidden.start(), 0x1000_0000 + MIB);
         assert_eq!(vram.bus_address(hidden.start()), None);
-        assert!(vram.find(MIB, PAGE, Candidate::Visible).is_err());
+        assert!(vram.find(MIB, PAGE, Part::Visible).is_err());
         assert!(vram.allocate(1, PAGE).is_err());
         Ok(())
     }

@@ -26,8 +26,7 @@ use crate::{
         Device,
         RadeonFamily, //
     },
-    running::Running,
-    submit::kernel_stream::KernelStream,
+    running::Running, //
 };
 
 /// The domains that there are.
@@ -68,17 +67,13 @@ pub(super) fn create<F: RadeonFamily>(
             domains if domains & domain::GTT != 0 => Domain::Gtt,
             _ => Domain::System,
         },
-        access: if arg.flags & gem::NO_CPU_ACCESS != 0 {
-            Access::Gpu
-        } else {
-            Access::Both
+        access: match arg.flags {
+            flags if flags & gem::CPU_ACCESS != 0 => Access::Cpu,
+            flags if flags & gem::NO_CPU_ACCESS != 0 => Access::Gpu,
+            _ => Access::Both,
         },
     };
-    let object = memory::create(dev, &dev.memory, &request, |object, addr, len| {
-        let mut stream = KernelStream::new(running)?;
-        stream.fill(addr, len, 0)?;
-        stream.run_on(object)
-    })?;
+    let object = memory::create(dev, running, &request)?;
     object.set_initial_domains(arg.initial_domain & DOMAINS);
     arg.handle = object.create_handle(file)?;
     Ok(())

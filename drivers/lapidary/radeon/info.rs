@@ -151,8 +151,7 @@ fn answer<F: RadeonFamily>(
             cs_ring::DMA | cs_ring::UVD | cs_ring::VCE => 0,
             _ => return Err(EINVAL),
         },
-        // Objects stay where they were made.
-        info::NUM_BYTES_MOVED => return Ok(Answer::Long(0)),
+        info::NUM_BYTES_MOVED => return Ok(Answer::Long(dev.memory.moved())),
         // The engine runs at the clock that the video BIOS has set, all the time.
         info::MAX_SCLK => clocks()?.0,
         info::CURRENT_GPU_SCLK => clocks()?.0 / KHZ_PER_MHZ,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Commands that the kernel itself composes: clearing and self-test.
+//! Commands that the kernel itself composes: clearing, moving and self-test.
 //!
 //! They never contain user words, and go to ring 0.
 
@@ -96,7 +96,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         let words = space.words.filled(self.len);
         space
             .uses
-            .push(Use::new(object.clone(), true), GFP_KERNEL)?;
+            .push(Use::new(object.clone(), true, false), GFP_KERNEL)?;
         pin_init::stack_pin_init!(let exec = Exec::new(1));
         let locked = exec.lock(&space.uses, Use::object)?;
         let job = Job::prepare(self.running, 0, words, &mut space.uses, None)?;

@@ -15,6 +15,7 @@ use crate::{
         Isolation, //
     },
     memory::{
+        pressure,
         Bo,
         Use, //
     },
@@ -62,7 +63,7 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         Ok(())
     }
 
-    /// Gives every object an address and writes the addresses into the commands. Waits if there is no room between the
+    /// Brings objects to VRAM that should be there, gives every object an address and writes the addresses into the commands. Waits if there is no room between the
     /// objects of jobs under way.
     ///
     /// # Errors
@@ -70,9 +71,11 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     /// `ENOMEM` if these objects do not fit together, `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s; otherwise
     /// as [`Use::place`].
     pub fn place(self, running: &Running<'_, F>) -> Result<Placed<'e, F>> {
+        pressure::bring_home(running, self.uses)?;
+        let now = running.shared().memory.now();
         let mut dropped = running.dropped();
         for item in self.uses.iter_mut() {
-            while let Err(error) = item.place() {
+            while let Err(error) = item.place(now) {
                 if error != ENOSPC {
                     return Err(error);
                 }

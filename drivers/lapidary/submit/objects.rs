@@ -28,7 +28,10 @@ use crate::{
     portable::{
         cs::Placement,
         lapidary_uapi::Reason,
-        radeon_uapi::CsReloc, //
+        radeon_uapi::{
+            domain,
+            CsReloc, //
+        },
     },
     submit::{
         checked::Checked,
@@ -84,7 +87,8 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
             if let Some(fact) = facts.next() {
                 *fact = I::object(object.size() as u64, object.tiling().0);
             }
-            uses.push_within_capacity(Use::new(object, placement.write))
+            let vram = placement.domains & domain::VRAM != 0;
+            uses.push_within_capacity(Use::new(object, placement.write, vram))
                 .map_err(|_| ENOMEM)
         };
         gem::look_up(file, relocs.filled(count), |reloc| reloc.handle, each).inspect_err(

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Giving memory back when the system runs out of it.
+//!
+//! The kernel asks everybody who keeps memory that could be done without: how much is there, and then to give some of
+//! it back. It asks in the middle of somebody's allocation, whatever locks he may hold. So who answers only tries for
+//! locks, waits for nothing and allocates nothing.
+//!
+//! C header: `include/linux/shrinker.h`.
+
+use core::ptr::NonNull;
+
+use kernel::{
+    prelude::*,
+    sync::Arc, //
+};
+
+use crate::corner::extra;
+
+/// Somebody who can give memory back.
+pub trait Shrink: Send + Sync + 'static {
+    /// Pages that could perhaps be given back.
+    fn count(&self) -> usize;
+
+    /// Gives back `want` pages or so; says how many. Neither waits nor allocates.
+    fn scan(&self, want: usize) -> usize;
+}
+
+/// While this exists, the kernel asks.
+pub struct Shrinker<T: Shrink> {
+    raw: NonNull<extra::lapidary_shrinker>,
+    _who: Arc<T>,
+}
+
+// SAFETY: A shrinker may be freed by any thread; who answers is `Send` and `Sync`.
+unsafe impl<T: Shrink> Send for Shrinker<T> {}
+// SAFETY: A shared reference gives access to nothing.
+unsafe impl<T: Shrink> Sync for Shrinker<T> {}
+
+impl<T: Shrink> Shrinker<T> {
+    /// Has the kernel ask `who`. `name` is what debugfs shows.
+    ///
+    /// Errors: `ENOMEM`.
+    pub fn new(name: &CStr, who: Arc<T>) -> Result<Self> {
+        let data = core::ptr::from_ref::<T>(&who).cast_mut().cast();
+        // SAFETY: The name is copied. `who` lives as long as the shrinker, which is freed when this is dropped.
+        let raw = unsafe {
+            extra::lapidary_shrinker_new(
+                name.as_char_ptr(),
+                data,
+                Some(Self::count),
+                Some(Self::scan),
+            )
+        };
+        Ok(Self {
+            raw: NonNull::new(raw).ok_or(ENOMEM)?,
+            _who: who,
+        })
+    }
+
+    /// # Safety
+    ///
+    /// `data` is what [`Shrinker::new`] has passed.
+    unsafe extern "C" fn count(data: *mut c_void) -> c_ulong {
+        // SAFETY: By the caller's promise.
+        unsafe { &*data.cast::<T>() }.count()
+    }
+
+    /// # Safety
+    ///
+    /// `data` is what [`Shrinker::new`] has passed.
+    unsafe extern "C" fn scan(data: *mut c_void, want: c_ulong) -> c_ulong {
+        // SAFETY: By the caller's promise.
+        unsafe { &*data.cast::<T>() }.scan(want)
+    }
+}
+
+impl<T: Shrink> Drop for Shrinker<T> {
+    fn drop(&mut self) {
+        // SAFETY: Made in `new`. Waits for calls under way.
+        unsafe { extra::lapidary_shrinker_free(self.raw.as_ptr()) };
+    }
+}
+
+#[kunit_tests(lapidary_shrinker)]
+mod tests {
+    use super::*;
+    use kernel::sync::atomic::{
+        Atomic,
+        Relaxed, //
+    };
+
+    struct Test(Atomic<u32>);
+
+    impl Shrink for Test {
+        fn count(&self) -> usize {
+            3
+        }
+
+        fn scan(&self, want: usize) -> usize {
+            self.0.add(1, Relaxed);
+            want
+        }
+    }
+
+    #[test]
+    fn answers_reach_the_kernel() -> Result {
+        let test = Arc::new(Test(Atomic::new(0)), GFP_KERNEL)?;
+        let shrinker = Shrinker::new(c"lapidary-kunit", test.clone())?;
+        let data = core::ptr::from_ref::<Test>(&test).cast_mut().cast();
+        // SAFETY: What `new` has passed.
+        unsafe {
+            assert_eq!(Shrinker::<Test>::count(data), 3);
+            assert_eq!(Shrinker::<Test>::scan(data, 2), 2);
+        }
+        assert!(test.0.load(Relaxed) >= 1);
+        drop(shrinker);
+        assert!(Arc::into_unique_or_drop(test).is_some());
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Moving objects between VRAM and system pages.
+//!
+//! A move happens under the object's reservation, from beginning to end:
+//!
+//! 1. all CPU mappings are taken away: the next access is a fault, which waits for the reservation;
+//! 2. the new home is made: a range of VRAM, or fresh system pages with addresses in the GTT window;
+//! 3. ring 0 copies, behind all jobs that use the object, and whoever moves it waits for the fence;
+//! 4. only if the copy has succeeded the object has its new home, and the old one is given back.
+//!
+//! So whatever happens on the way, the object has one home that holds all of its content. The copy only reads the old
+//! one: when a hang or an unbind ends it with an error, nothing has changed, and the new home is thrown away with
+//! whatever is in it. Executing the copy again after a reset does no harm. And a range that is given back is used by
+//! nobody any more, so that its next owner need not know about it.
+//!
+//! No stranger's bytes are shown: the copy overwrites every page of the new home, and an object whose first clearing
+//! has failed is not copied at all.
+//!
+//! The copy is of whole pages, one behind the other: tiled or compressed content stays what it is.
+
+use kernel::{
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        Arc, //
+    },
+};
+
+use crate::{
+    corner::{
+        mm::Range,
+        mmap,
+        resv::{
+            self,
+            Held, //
+        },
+        wc, //
+    },
+    family::{
+        Family,
+        Gpu,
+        GpuAddr, //
+    },
+    memory::{
+        gtt::{
+            self,
+            Slot, //
+        },
+        object::{
+            At,
+            Bo,
+            Home, //
+        },
+    },
+    running::Running,
+    submit::kernel_stream::KernelStream,
+};
+
+/// How long to wait for other rings, in milliseconds.
+const OTHERS_MS: u32 = 30_000;
+/// How long to wait for a copy before waiting again, in milliseconds. The watchdog ends it.
+const COPY_MS: u32 = 1_000;
+/// The most objects that are copied by one job.
+pub(super) const BATCH: usize = 16;
+
+/// Where an object goes.
+pub(super) enum Goal {
+    Vram(Range),
+    System,
+}
+
+/// Keeps the addresses of a slot.
+struct Stay(Arc<Slot>);
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// An object that is about to move. Dropping it before it has arrived leaves the object where it is.
+pub(super) struct Journey<F: Family> {
+    object: ARef<Bo<F>>,
+    from: GpuAddr,
+    to: GpuAddr,
+    /// Until it has arrived.
+    home: Option<Home>,
+    _old: Option<Stay>,
+    _new: Option<Stay>,
+}
+
+impl<F: Family> Journey<F> {
+    /// Prepares a move of `object`, whose reservation the caller holds.
+    ///
+    /// # Errors
+    ///
+    /// `EPERM` for an object that stays where it is; `EIO` if its content may not be looked at; `ENOSPC` if the GTT
+    /// window has no room between the objects in use; otherwise as [`gtt::place`] and [`resv::wait`].
+    pub(super) fn prepare(
+        running: &Running<'_, F>,
+        object: &ARef<Bo<F>>,
+        goal: Goal,
+    ) -> Result<Self> {
+        resv::assert_held(&**object);
+        if object.is_pinned() {
+            return Err(EPERM);
+        }
+        object.check()?;
+        // What runs on ring 0 is done before the copy begins, but other rings know nothing of it.
+        if running.gpu().rings().len() > 1 && !resv::wait(&**object, OTHERS_MS)? {
+            return Err(EBUSY);
+        }
+        mmap::zap(&**object);
+        let memory = object.memory();
+        let place = |slot: Arc<Slot>| -> Result<(GpuAddr, Stay)> {
+            let addr = gtt::place(memory.gtt(), &slot, &**object, memory.now())?;
+            Ok((addr, Stay(slot)))
+        };
+        let (from, old) = match object.at() {
+            At::Vram { start, .. } => (start, None),
+            At::System(slot) => {
+                let (addr, stay) = place(slot)?;
+                (addr, Some(stay))
+            }
+        };
+        let mut journey = Self {
+            object: object.clone(),
+            from,
+            to: 0,
+            home: None,
+            _old: old,
+            _new: None,
+        };
+        match goal {
+            Goal::Vram(range) => {
+                journey.to = range.start();
+                journey.home = Some(Home::Vram(range));
+            }
+            Goal::System => {
+                let slot = Slot::new(object.bytes(), object.align())?;
+                journey.home = Some(Home::System(slot.clone()));
+                let (addr, stay) = place(slot)?;
+                journey.to = addr;
+                journey._new = Some(stay);
+            }
+        }
+        Ok(journey)
+    }
+
+    /// The copy has succeeded.
+    fn arrive(mut self) {
+        // The clearing came before the copy, if there was one.
+        if self.object.check().is_err() {
+            return;
+        }
+        if let Some(home) = self.home.take() {
+            settle(&self.object, home);
+        }
+    }
+}
+
+impl<F: Family> Drop for Journey<F> {
+    fn drop(&mut self) {
+        if let Some(Home::System(slot)) = self.home.take() {
+            gtt::abandon(self.object.memory().gtt(), &slot, &*self.object);
+        }
+    }
+}
+
+/// The content of `object` is at `home`: gives the old one back.
+fn settle<F: Family>(object: &ARef<Bo<F>>, home: Home) {
+    let memory = object.memory();
+    memory.count_moved(object.bytes());
+    if let Home::System(slot) = object.settle(home) {
+        gtt::abandon(memory.gtt(), &slot, &**object);
+    }
+}
+
+/// Has the ring carry out the moves, and waits until they are done. Says how many bytes have moved.
+///
+/// # Errors
+///
+/// `EIO` and `ENODEV` if the copy has failed, and as [`crate::submit::job::Job::prepare`]: all objects are where they
+/// were.
+pub(super) fn carry_out<F: Family>(
+    running: &Running<'_, F>,
+    journeys: KVec<Journey<F>>,
+) -> Result<u64> {
+    let mut stream = KernelStream::new(running)?;
+    let mut bytes = 0;
+    for journey in &journeys {
+        let size = journey.object.bytes();
+        stream.copy(journey.to, journey.from, size)?;
+        bytes += size;
+    }
+    let fence = stream.run()?;
+    while !fence.wait(false, COPY_MS)? {}
+    fence.result().unwrap_or(Err(EIO))?;
+    for journey in journeys {
+        journey.arrive();
+    }
+    Ok(bytes)
+}
+
+/// Moves one object, whose reservation the caller holds, and waits until that is done. Says how many bytes have moved.
+///
+/// # Errors
+///
+/// As [`Journey::prepare`] and [`carry_out`].
+pub(super) fn move_to<F: Family>(
+    running: &Running<'_, F>,
+    object: &ARef<Bo<F>>,
+    goal: Goal,
+) -> Result<u64> {
+    let mut journeys = KVec::with_capacity(1, GFP_KERNEL)?;
+    journeys.push(Journey::prepare(running, object, goal)?, GFP_KERNEL)?;
+    carry_out(running, journeys)
+}
+
+/// Moves an object in VRAM to system pages, if it is there: by the ring, or by the CPU if the ring does not work or has
+/// no addresses to spare and the CPU sees the object. The caller holds the reservation.
+///
+/// # Errors
+///
+/// As [`Journey::prepare`] and [`carry_out`].
+pub fn to_system<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u64> {
+    match object.at() {
+        At::System(_) => Ok(0),
+        At::Vram { .. } => match move_to(running, object, Goal::System) {
+            Err(e) if e == EIO || e == EBUSY || e == ENOSPC => {
+                by_cpu(running, object).map_err(|_| e)
+            }
+            result => result,
+        },
+    }
+}
+
+/// Moves an object that the CPU sees in VRAM to system pages, by the CPU.
+///
+/// Errors: `EBUSY` while a job uses it; `EINVAL` if the CPU does not see all of it; `EIO` if its content may not be
+/// looked at; as [`Slot::read_device`].
+fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u64> {
+    resv::assert_held(&**object);
+    object.check()?;
+    let At::Vram { start, size } = object.at() else {
+        return Ok(0);
+    };
+    let vram = running.shared().memory.vram();
+    let last = start + size - PAGE_SIZE as u64;
+    let (Some(bus), Some(_)) = (vram.bus_address(start), vram.bus_address(last)) else {
+        return Err(EINVAL);
+    };
+    if !resv::wait(&**object, OTHERS_MS)? {
+        return Err(EBUSY);
+    }
+    mmap::zap(&**object);
+    let slot = Slot::new(size, object.align())?;
+    let window = wc::Window::at(running.pdev(), bus, usize::try_from(size)?)?;
+    slot.read_device(&**object, &window)?;
+    settle(object, Home::System(slot));
+    Ok(size)
+}
+
+/// Moves everything out of VRAM, so that it can lose its content: all objects are in system pages afterwards.
+///
+/// To be called where no client makes or uses objects meanwhile, with no reservation held. Objects that could not be
+/// cleared when they were made get fresh pages.
+///
+/// # Errors
+///
+/// As [`to_system`]; some objects are in VRAM then.
+pub fn evict_all<F: Family>(running: &Running<'_, F>) -> Result {
+    loop {
+        let mut next = None;
+        let names = running.shared().objects.lock();
+        names.each(&mut |entry| {
+            if next.is_none() && entry.vram().is_some() {
+                next = entry.keep();
+            }
+        });
+        drop(names);
+        let Some(object) = next else {
+            return Ok(());
+        };
+        let object = Held::lock(object)?;
+        if object.is_spoilt() {
+            let fresh = Slot::new(object.bytes(), object.align())?;
+            mmap::zap(&**object);
+            drop(object.settle(Home::System(fresh)));
+        } else {
+            to_system(running, &object)?;
+        }
+    }
+}
