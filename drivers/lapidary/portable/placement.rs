@@ -117,7 +117,7 @@ pub enum Part {
 impl Part {
     /// The part's addresses, in VRAM that is `vram` and hidden from `hidden` on.
     pub fn of(self, vram: &Range<u64>, hidden: u64) -> Range<u64> {
-        let hidden = hidden.clamp(vram.start, vram.end.max(vram.start));
+        let hidden = hidden.min(vram.end).max(vram.start);
         match self {
             Self::Visible => vram.start..hidden,
             Self::Hidden => hidden..vram.end,
@@ -194,10 +194,15 @@ pub fn sort(residents: &mut [Resident]) {
     }
     for last in (1..count).rev() {
         if let (Some(top), Some(end)) = (cells.first(), cells.get(last)) {
-            top.swap(end);
+            exchange(top, end);
         }
         sink(cells.get(..last).unwrap_or(&[]), 0);
     }
+}
+
+/// `Cell::swap` panics for cells that overlap.
+fn exchange(a: &Cell<Resident>, b: &Cell<Resident>) {
+    a.set(b.replace(a.get()));
 }
 
 /// Lets element `at` sink in a heap of which everything below it is in order.
@@ -217,7 +222,7 @@ fn sink(cells: &[Cell<Resident>], mut at: usize) {
         if upper.get().start >= lower.get().start {
             break;
         }
-        upper.swap(lower);
+        exchange(upper, lower);
         at = child;
     }
 }
@@ -282,11 +287,11 @@ pub fn make_room(residents: &[Resident], room: &Room, before: u64) -> Option<Pla
     // The earliest time that does: more can go the later it is.
     let (mut low, mut high) = (0, before);
     while low < high {
-        let middle = low + (high - low) / 2;
+        let middle = low.midpoint(high);
         if room.exists(residents, middle) {
             high = middle;
         } else {
-            low = middle + 1;
+            low = middle.saturating_add(1);
         }
     }
     cheapest(residents, room, high)
