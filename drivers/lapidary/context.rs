@@ -22,6 +22,7 @@ use kernel::{
 };
 
 use crate::{
+    corner::wedge::Task,
     family::Refusal,
     lock::shared_spinlock, //
 };
@@ -44,6 +45,10 @@ pub struct Context {
     innocent: Atomic<u32>,
     /// The client's commands are not taken any more.
     banned: Atomic<bool>,
+    /// The last reset that is counted in `innocent`.
+    last: Atomic<u32>,
+    /// Who opened the file.
+    task: Task,
     /// For how long the ring has worked for the client, in nanoseconds.
     engine: Atomic<u64>,
     #[pin]
@@ -51,7 +56,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A client that has done nothing yet.
+    /// A client that has done nothing yet: the process that runs at the moment.
     ///
     /// # Errors
     ///
@@ -61,6 +66,8 @@ impl Context {
             guilty: Atomic::new(0),
             innocent: Atomic::new(0),
             banned: Atomic::new(false),
+            last: Atomic::new(0),
+            task: Task::current(),
             engine: Atomic::new(0),
             refusals <- shared_spinlock!(
                 Refusals {
@@ -94,9 +101,18 @@ impl Context {
         self.banned.store(true, Relaxed);
     }
 
-    /// A job of this client was interrupted by a reset, and is executed again.
-    pub(crate) fn disturb(&self) {
-        self.innocent.add(1, Relaxed);
+    /// A job of this client was interrupted by reset number `reset`, which is not 0, and is executed again. Each reset
+    /// counts once. Not concurrently with itself.
+    pub(crate) fn disturb(&self, reset: u32) {
+        if self.last.load(Relaxed) != reset {
+            self.last.store(reset, Relaxed);
+            self.innocent.add(1, Relaxed);
+        }
+    }
+
+    /// Who opened the file.
+    pub fn task(&self) -> &Task {
+        &self.task
     }
 
     /// For how long the ring has worked for this client, in nanoseconds: jobs that are done. See
@@ -131,9 +147,12 @@ mod tests {
     fn only_the_guilty_is_refused() -> Result {
         let (a, b) = (Context::new()?, Context::new()?);
         a.convict();
-        b.disturb();
+        b.disturb(1);
+        b.disturb(1);
         assert!(a.is_banned() && a.guilty() == 1 && a.innocent() == 0);
         assert!(!b.is_banned() && b.guilty() == 0 && b.innocent() == 1);
+        b.disturb(2);
+        assert!(b.innocent() == 2);
         Ok(())
     }
 

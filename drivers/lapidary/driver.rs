@@ -60,6 +60,7 @@ use crate::{
         Space,
         Uapi, //
     },
+    interrupt::Handler,
     memory::{
         pressure::Reclaim,
         Bo,
@@ -68,10 +69,9 @@ use crate::{
         Memory,
         Object, //
     },
-    running::{
-        Handler,
-        Running, //
-    },
+    recovery::Herald,
+    running::Running,
+    watchdog::Keeper,
 };
 
 /// The DRM driver of family `F`.
@@ -216,7 +216,8 @@ pub struct Bound<'a, F: Family> {
     #[pin]
     irq: irq::ThreadedRegistration<'a, Handler<'a, F>>,
     vectors: pci::IrqVectorRegistration<'a>,
-    _active: Active<Running<'a, F>>,
+    _keeper: Active<Keeper<'a, F>>,
+    _herald: Active<Herald<'a, F>>,
     running: Arc<Running<'a, F>>,
     _master: bus::Master<'a>,
     _enabled: bus::Enabled<'a>,
@@ -237,11 +238,19 @@ impl<F: Family> pci::Driver for Pci<F> {
             let (board, layout) = F::identify(pdev, chip)?;
             let memory = Memory::new(&layout)?;
             let worker = Worker::new(F::NAME)?;
+            let herald = Worker::new(F::NAME)?;
             let dev = drm::UnregisteredDevice::<Driver<F>>::new(pdev, Shared::new(memory.clone()))?;
             F::tables().install(&dev)?;
             let master = bus::Master::new(pdev);
             let running = Arc::pin_init(
-                Running::new(pdev, (&*dev).into(), board, &memory, worker.clone()),
+                Running::new(
+                    pdev,
+                    (&*dev).into(),
+                    board,
+                    &memory,
+                    worker.clone(),
+                    herald.clone(),
+                ),
                 GFP_KERNEL,
             )?;
 
@@ -250,7 +259,9 @@ impl<F: Family> pci::Driver for Pci<F> {
                 _master: master,
                 running,
                 // SAFETY: The only attachment of the worker, dropped with the driver data.
-                _active: unsafe { worker.attach(running.clone()) },
+                _keeper: unsafe { worker.attach(Arc::new(Keeper(running.clone()), GFP_KERNEL)?) },
+                // SAFETY: As above.
+                _herald: unsafe { herald.attach(Arc::new(Herald(running.clone()), GFP_KERNEL)?) },
                 vectors: pdev.alloc_irq_vectors(1, 1, F::irq_types(chip))?,
                 irq <- {
                     running.gpu().interrupt(vectors.irq_type());

@@ -11,7 +11,9 @@
 //! 3. [`Family::bring_up`]: page table, microcode, rings, ring test; the result is the [`Gpu`];
 //! 4. the generic driver requests the interrupt, runs a fence and an indirect buffer through every ring,
 //!    and registers the DRM device;
-//! 5. at unbind, or when a ring hangs: [`Gpu::quiesce`]. After it the chip touches no memory any more, so
+//! 5. when a ring hangs: [`Gpu::quiesce`], then [`Gpu::reset`], after which the jobs of the innocent are put on the
+//!    rings again;
+//! 6. at unbind, or when resetting does not help: [`Gpu::quiesce`]. After it the chip touches no memory any more, so
 //!    that fences can be signalled with an error and pages given back.
 //!
 //! All methods may sleep unless they say otherwise. Nothing here is called with a reservation lock held
@@ -129,6 +131,18 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// no [`Slot`] outstanding. Not concurrently with itself.
     fn quiesce(&self);
 
+    /// Starts again after [`Gpu::quiesce`]: engines reset, rings empty and tested, interrupts off. Memory and page
+    /// table keep their content, and [`Ring::completed`] its number.
+    ///
+    /// At most 500 ms, also on a device that answers all ones or hangs. Allocates nothing: fences wait for it. Called
+    /// with no [`Slot`] outstanding. Not concurrently with itself or `quiesce`.
+    ///
+    /// # Errors
+    ///
+    /// `ENODEV` if the device does not answer, any other if it does not work afterwards: trying again may help. Each
+    /// after one line in the log.
+    fn reset(&self) -> Result;
+
     /// Writes into `out` the commands for ring 0 that fill `len` bytes at `dst` with `value`; returns the
     /// number of dwords. `dst` and `len` are multiples of 4096.
     ///
@@ -204,8 +218,8 @@ pub trait Ring: Send + Sync {
 
     /// Locks the ring and makes room for `dwords`, wrap rule included.
     ///
-    /// Takes no memory and no MMIO access: the read pointer comes from write-back memory. Sleeps for the
-    /// lock only.
+    /// Takes no memory, and no MMIO access unless the ring seems full: the read pointer comes from write-back memory.
+    /// Sleeps for the lock only.
     ///
     /// # Errors
     ///
@@ -216,6 +230,10 @@ pub trait Ring: Send + Sync {
     ///
     /// Any context, hard interrupt included. 0 before the first.
     fn completed(&self) -> u32;
+
+    /// As [`Ring::completed`], but asks the chip, for when its report got lost on the way to memory. `None` if the
+    /// device does not answer.
+    fn completed_slow(&self) -> Option<u32>;
 }
 
 /// A reserved stretch of a ring. Nothing reaches the GPU before [`Slot::kick`]; dropping it takes it back.

@@ -8,7 +8,9 @@
 //!
 //! - [`family`]: the seams;
 //! - [`driver`]: PCI and DRM driver, probe and unbind order;
-//! - [`running`]: a GPU that runs: interrupt, worker, watchdog;
+//! - [`running`]: a GPU that runs;
+//! - [`interrupt`], [`watchdog`]: who notices what it has done, or has not;
+//! - [`recovery`]: what happens when it hangs;
 //! - [`context`]: what is remembered about a client's work;
 //! - [`submit`]: the way of a submission from user words to the ring;
 //! - [`timeline`]: the fences of a ring;
@@ -24,13 +26,16 @@ pub mod context;
 pub mod corner;
 pub mod driver;
 pub mod family;
+pub mod interrupt;
 pub mod lock;
 pub mod memory;
 pub mod portable;
 pub mod radeon;
+pub mod recovery;
 pub mod running;
 pub mod submit;
 pub mod timeline;
+pub mod watchdog;
 
 /// Every module needs an entry point; a library has nothing to do in it.
 struct Library;

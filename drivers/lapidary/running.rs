@@ -12,26 +12,25 @@
 //!
 //! None of them reads a register to see how far the ring is.
 //!
-//! The worker is also the **watchdog**. A ring on which no job completes for `hang_ms` milliseconds hangs: the GPU
-//! is stopped, all pending fences signal with `EIO`, the reset counter goes up, and new work is refused with
-//! `EBUSY`. And it is the **fallback** for interrupts that get lost: it signals the fences that the interrupt should
-//! have signalled, says so once, and counts them.
+//! The worker is also the [`watchdog`](crate::watchdog): it finds interrupts and reports that got lost, and rings that
+//! hang, and has the GPU reset then ([`recovery`](crate::recovery)). Only when that fails the GPU is stopped for good:
+//! all pending fences signal with `EIO`, and new work is refused with `EBUSY`.
+//!
+//! # The gate
+//!
+//! A reset, or putting the machine to sleep, needs rings that nobody is writing to. [`Running::pause`] sees to that:
+//! submissions wait, interruptibly, until [`Running::unpause`]. What is under way goes on.
 
 use kernel::{
-    device, drm, irq, pci,
+    device, drm, pci,
     prelude::*,
     sync::{
         aref::ARef,
-        atomic::{
-            Acquire,
-            Atomic,
-            Relaxed,
-            Release, //
-        },
         Arc,
         Mutex, //
     },
     time::{
+        delay::fsleep,
         Delta,
         Instant,
         Monotonic,
@@ -42,24 +41,20 @@ use kernel::{
 use crate::{
     corner::{
         fence::Signalling,
-        workqueue::{
-            Run,
-            Worker, //
-        },
+        workqueue::Worker, //
     },
     driver::{
         Driver,
         Shared, //
     },
     family::{
-        Event,
         Family,
         Gpu,
-        Ring,
-        TopHalf, //
+        Ring, //
     },
     lock::shared_mutex,
     memory::Memory,
+    recovery::News,
     submit::{
         kernel_stream::KernelStream,
         lane::Lane,
@@ -69,55 +64,41 @@ use crate::{
         }, //
     },
     timeline::JOBS,
+    watchdog::Watchdog,
 };
 
 /// How often the worker looks while jobs are under way, in milliseconds.
-const TICK_MS: u32 = 100;
-/// How often while interrupts get lost.
-const POLL_MS: u32 = 5;
-/// How long the worker leaves a completed fence to the interrupt.
-const GRACE_MS: u32 = 500;
+pub(crate) const TICK_MS: u32 = 100;
 /// What the self-test fills its page with.
 const TEST_VALUE: u32 = 0x1a91_da47;
-/// Faults that are printed, per device.
-const FAULTS_PRINTED: u32 = 8;
 
-type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
+pub(crate) type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
 
 /// What proves streams for family `F`.
 pub type IsolationOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Isolation;
 
-/// What the worker remembers about a ring from one look to the next.
-#[derive(Clone, Copy)]
-struct Watch {
-    /// Since when the ring is where it is.
-    since: Instant<Monotonic>,
-    /// Jobs done at that time; `None` if the ring was idle.
-    at: Option<u64>,
-    /// A completed fence that the interrupt should signal was first seen with this number of jobs done.
-    sighted: Option<(u64, Instant<Monotonic>)>,
-}
-
 /// A running GPU.
 #[pin_data(PinnedDrop)]
 pub struct Running<'a, F: Family> {
-    pdev: &'a pci::Device<device::Bound>,
-    dev: ARef<drm::Device<Driver<F>>>,
-    lanes: KVec<Pin<KBox<Lane<F>>>>,
+    pub(crate) pdev: &'a pci::Device<device::Bound>,
+    pub(crate) dev: ARef<drm::Device<Driver<F>>>,
+    pub(crate) lanes: KVec<Pin<KBox<Lane<F>>>>,
     #[pin]
-    gpu: F::Gpu<'a>,
-    worker: Arc<Worker>,
+    pub(crate) gpu: F::Gpu<'a>,
+    pub(crate) worker: Arc<Worker>,
     /// Memory for submissions.
     #[pin]
     stash: Stash<F, IsolationOf<'a, F>>,
     #[pin]
-    watches: Mutex<KVec<Watch>>,
-    /// Interrupts get lost; until one arrives again.
-    lost: Atomic<bool>,
-    faults: Atomic<u32>,
-    /// The GPU has been stopped for good.
+    pub(crate) watchdog: Watchdog,
+    /// What has happened and not been made known yet.
     #[pin]
-    stopped: Mutex<bool>,
+    pub(crate) news: Mutex<Option<News>>,
+    /// Makes it known.
+    pub(crate) herald: Arc<Worker>,
+    /// The GPU has been stopped for good. Whoever holds this lock starts, stops or arms it.
+    #[pin]
+    pub(crate) stopped: Mutex<bool>,
 }
 
 impl<'a, F: Family> Running<'a, F> {
@@ -128,6 +109,7 @@ impl<'a, F: Family> Running<'a, F> {
         board: F::Board<'a>,
         memory: &'n Memory,
         worker: Arc<Worker>,
+        herald: Arc<Worker>,
     ) -> impl PinInit<Self, Error> + use<'a, 'n, F>
     where
         'a: 'n,
@@ -139,26 +121,11 @@ impl<'a, F: Family> Running<'a, F> {
             lanes: Self::lanes(pdev, &gpu, memory, &worker)
                 // The ring runs already.
                 .inspect_err(|_| gpu.quiesce())?,
-            watches <- shared_mutex!({
-                let mut watches = KVec::new();
-                for _ in 0..lanes.len() {
-                    watches
-                        .push(
-                            Watch {
-                                since: Instant::now(),
-                                at: None,
-                                sighted: None,
-                            },
-                            GFP_KERNEL,
-                        )
-                        .inspect_err(|_| gpu.quiesce())?;
-                }
-                watches
-            }, "running.watches"),
+            watchdog <- Watchdog::new(lanes.len()).inspect_err(|_| gpu.quiesce())?,
             worker,
             stash <- Stash::new(),
-            lost: Atomic::new(false),
-            faults: Atomic::new(0),
+            news <- shared_mutex!(None, "running.news"),
+            herald,
             stopped <- shared_mutex!(false, "running.stopped"),
         }? Error)
     }
@@ -206,7 +173,7 @@ impl<'a, F: Family> Running<'a, F> {
         Some((self.gpu.rings().get(index)?, self.lanes.get(index)?))
     }
 
-    fn rings(&self) -> impl Iterator<Item = (&RingOf<'a, F>, &Lane<F>)> {
+    pub(crate) fn rings(&self) -> impl Iterator<Item = (&RingOf<'a, F>, &Lane<F>)> {
         self.gpu
             .rings()
             .iter()
@@ -291,7 +258,7 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// Lets the interrupt through exactly while somebody waits.
-    fn arm(&self) {
+    pub(crate) fn arm(&self) {
         let stopped = self.stopped.lock();
         if *stopped {
             return;
@@ -303,81 +270,18 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// One look of the worker at ring `index`; says after how many milliseconds to look again.
-    fn tend(&self, index: usize, ring: &RingOf<'a, F>, lane: &Lane<F>) -> Option<u32> {
-        let signalling = Signalling::begin();
-        let timeline = lane.timeline();
-        let completed = ring.completed();
-        let mut watches = self.watches.lock();
-        let watch = watches.get_mut(index)?;
-        let mut next = TICK_MS;
-
-        let overdue = timeline.overdue(completed);
-        let done = timeline.progress().signalled;
-        if overdue == 0 || !self.gpu.is_armed() {
-            watch.sighted = None;
-            timeline.process(completed);
-        } else if self.lost.load(Relaxed) {
-            self.poll(overdue);
-            timeline.process(completed);
-        } else {
-            match watch.sighted {
-                Some((at, since)) if at == done => {
-                    if since.elapsed().as_millis() >= i64::from(GRACE_MS) {
-                        self.lost.store(true, Relaxed);
-                        watch.sighted = None;
-                        self.poll(overdue);
-                        timeline.process(completed);
-                    }
-                }
-                _ => watch.sighted = Some((done, Instant::now())),
-            }
-            next = GRACE_MS;
-        }
-        if self.lost.load(Relaxed) && timeline.is_wanted() {
-            next = POLL_MS;
-        }
-
-        let progress = timeline.progress();
-        if !progress.busy() {
-            watch.at = None;
-            return None;
-        }
-        if watch.at != Some(progress.signalled) || overdue != 0 {
-            // It gets on, whether its fences have signalled by now or are left to the interrupt.
-            watch.at = Some(progress.signalled);
-            watch.since = Instant::now();
-        } else if watch.since.elapsed() > Delta::from_millis(i64::from(crate::hang_ms())) {
-            drop(watches);
-            dev_err!(
-                self.pdev,
-                "ring {} hung: fence {} of {} did not complete in {} ms, the GPU is stopped\n",
-                index,
-                progress.signalled + 1,
-                progress.committed,
-                crate::hang_ms()
-            );
-            self.shared().count_reset();
-            self.stop(EBUSY, EIO);
-            return None;
-        }
-        drop(signalling);
-        Some(next)
-    }
-
-    /// `fences` that somebody waits for were found by looking.
-    fn poll(&self, fences: u64) {
-        if self.shared().count_polled(fences) {
-            dev_warn!(self.pdev, "interrupts are lost: polling for fences\n");
-        }
-    }
-
     /// Stops the GPU for good: new work is refused with `refusal`, pending fences signal with `result`.
     ///
     /// When it returns no fence is pending and the GPU accesses no memory. A second call only changes the refusal.
     pub(crate) fn stop(&self, refusal: Error, result: Error) {
         let signalling = Signalling::begin();
-        let mut stopped = self.stopped.lock();
+        self.stop_locked(&mut self.stopped.lock(), refusal, result);
+        drop(signalling);
+        self.worker.hasten();
+    }
+
+    /// As [`Running::stop`], for whoever has locked the flag and is in a signalling section.
+    pub(crate) fn stop_locked(&self, stopped: &mut bool, refusal: Error, result: Error) {
         for lane in self.lanes.iter() {
             lane.timeline().close(refusal);
             // Whoever was on the way to the ring is through; nobody comes after him.
@@ -392,9 +296,44 @@ impl<'a, F: Family> Running<'a, F> {
         for lane in self.lanes.iter() {
             lane.timeline().fail(result);
         }
-        drop(stopped);
-        drop(signalling);
-        self.worker.hasten();
+    }
+
+    /// Waits until no job is under way; says whether that is so after `timeout` milliseconds. The watchdog goes on: jobs
+    /// that hang are ended by it.
+    ///
+    /// Only while nobody submits ([`Running::pause`]) it stays so.
+    pub fn wait_idle(&self, timeout: Msecs) -> bool {
+        let begin = Instant::<Monotonic>::now();
+        let busy = |lane: &Pin<KBox<Lane<F>>>| lane.timeline().progress().busy();
+        loop {
+            self.look();
+            if !self.lanes.iter().any(busy) {
+                return true;
+            }
+            if begin.elapsed().as_millis() >= i64::from(timeout) {
+                return false;
+            }
+            fsleep(Delta::from_millis(1));
+        }
+    }
+
+    /// Lets no new job begin, the kernel's own included: whoever wants to submit waits until [`Running::unpause`], for
+    /// at most 30 s. When it returns nobody is on the way to a ring. May be called several times.
+    ///
+    /// Sleeps for as long as somebody needs from having room on the ring to using it. Allocates nothing.
+    pub fn pause(&self) {
+        for lane in self.lanes.iter() {
+            lane.timeline().hold();
+            // Whoever was on the way to the ring is through.
+            drop(lane.pool().lock());
+        }
+    }
+
+    /// Takes one [`Running::pause`] back.
+    pub fn unpause(&self) {
+        for lane in self.lanes.iter() {
+            lane.timeline().release();
+        }
     }
 
     /// Drops what finished jobs held. The worker does not run.
@@ -415,79 +354,5 @@ impl<F: Family> PinnedDrop for Running<'_, F> {
                 .lock()
                 .unmap(&self.shared().memory, self.gpu.space());
         }
-    }
-}
-
-impl<F: Family> Run for Running<'_, F> {
-    fn run(&self) {
-        let mut next = None;
-        for (index, (ring, lane)) in self.rings().enumerate() {
-            let soon = self.tend(index, ring, lane);
-            next = match (next, soon) {
-                (Some(a), Some(b)) => Some(u32::min(a, b)),
-                (a, b) => a.or(b),
-            };
-        }
-        self.arm();
-        self.reap();
-        if let Some(next) = next {
-            self.worker.queue(next);
-        }
-    }
-}
-
-/// The interrupt handler of a running GPU.
-pub struct Handler<'a, F: Family> {
-    running: Arc<Running<'a, F>>,
-    /// What the family has reported in the present round.
-    hung: Atomic<bool>,
-}
-
-impl<'a, F: Family> Handler<'a, F> {
-    pub(crate) fn new(running: Arc<Running<'a, F>>) -> Self {
-        Self {
-            running,
-            hung: Atomic::new(false),
-        }
-    }
-}
-
-impl<F: Family> irq::ThreadedHandler for Handler<'_, F> {
-    fn handle(&self) -> irq::ThreadedIrqReturn {
-        match self.running.gpu.top_half() {
-            TopHalf::NotMine => irq::ThreadedIrqReturn::None,
-            TopHalf::Handled => irq::ThreadedIrqReturn::Handled,
-            TopHalf::Wake => irq::ThreadedIrqReturn::WakeThread,
-        }
-    }
-
-    fn handle_threaded(&self) -> irq::IrqReturn {
-        let running = &*self.running;
-        let signalling = Signalling::begin();
-        running.gpu.drain(&mut |event| match event {
-            Event::Fence(index) => {
-                if let Some((ring, lane)) = running.ring(index) {
-                    if lane.timeline().process(ring.completed()).1 != 0 {
-                        running.lost.store(false, Relaxed);
-                    }
-                }
-            }
-            Event::Fault { vmid, addr } => {
-                if running.faults.fetch_add(1, Relaxed) < FAULTS_PRINTED {
-                    dev_err!(running.pdev, "GPU fault at {:#x}, space {}\n", addr, vmid);
-                }
-            }
-            Event::Hang(_) => self.hung.store(true, Release),
-        });
-        running.arm();
-        drop(signalling);
-        if self.hung.load(Acquire) {
-            dev_err!(running.pdev, "the GPU reports a hang and is stopped\n");
-            self.hung.store(false, Release);
-            running.shared().count_reset();
-            running.stop(EBUSY, EIO);
-        }
-        running.worker.hasten();
-        irq::IrqReturn::Handled
     }
 }

@@ -11,7 +11,8 @@
 //!
 //! Jobs up to `signalled` are done and their fences have signalled; up to `dropped` what they held has been
 //! given back. The records of the jobs between `dropped` and `committed` lie in an array made beforehand, so that
-//! nothing from commit to retirement allocates.
+//! nothing from commit to retirement allocates. A record also says how the job is executed: when the hardware has been
+//! reset, jobs under way are executed again ([`replay`]).
 //!
 //! The hardware number has 32 bits, fences have 64: the number read is extended by what has been committed, and
 //! a number that cannot be (a device that answers all ones) is ignored.
@@ -27,6 +28,10 @@ use kernel::{
             Relaxed,
             Release, //
         },
+        lock::{
+            spinlock::SpinLockBackend,
+            Guard, //
+        },
         Arc,
         CondVar,
         CondVarTimeoutResult,
@@ -35,6 +40,7 @@ use kernel::{
     time::{
         msecs_to_jiffies,
         Instant,
+        Jiffies,
         Monotonic,
         Msecs, //
     },
@@ -56,6 +62,8 @@ use crate::{
     portable::busy::Busy,
 };
 
+mod replay;
+
 /// The most jobs of one ring that may be under way.
 pub const JOBS: u64 = 256;
 
@@ -65,6 +73,8 @@ pub trait Kind: Send + Sync + 'static {
     const DRIVER: &'static CStr;
     /// What a job holds until it is done.
     type Load: Default + Send;
+    /// How a job is put on the ring.
+    type Command: Copy + Send;
 
     /// A load that holds nothing. What it has memory for, jobs can hold without allocating any.
     fn load() -> Result<Self::Load>;
@@ -81,6 +91,18 @@ struct Record<K: Kind> {
     fence: DriverFence<Timeline<K>>,
     /// Where the job's indirect buffer ends, see [`Timeline::wait_for_room`].
     mark: u64,
+    command: K::Command,
+    /// How often the ring has hung in this job.
+    hangs: u32,
+    /// An error if the job is not to be executed any more: its fence gets that when its turn comes.
+    verdict: Result,
+}
+
+impl<K: Kind> Record<K> {
+    /// Signals the fence of a job that is done, or has got an error.
+    fn signal(self) {
+        self.fence.signal(self.verdict);
+    }
 }
 
 struct State<K: Kind> {
@@ -96,6 +118,8 @@ struct State<K: Kind> {
     busy: Busy,
     /// No new jobs, for this reason.
     closed: Option<Error>,
+    /// No new jobs for now, so many times.
+    holds: u32,
 }
 
 /// How far a timeline has come.
@@ -175,6 +199,7 @@ impl<K: Kind> Timeline<K> {
                         mark: 0,
                         busy: Busy::default(),
                         closed: None,
+                        holds: 0,
                     },
                     "timeline.state",
                 ),
@@ -218,18 +243,18 @@ impl<K: Kind> Timeline<K> {
     /// which number that job has. `completed` asks for the number that the hardware has written last.
     ///
     /// Whoever commits to this timeline excludes others from before this call until after
-    /// [`Timeline::commit`]: then there is room for one job, and it has this number.
+    /// [`Timeline::commit`]: then there is room for one job, and it has this number. `None` if the timeline is on hold:
+    /// the caller lets others in again, goes on with [`Timeline::wait_while_held`], and begins anew.
     ///
     /// # Errors
     ///
-    /// Why the timeline was closed; `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
+    /// Why the timeline was closed; `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is `left`.
     pub fn wait_for_room(
         &self,
-        timeout: Msecs,
+        left: &mut Jiffies,
         completed: impl Fn() -> u32,
         mut fits: impl FnMut(u64) -> bool,
-    ) -> Result<u64> {
-        let mut left = msecs_to_jiffies(timeout);
+    ) -> Result<Option<u64>> {
         let mut state = self.state.lock();
         // Signalling what is done is the worker's task. Only if that is late, whoever is in need does it.
         if state.committed - state.dropped > JOBS / 4 || !fits(state.mark) {
@@ -241,8 +266,11 @@ impl<K: Kind> Timeline<K> {
             if let Some(error) = state.closed {
                 return Err(error);
             }
+            if state.holds != 0 {
+                return Ok(None);
+            }
             if state.committed - state.dropped < JOBS && fits(state.mark) {
-                return Ok(state.committed + 1);
+                return Ok(Some(state.committed + 1));
             }
             let pending = state.committed - state.signalled;
             if pending == JOBS || !fits(state.mark) {
@@ -252,12 +280,48 @@ impl<K: Kind> Timeline<K> {
             } else {
                 self.worker.hasten();
             }
-            left = match self.moved.wait_interruptible_timeout(&mut state, left) {
-                CondVarTimeoutResult::Woken { jiffies } => jiffies,
-                CondVarTimeoutResult::Signal { .. } => return Err(ERESTARTSYS),
-                CondVarTimeoutResult::Timeout => return Err(EBUSY),
-            };
+            self.wait(&mut state, left)?;
         }
+    }
+
+    /// Waits until the timeline is not on hold.
+    ///
+    /// # Errors
+    ///
+    /// As [`Timeline::wait_for_room`].
+    pub fn wait_while_held(&self, left: &mut Jiffies) -> Result {
+        let mut state = self.state.lock();
+        while state.holds != 0 {
+            if let Some(error) = state.closed {
+                return Err(error);
+            }
+            self.wait(&mut state, left)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until something has changed.
+    fn wait(&self, state: &mut Guard<'_, State<K>, SpinLockBackend>, left: &mut Jiffies) -> Result {
+        *left = match self.moved.wait_interruptible_timeout(state, *left) {
+            CondVarTimeoutResult::Woken { jiffies } => jiffies,
+            CondVarTimeoutResult::Signal { .. } => return Err(ERESTARTSYS),
+            CondVarTimeoutResult::Timeout => return Err(EBUSY),
+        };
+        Ok(())
+    }
+
+    /// Lets no new job begin until [`Timeline::release`] has been called as often.
+    pub fn hold(&self) {
+        self.state.lock().holds += 1;
+        self.moved.notify_all();
+    }
+
+    /// Takes one [`Timeline::hold`] back.
+    pub fn release(&self) {
+        let mut state = self.state.lock();
+        state.holds = state.holds.saturating_sub(1);
+        drop(state);
+        self.moved.notify_all();
     }
 
     /// How many jobs have been dropped.
@@ -283,11 +347,7 @@ impl<K: Kind> Timeline<K> {
             } else {
                 self.worker.hasten();
             }
-            left = match self.moved.wait_interruptible_timeout(&mut state, left) {
-                CondVarTimeoutResult::Woken { jiffies } => jiffies,
-                CondVarTimeoutResult::Signal { .. } => return Err(ERESTARTSYS),
-                CondVarTimeoutResult::Timeout => return Err(EBUSY),
-            };
+            self.wait(&mut state, &mut left)?;
         }
         Ok(true)
     }
@@ -300,8 +360,15 @@ impl<K: Kind> Timeline<K> {
     /// Puts the next job on record. `load` puts what the job holds into a load that holds nothing; it is called with a
     /// spinlock held.
     ///
-    /// There is room, by [`Timeline::wait_for_room`]. `mark` is not below that of the job before.
-    pub fn commit(&self, fence: DriverFence<Self>, mark: u64, load: impl FnOnce(&mut K::Load)) {
+    /// There is room, by [`Timeline::wait_for_room`]. `mark` is not below that of the job before. By `command` the job
+    /// can be executed again, as long as its fence has not signalled.
+    pub fn commit(
+        &self,
+        fence: DriverFence<Self>,
+        mark: u64,
+        command: K::Command,
+        load: impl FnOnce(&mut K::Load),
+    ) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         if state.committed == state.signalled {
@@ -314,7 +381,13 @@ impl<K: Kind> Timeline<K> {
             load(slot);
         }
         if let Some(slot) = state.records.get_mut(index) {
-            *slot = Some(Record { fence, mark });
+            *slot = Some(Record {
+                fence,
+                mark,
+                command,
+                hangs: 0,
+                verdict: Ok(()),
+            });
         }
     }
 
@@ -337,7 +410,7 @@ impl<K: Kind> Timeline<K> {
             signalled += 1;
             drop(state);
             if let Some(record) = record {
-                record.fence.signal(Ok(()));
+                record.signal();
             }
         }
         (signalled, waited)
@@ -380,7 +453,7 @@ impl<K: Kind> Timeline<K> {
         self.moved.notify_all();
     }
 
-    /// Signals all jobs under way with `error`. The hardware does not execute them any more.
+    /// Signals all jobs under way with `error`, unless they have got another already. The hardware does not execute them any more.
     pub fn fail(&self, error: Error) {
         loop {
             let mut state = self.state.lock();
@@ -389,8 +462,9 @@ impl<K: Kind> Timeline<K> {
             }
             let record = Self::next(&mut state, self.now(), 1);
             drop(state);
-            if let Some(record) = record {
-                record.fence.signal(Err(error));
+            if let Some(mut record) = record {
+                record.verdict = record.verdict.and(Err(error));
+                record.signal();
             }
         }
     }
@@ -432,6 +506,7 @@ mod tests {
     impl Kind for Test {
         const DRIVER: &'static CStr = c"kunit";
         type Load = Option<Arc<u32>>;
+        type Command = u32;
 
         fn load() -> Result<Self::Load> {
             Ok(None)
@@ -448,12 +523,20 @@ mod tests {
         Timeline::new(Worker::new(c"lapidary-kunit")?)
     }
 
+    /// The number of the next job, if there is room for it within 10 ms.
+    fn room(timeline: &Timeline<Test>, completed: u32) -> Result<u64> {
+        let mut left = msecs_to_jiffies(10);
+        timeline
+            .wait_for_room(&mut left, || completed, |_| true)?
+            .ok_or(EAGAIN)
+    }
+
     fn commit(timeline: &Arc<Timeline<Test>>, load: &Arc<u32>) -> Result<ARef<Fence>> {
         let unborn = timeline.unborn()?;
-        let seqno = timeline.wait_for_room(1, || 0, |_| true)?;
+        let seqno = room(timeline, 0)?;
         let own = timeline.start(unborn, seqno);
         let fence = own.fence().clone();
-        timeline.commit(own, 0, |slot| {
+        timeline.commit(own, 0, 10 * seqno as u32, |slot| {
             assert!(slot.is_none());
             *slot = Some(load.clone());
         });
@@ -500,7 +583,7 @@ mod tests {
         timeline.fail(EIO);
         assert!(first.result() == Some(Ok(())));
         assert!(second.result() == Some(Err(EIO)));
-        assert!(timeline.wait_for_room(1, || 0, |_| true) == Err(EBUSY));
+        assert!(room(&timeline, 0) == Err(EBUSY));
         Ok(())
     }
 
@@ -522,15 +605,37 @@ mod tests {
         for _ in 0..JOBS {
             commit(&timeline, &load)?;
         }
-        assert!(timeline.wait_for_room(10, || 0, |_| true) == Err(EBUSY));
+        assert!(room(&timeline, 0) == Err(EBUSY));
         // Three are done, which is seen on the way, but they have not been dropped.
-        assert!(timeline.wait_for_room(10, || 3, |_| true) == Err(EBUSY));
+        assert!(room(&timeline, 3) == Err(EBUSY));
         assert!(timeline.progress().signalled == 3);
         timeline.reap();
-        assert!(timeline.wait_for_room(10, || 3, |_| true) == Ok(JOBS + 1));
-        assert!(timeline.wait_for_room(10, || 3, |_| false) == Err(EBUSY));
+        assert!(room(&timeline, 3) == Ok(JOBS + 1));
+        let mut left = msecs_to_jiffies(10);
+        assert!(timeline.wait_for_room(&mut left, || 3, |_| false) == Err(EBUSY));
         timeline.fail(ENODEV);
         timeline.reap();
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_begins_on_hold() -> Result {
+        let timeline = timeline()?;
+        timeline.hold();
+        timeline.hold();
+        assert!(room(&timeline, 0) == Err(EAGAIN));
+        timeline.release();
+        let mut left = msecs_to_jiffies(10);
+        assert!(timeline.wait_while_held(&mut left) == Err(EBUSY));
+        timeline.release();
+        let mut left = msecs_to_jiffies(10);
+        assert!(timeline.wait_while_held(&mut left) == Ok(()));
+        assert!(room(&timeline, 0) == Ok(1));
+        // Closing ends the wait.
+        timeline.hold();
+        timeline.close(ENODEV);
+        assert!(timeline.wait_while_held(&mut left) == Err(ENODEV));
+        assert!(room(&timeline, 0) == Err(ENODEV));
         Ok(())
     }
 

@@ -7,7 +7,8 @@
 //! halves (R5xx 4.12), and can be read back (R5xx 4.13), which is done here: a word that did not
 //! arrive would show much later, as a packet that does something else.
 //!
-//! The engines have to be idle, and the command processor stopped.
+//! The engines have to be idle, and the command processor stopped. The image stays in memory: it is loaded again after
+//! every reset, when asking user space for it is out of the question.
 
 use kernel::{
     device::Device,
@@ -32,17 +33,20 @@ use crate::{
 /// Name of the image, as in linux-firmware.
 const IMAGE: &CStr = c"radeon/R520_cp.bin";
 
-/// Gets the image from user space, loads it, and compares what was loaded.
+/// The image, which has the right form.
+pub(crate) struct Image(Firmware);
+
+/// Gets the image from user space.
 ///
 /// # Errors
 ///
-/// What the firmware loader reports; `EINVAL` for an image of the wrong form; `EIO` if the memory
-/// does not hold what was written. Each after one line in the log.
-pub(crate) fn load(dev: &Device, window: Window<'_>) -> Result {
+/// What the firmware loader reports; `EINVAL` for an image of the wrong form. Each after one line
+/// in the log.
+pub(crate) fn get(dev: &Device) -> Result<Image> {
     // The loader's own message would be a second one.
     let image = Firmware::request_nowarn(IMAGE, dev)
         .inspect_err(|_| dev_err!(dev, "CP firmware {} not found\n", IMAGE))?;
-    let microcode = Microcode::new(image.data()).map_err(|error| {
+    Microcode::new(image.data()).map_err(|error| {
         match error {
             Error::Size { found } => dev_err!(
                 dev,
@@ -60,7 +64,17 @@ pub(crate) fn load(dev: &Device, window: Window<'_>) -> Result {
         }
         EINVAL
     })?;
+    dev_info!(dev, "CP firmware {}, {} words\n", IMAGE, WORDS);
+    Ok(Image(image))
+}
 
+/// Loads the image and compares what was loaded. Allocates nothing.
+///
+/// # Errors
+///
+/// `EIO` if the memory does not hold what was written, after one line in the log.
+pub(crate) fn load(dev: &Device, window: Window<'_>, image: &Image) -> Result {
+    let microcode = Microcode::new(image.0.data()).map_err(|_| EINVAL)?;
     write(window, &microcode);
     verify(window, &microcode).map_err(|(index, high, low)| {
         dev_err!(
@@ -71,9 +85,7 @@ pub(crate) fn load(dev: &Device, window: Window<'_>) -> Result {
             low
         );
         EIO
-    })?;
-    dev_info!(dev, "CP firmware {}, {} words\n", IMAGE, WORDS);
-    Ok(())
+    })
 }
 
 /// Writes all words. The address moves on with each low half.

@@ -3,6 +3,10 @@
 //! A running chip: bring-up in order, and the seams to the generic driver.
 
 use kernel::{
+    device::{
+        Bound,
+        Device, //
+    },
     io::IoBase,
     pci,
     prelude::*, //
@@ -25,6 +29,7 @@ use lapidary::{
 };
 
 use crate::{
+    chip::Chip,
     cp,
     firmware,
     gart::{
@@ -64,13 +69,19 @@ use crate::{
 #[pin_data]
 pub(crate) struct Gpu<'a> {
     running: Running<'a>,
+    pub(crate) dev: &'a Device<Bound>,
+    pub(crate) chip: &'static dyn Chip,
+    /// What the command processor executes.
+    pub(crate) microcode: firmware::Image,
+    /// Where the command processor finds the ring.
+    pub(crate) setup: cp::Setup,
     irq: Irq<'a>,
     isolation: Isolation,
     pub(crate) pipes: Pipes,
     /// The card's video BIOS, if it has one.
     pub(crate) bios: Option<Pin<KBox<Bios>>>,
     #[pin]
-    ring: Ring<'a>,
+    pub(crate) ring: Ring<'a>,
     #[pin]
     gart: Gart<'a>,
     /// Where the ring lies in the window on system memory.
@@ -146,22 +157,36 @@ pub(crate) fn bring_up<'a, 'm>(
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
             bios,
             gart <- Gart::new(window, &layout.gtt, table.start(), zeros, view)?,
-            _: { firmware::load(dev, window)? },
+            microcode: firmware::get(dev)?,
+            _: { firmware::load(dev, window, microcode)? },
             ring <- Ring::new(dev, window),
             _: {
                 let first = (place.start() - layout.gtt.start) / pte::PAGE_SIZE;
                 map_ring(&gart, &ring, first)?;
             },
+            setup: ring.setup(place.start())?,
             running: {
-                cp::start(window, &ring.setup(place.start())?)?;
+                cp::start(window, setup)?;
                 Running(window)
             },
-            _: { selftest::run(dev, chip, window, &ring, pipes.pixel)? },
+            _: {
+                selftest::run(dev, chip, window, &ring, pipes.pixel)?;
+                dev_info!(dev, "ring test passed\n");
+            },
+            dev,
+            chip,
             isolation: Isolation::new(chipset, pipes),
             _table: table,
             _place: place,
         }? Error))
     })
+}
+
+impl<'a> Gpu<'a> {
+    /// The registers.
+    pub(crate) fn window(&self) -> Window<'a> {
+        self.running.0
+    }
 }
 
 /// Maps the ring's memory for the chip, from entry `first` of the page table on.
@@ -196,6 +221,11 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
     fn quiesce(&self) {
         self.irq.off();
         cp::stop(self.running.0);
+    }
+
+    fn reset(&self) -> Result {
+        self.irq.off();
+        self.restart()
     }
 
     fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<usize> {

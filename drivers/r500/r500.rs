@@ -66,6 +66,7 @@ mod portable;
 mod post;
 mod probe;
 mod regs;
+mod reset;
 mod ring;
 mod selftest;
 mod state;

@@ -24,6 +24,7 @@ use kernel::{
     io::{
         io_read,
         io_write,
+        register::Array,
         Io, //
     },
     new_mutex,
@@ -55,6 +56,7 @@ use crate::{
         emit,
         pm4, //
     },
+    probe::is_dead,
     regs::{
         mmio::*,
         Window, //
@@ -225,6 +227,19 @@ impl<'a> Ring<'a> {
         self.report(READ_POINTER)
     }
 
+    /// The ring is empty, and its pointers are zero: the CP has been stopped.
+    ///
+    /// What it has reported about the ring test is forgotten, the number of the last fence is not.
+    pub(crate) fn empty(&self) {
+        let mut write = self.write.lock();
+        write.at = 0;
+        for index in [READ_POINTER, SCRATCH + TEST as usize] {
+            let clear = || Ok::<(), Error>(io_write!(self.reports, [try: index], 0));
+            // Both are constants inside the page.
+            let _ = clear();
+        }
+    }
+
     /// Position behind the last dword that the CP has been told of.
     pub(crate) fn write_pointer(&self) -> u32 {
         self.write.lock().at
@@ -244,7 +259,9 @@ impl family::Ring for Ring<'_> {
         let at = write.at;
         let dwords = u32::try_from(dwords)?;
         let padded = self.geometry.padded(at, dwords).ok_or(EINVAL)?;
-        if padded > self.geometry.free(self.read_pointer(), at) {
+        // A report may have been lost on its way; the chip itself knows.
+        let full = |read| padded > self.geometry.free(read, at);
+        if full(self.read_pointer()) && full(self.window.read(CP_RB_RPTR).into_raw() % DWORDS) {
             return Err(EAGAIN);
         }
         Ok(Slot {
@@ -260,6 +277,12 @@ impl family::Ring for Ring<'_> {
 
     fn completed(&self) -> u32 {
         self.scratch(FENCE)
+    }
+
+    fn completed_slow(&self) -> Option<u32> {
+        let number = self.window.read(SCRATCH_REG::at(FENCE as usize)).into_raw();
+        // All ones may be a number, or a device that is not there.
+        (number != u32::MAX || !is_dead(self.window)).then_some(number)
     }
 }
 
@@ -427,6 +450,49 @@ mod tests {
             assert_eq!(ring.reserve(ALIGN as usize + 1).err(), Some(EAGAIN));
             assert_eq!(ring.reserve(DWORDS as usize).err(), Some(EINVAL));
             assert_eq!(ring.reserve(usize::MAX).err(), Some(EINVAL));
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_lost_report_does_not_fill_the_ring() -> Result {
+        with_ring(|ring, window| {
+            ring.write.lock().at = DWORDS - ALIGN;
+            assert_eq!(ring.reserve(1).err(), Some(EAGAIN));
+            window.write_reg(CP_RB_RPTR::from(DWORDS - ALIGN));
+            assert!(ring.reserve(1).is_ok());
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn an_emptied_ring_begins_anew() -> Result {
+        with_ring(|ring, _| {
+            let (fence, test) = (SCRATCH + FENCE as usize, SCRATCH + TEST as usize);
+            io_write!(ring.reports, [try: fence], 5u32.to_le());
+            io_write!(ring.reports, [try: test], 6u32.to_le());
+            ring.write.lock().at = 64;
+            consumed(ring, 32)?;
+            ring.empty();
+            assert_eq!((ring.write_pointer(), ring.read_pointer()), (0, 0));
+            assert_eq!((ring.completed(), ring.scratch(TEST)), (5, 0));
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn the_chip_itself_says_what_is_done() -> Result {
+        with_ring(|ring, window| {
+            let set = |value| {
+                window.write(SCRATCH_REG::at(FENCE as usize), SCRATCH_REG::from(value));
+            };
+            set(7);
+            assert_eq!(ring.completed_slow(), Some(7));
+            // The last number of all, or a device that is gone.
+            set(u32::MAX);
+            assert_eq!(ring.completed_slow(), Some(u32::MAX));
+            window.write_reg(RBBM_STATUS::from(u32::MAX));
+            assert_eq!(ring.completed_slow(), None);
             Ok(())
         })
     }

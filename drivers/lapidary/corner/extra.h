@@ -10,6 +10,7 @@
 #include <linux/dma-fence.h>
 #include <linux/dma-resv.h>
 #include <linux/workqueue.h>
+#include <drm/drm_drv.h>
 #include <drm/drm_exec.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
@@ -39,6 +40,9 @@ bool lapidary_delayed_work_queue(struct workqueue_struct *wq, struct delayed_wor
 				 unsigned long delay);
 bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_work *work,
 				  unsigned long delay);
+
+int lapidary_current_task(char *name);
+int lapidary_wedged(struct drm_device *dev, bool rebind, int pid, const char *name);
 
 void lapidary_refused(struct drm_device *dev, u32 position, const char *reason, size_t len);
 

@@ -254,3 +254,23 @@ void lapidary_show_engine(struct drm_printer *printer, u64 nanoseconds)
 	drm_printf(printer, "drm-engine-gfx:\t%llu ns\n", nanoseconds);
 }
 EXPORT_SYMBOL_GPL(lapidary_show_engine);
+
+/* The number of the current process; its name goes to 16 bytes. */
+int lapidary_current_task(char *name)
+{
+	strscpy_pad(name, current->comm, TASK_COMM_LEN);
+	return task_tgid_nr(current);
+}
+EXPORT_SYMBOL_GPL(lapidary_current_task);
+
+/* Tells user space that the GPU was reset, or that it needs a new probe. */
+int lapidary_wedged(struct drm_device *dev, bool rebind, int pid, const char *name)
+{
+	struct drm_wedge_task_info info = { .pid = pid };
+
+	if (name)
+		strscpy(info.comm, name, sizeof(info.comm));
+	return drm_dev_wedged_event(dev, rebind ? DRM_WEDGE_RECOVERY_REBIND :
+				    DRM_WEDGE_RECOVERY_NONE, name ? &info : NULL);
+}
+EXPORT_SYMBOL_GPL(lapidary_wedged);

@@ -30,4 +30,5 @@ pub mod shrinker;
 pub mod stash;
 pub mod syncobj;
 pub mod wc;
+pub mod wedge;
 pub mod workqueue;

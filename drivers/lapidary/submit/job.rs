@@ -15,6 +15,7 @@ use kernel::{
         lock::mutex::MutexGuard,
         Arc, //
     },
+    time::msecs_to_jiffies,
 };
 
 use crate::{
@@ -55,7 +56,7 @@ pub struct Job<'j, 'a, F: Family> {
     slot: <RingOf<'a, F> as Ring>::Slot<'j>,
     pool: MutexGuard<'j, Pool>,
     piece: Piece,
-    len: u32,
+    ib: Ib,
     /// The job's number.
     seqno: u64,
     unborn: Unborn<Timeline<Jobs<F>>>,
@@ -69,8 +70,8 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind, `EBUSY` after a hang, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there
-    /// are no words or no such ring.
+    /// `ENODEV` after unbind, `EBUSY` if the GPU does not work any more or has no room for 30 s, `ECANCELED` if `context`
+    /// is banned, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
         index: usize,
@@ -86,12 +87,29 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let timeline = lane.timeline();
         let unborn = timeline.unborn()?;
 
-        let mut pool = lane.pool().lock();
-        let piece = pool.next(words.len());
-        let fits = |mark| Pool::is_free(&piece, mark);
-        let seqno = timeline.wait_for_room(ROOM_MS, || ring.completed(), fits)?;
-        // The ring has room whenever the timeline has: it is larger than all jobs together.
-        let slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS)?;
+        let mut left = msecs_to_jiffies(ROOM_MS);
+        let (mut pool, piece, seqno) = loop {
+            timeline.wait_while_held(&mut left)?;
+            let pool = lane.pool().lock();
+            let piece = pool.next(words.len());
+            let fits = |mark| Pool::is_free(&piece, mark);
+            if let Some(seqno) = timeline.wait_for_room(&mut left, || ring.completed(), fits)? {
+                break (pool, piece, seqno);
+            }
+        };
+        // It may have been convicted meanwhile.
+        if context.is_some_and(|context| context.is_banned()) {
+            return Err(ECANCELED);
+        }
+        // The ring has room whenever the timeline has: it is larger than all jobs together. A chip that says otherwise
+        // is out of order.
+        let slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS).map_err(|error| {
+            if error == EAGAIN {
+                EBUSY
+            } else {
+                error
+            }
+        })?;
         pool.take(piece, words)?;
         Ok(Self {
             running,
@@ -99,7 +117,11 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             slot,
             pool,
             piece,
-            len,
+            ib: Ib {
+                addr: piece.addr,
+                len,
+                vmid: 0,
+            },
             seqno,
             unborn,
             uses,
@@ -115,15 +137,11 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
         attach(&fence, self.uses);
-        timeline.commit(own, self.piece.mark, |load| {
+        timeline.commit(own, self.piece.mark, self.ib, |load| {
             swap(&mut load.uses, self.uses);
             load.context = self.context;
         });
-        slot.ib(Ib {
-            addr: self.piece.addr,
-            len: self.len,
-            vmid: 0,
-        });
+        slot.ib(self.ib);
         // The hardware's number has 32 bits; the timeline extends it.
         slot.fence(self.seqno as u32);
         slot.kick();

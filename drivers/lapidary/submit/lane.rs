@@ -27,6 +27,7 @@ use crate::{
     family::{
         Family,
         GpuAddr,
+        Ib,
         Space, //
     },
     lock::shared_mutex,
@@ -74,6 +75,7 @@ impl<F: Family> Default for Load<F> {
 impl<F: Family> Kind for Jobs<F> {
     const DRIVER: &'static CStr = F::NAME;
     type Load = Load<F>;
+    type Command = Ib;
 
     fn load() -> Result<Self::Load> {
         Ok(Load {

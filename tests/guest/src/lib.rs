@@ -7,8 +7,9 @@
 //! - [`pm4`], [`stream`], [`draw2d`], [`submit`]: command streams with relocations, and the CS
 //!   envelope around them, well formed or deliberately not.
 //! - [`syncobj`], [`vgem`]: synchronisation objects, and fences of another driver.
-//! - [`control`], [`kmsg`], [`sysfs`]: what a test can see from outside the interface: the device
-//!   model's control port (absent on real hardware), the kernel log, driver binding.
+//! - [`control`], [`kmsg`], [`sysfs`], [`uevent`]: what a test can see from outside the interface:
+//!   the device model's control port (absent on real hardware), the kernel log, driver binding, what
+//!   udev is told.
 //! - [`injection`]: allocations that fail on purpose.
 //! - [`harness`], [`child`]: registered tests, each in a process of its own with a time limit,
 //!   judged by what it declared to provoke.
@@ -32,6 +33,7 @@ pub mod submit;
 pub mod syncobj;
 pub mod sysfs;
 pub mod territory;
+pub mod uevent;
 pub mod vgem;
 
 pub use bo::{Bo, Mapping};

@@ -23,7 +23,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-fn set_domain(device: &Device, handle: u32, read: u32, write: u32) -> Result<(), Errno> {
+pub(crate) fn set_domain(device: &Device, handle: u32, read: u32, write: u32) -> Result<(), Errno> {
     let mut argument = abi::GemSetDomain {
         handle,
         read_domains: read,

@@ -23,6 +23,7 @@ mod isolation;
 mod malformed;
 mod mapping;
 mod objects;
+mod recovery;
 mod refusal;
 mod sharing;
 mod stress;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
     tests.extend(display::tests());
     tests.extend(failures::tests());
     // Those that leave the device in need of a new probe come last.
+    tests.extend(recovery::tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());
     lapidary_guest::harness::main(tests)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The event by which DRM tells user space that a GPU hung: "wedged", with what has to be done, and who is to blame.
+//!
+//! `Documentation/gpu/drm-uapi.rst` of the kernel, "Device Wedging", describes what a listener sees.
+
+use core::ptr;
+
+use kernel::{
+    bindings,
+    drm,
+    error::to_result,
+    fmt,
+    prelude::*, //
+};
+
+use super::extra;
+
+/// Bytes of a process' name, with the zero behind it.
+const NAME: usize = 16;
+
+/// A process, as it is called in messages.
+#[derive(Clone, Copy)]
+pub struct Task {
+    pid: i32,
+    name: [u8; NAME],
+}
+
+impl Task {
+    /// The process that runs at the moment.
+    pub fn current() -> Self {
+        let mut name = [0; NAME];
+        // SAFETY: The function writes a name and its final zero to `NAME` bytes.
+        let pid = unsafe { extra::lapidary_current_task(name.as_mut_ptr().cast()) };
+        Self { pid, name }
+    }
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = CStr::from_bytes_until_nul(&self.name).unwrap_or(c"");
+        write!(f, "{}[{}]", name.to_str().unwrap_or("?"), self.pid)
+    }
+}
+
+/// What has to be done to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Nothing: the driver has reset the GPU.
+    Nothing,
+    /// Unbind the driver and bind it again.
+    Rebind,
+}
+
+/// Sends the event. May sleep and allocate.
+///
+/// # Errors
+///
+/// `ENOMEM`, and what the core reports for a device that user space does not know.
+pub fn tell<D: drm::Driver>(dev: &drm::Device<D>, way: Way, guilty: Option<&Task>) -> Result {
+    let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
+    let (pid, name) = match guilty {
+        Some(task) => (task.pid, task.name.as_ptr()),
+        None => (0, ptr::null()),
+    };
+    // SAFETY: `drm::Device` begins with the C device, which is alive; the name is null or ends with a zero.
+    to_result(unsafe { extra::lapidary_wedged(raw, way == Way::Rebind, pid, name.cast()) })
+}
+
+#[kunit_tests(lapidary_wedge)]
+mod tests {
+    use super::*;
+    use kernel::str::CString;
+
+    #[test]
+    fn a_task_has_a_name_and_a_number() -> Result {
+        let task = Task::current();
+        assert!(task.pid > 0 && task.name[0] != 0);
+        assert!(task.name[NAME - 1] == 0);
+        let text = CString::try_from_fmt(fmt!("{task}"))?;
+        let number = CString::try_from_fmt(fmt!("[{}]", task.pid))?;
+        assert!(text.to_bytes().ends_with(number.to_bytes()));
+        Ok(())
+    }
+
+    #[test]
+    fn strange_names_do_no_harm() -> Result {
+        for name in [[b'a'; NAME], [0xff; NAME], [0; NAME]] {
+            let task = Task { pid: 7, name };
+            let text = CString::try_from_fmt(fmt!("{task}"))?;
+            assert!(text.to_bytes().ends_with(b"[7]"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What happens when a ring hangs.
+//!
+//! ```text
+//!                    ring hangs                    a restart succeeds
+//!   working ───────────────────────▶ recovering ────────────────────────▶ working
+//!                                        │
+//!                                        └─────────────────────────────▶ wedged, until a new probe
+//!                                           three restarts fail, or nobody answers
+//! ```
+//!
+//! The worker recovers ([`Running::recover`]): submissions wait, the chip is stopped, the oldest job of the ring is to
+//! blame ([`crate::timeline`] says why), its client is convicted, the chip restarts ([`Gpu::reset`]), and all jobs that
+//! are not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences signal, so
+//! nothing is allocated, copied, or asked of user space.
+//!
+//! - The hanging job ends with `EIO`, the convict's other jobs with `ECANCELED`; its submissions are refused with
+//!   `ECANCELED` from now on. What its jobs should have drawn is not there.
+//! - A job of the kernel is tried once more, as what was executed before it may be to blame. If it hangs again it ends
+//!   with `EIO`, and the object that it should have cleared or moved is never shown to anybody.
+//! - If the chip does not work after [`ATTEMPTS`] restarts all jobs end with `EIO` and submissions get `EBUSY`; user
+//!   space is told by an event of the device, "wedged", that a new probe is needed.
+//!
+//! # Bounds
+//!
+//! A hang is noticed `hang_ms` and at most 0.1 s after the last job that completed. From then to the first job executed
+//! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 0.5 s, the bound of [`Gpu::reset`]. Each hang bans
+//! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before his own.
+//!
+//! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a second
+//! worker, the [`Herald`].
+
+use kernel::{
+    fmt,
+    prelude::*,
+    sync::Arc,
+    time::{
+        Instant,
+        Monotonic, //
+    },
+};
+
+use crate::{
+    context::Context,
+    corner::{
+        fence::Signalling,
+        wedge::{
+            self,
+            Task,
+            Way, //
+        },
+        workqueue::Run, //
+    },
+    family::{
+        Family,
+        Gpu,
+        Ring,
+        Slot, //
+    },
+    running::{
+        RingOf,
+        Running, //
+    },
+};
+
+/// How often the chip is restarted before it counts as wedged.
+const ATTEMPTS: u32 = 3;
+/// How often a job of the kernel may hang the ring until it counts as the cause.
+const KERNEL_TRIES: u32 = 2;
+
+/// How a hang was noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// No job has completed for `hang_ms`.
+    Silence,
+    /// The chip says so.
+    Report,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Silence => write!(f, "no fence in {} ms", crate::hang_ms()),
+            Cause::Report => f.write_str("as the chip reports"),
+        }
+    }
+}
+
+/// Whose job it was.
+struct Whose<'c>(Option<&'c Context>);
+
+impl fmt::Display for Whose<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(context) => context.task().fmt(f),
+            None => f.write_str("the kernel"),
+        }
+    }
+}
+
+/// What user space is to be told.
+pub(crate) struct News {
+    way: Way,
+    guilty: Option<Task>,
+}
+
+impl<'a, F: Family> Running<'a, F> {
+    /// Resets the GPU because ring `index` hangs, and has the jobs of the innocent executed again; or stops it for good.
+    ///
+    /// Only the worker calls it. When it returns either the rings run, or no fence is pending. Allocates nothing.
+    pub(crate) fn recover(&self, index: usize, cause: Cause) {
+        let signalling = Signalling::begin();
+        let mut stopped = self.stopped.lock();
+        let Some((ring, lane)) = self.ring(index) else {
+            return;
+        };
+        if *stopped {
+            return;
+        }
+        self.pause();
+        // Nobody submits now, so this is the last word.
+        self.look();
+        let moved = self.ask(ring, lane);
+        if !moved && lane.timeline().progress().busy() {
+            let news = self.reset(index, cause, &mut stopped);
+            *self.news.lock() = Some(news);
+            self.herald.hasten();
+        }
+        self.watchdog.restart();
+        self.unpause();
+        drop(stopped);
+        drop(signalling);
+    }
+
+    /// Stops, judges, restarts. Says what has come of it.
+    fn reset(&self, index: usize, cause: Cause, stopped: &mut bool) -> News {
+        let begin = Instant::<Monotonic>::now();
+        self.gpu.quiesce();
+        // What completed until this moment is a success.
+        self.look();
+        self.shared().count_reset();
+        let answers = self
+            .rings()
+            .any(|(ring, _)| ring.completed_slow().is_some());
+        // A device that is gone is nobody's fault.
+        let guilty = if answers {
+            self.judge(index, cause)
+        } else {
+            None
+        };
+        let task = guilty.as_ref().map(|context| *context.task());
+
+        let attempts = if answers { ATTEMPTS } else { 0 };
+        for attempt in 1..=attempts {
+            let result = self.gpu.reset().and_then(|()| self.replay());
+            match result {
+                Ok(jobs) => {
+                    dev_notice!(
+                        self.pdev,
+                        "GPU reset in {} ms, {} jobs are executed again\n",
+                        begin.elapsed().as_millis(),
+                        jobs
+                    );
+                    return News {
+                        way: Way::Nothing,
+                        guilty: task,
+                    };
+                }
+                Err(error) => {
+                    dev_err!(self.pdev, "GPU reset {} failed: {:?}\n", attempt, error);
+                    self.gpu.quiesce();
+                    self.look();
+                }
+            }
+        }
+        dev_err!(
+            self.pdev,
+            "the GPU {}: stopped until a new probe\n",
+            if answers {
+                "does not work any more"
+            } else {
+                "does not answer"
+            }
+        );
+        self.stop_locked(stopped, EBUSY, EIO);
+        News {
+            way: Way::Rebind,
+            guilty: task,
+        }
+    }
+
+    /// Finds the guilty, and decides for each job whether it is executed again.
+    fn judge(&self, index: usize, cause: Cause) -> Option<Arc<Context>> {
+        let mut guilty = None;
+        if let Some((_, lane)) = self.ring(index) {
+            let hung = lane
+                .timeline()
+                .judge_first(|hangs, load| match &load.context {
+                    Some(context) => {
+                        context.convict();
+                        guilty = Some(context.clone());
+                        Err(EIO)
+                    }
+                    None if hangs < KERNEL_TRIES => Ok(()),
+                    None => Err(EIO),
+                });
+            dev_err!(
+                self.pdev,
+                "ring {} hung, {}: job {} of {}, by {}\n",
+                index,
+                cause,
+                hung.unwrap_or(0),
+                lane.timeline().progress().committed,
+                Whose(guilty.as_deref())
+            );
+        }
+        let reset = self.shared().resets();
+        for lane in self.lanes.iter() {
+            lane.timeline().judge(|load| match &load.context {
+                Some(context) if context.is_banned() => Err(ECANCELED),
+                Some(context) => {
+                    context.disturb(reset);
+                    Ok(())
+                }
+                None => Ok(()),
+            });
+            lane.timeline().end_condemned();
+        }
+        guilty
+    }
+
+    /// Puts all jobs under way on the rings again; says how many of them are executed.
+    fn replay(&self) -> Result<u64> {
+        let mut executed = 0;
+        for (ring, lane) in self.rings() {
+            executed += lane.timeline().replay(|seqno, ib| {
+                let mut slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS)?;
+                if let Some(ib) = ib {
+                    slot.ib(ib);
+                }
+                slot.fence(seqno as u32);
+                slot.kick();
+                Ok(())
+            })?;
+        }
+        Ok(executed)
+    }
+}
+
+/// Tells user space what has happened: the event "wedged" of the device, with what is needed to go on, and with the
+/// process to blame.
+///
+/// A worker of its own, because making an event allocates, and memory may have to wait for a fence.
+pub(crate) struct Herald<'a, F: Family>(pub(crate) Arc<Running<'a, F>>);
+
+impl<F: Family> Run for Herald<'_, F> {
+    fn run(&self) {
+        let running = &*self.0;
+        let news = running.news.lock().take();
+        if let Some(news) = news {
+            if let Err(error) = wedge::tell(&running.dev, news.way, news.guilty.as_ref()) {
+                dev_dbg!(running.pdev, "nobody was told of a reset: {:?}\n", error);
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What becomes of jobs under way when the hardware had to be reset.
+//!
+//! A ring executes its jobs one after the other, and a fence is behind everything that its job does. So when a ring
+//! hangs, the oldest job without a fence is the one that hangs, and none of those behind it has begun: they can be
+//! executed again as if nothing had happened, with the numbers that they have.
+//!
+//! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]): it is executed again, or it gets an error.
+//! Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one further behind
+//! waits for its turn, because fences of one timeline signal in order: it is put on the ring as a fence and nothing else.
+//! Then all are put on the ring again ([`Timeline::replay`]).
+//!
+//! Nobody commits meanwhile: the timeline is on hold.
+
+use kernel::prelude::*;
+
+use super::{
+    slot,
+    Kind,
+    State,
+    Timeline, //
+};
+
+impl<K: Kind> Timeline<K> {
+    /// Judges the oldest job under way, in which the ring has hung. `judge` learns how often the ring has done so in this
+    /// job, at least once, and what the job holds; its error becomes the job's. Called with a spinlock held.
+    ///
+    /// Says which job it is; `None` if there is none.
+    pub fn judge_first(&self, judge: impl FnOnce(u32, &K::Load) -> Result) -> Option<u64> {
+        let mut state = self.state.lock();
+        let seqno = state.signalled + 1;
+        if seqno > state.committed {
+            return None;
+        }
+        Self::pass(&mut state, seqno, |hangs, load| {
+            *hangs = hangs.saturating_add(1);
+            judge(*hangs, load)
+        });
+        Some(seqno)
+    }
+
+    /// Judges all jobs under way that have no error yet, oldest first. `judge` learns what the job holds; its error
+    /// becomes the job's. Called with a spinlock held.
+    pub fn judge(&self, mut judge: impl FnMut(&K::Load) -> Result) {
+        let mut state = self.state.lock();
+        for seqno in state.signalled + 1..=state.committed {
+            Self::pass(&mut state, seqno, |_, load| judge(load));
+        }
+    }
+
+    fn pass(state: &mut State<K>, seqno: u64, judge: impl FnOnce(&mut u32, &K::Load) -> Result) {
+        let State { records, loads, .. } = state;
+        let record = records.get_mut(slot(seqno)).and_then(Option::as_mut);
+        if let (Some(record), Some(load)) = (record, loads.get(slot(seqno))) {
+            if record.verdict.is_ok() {
+                record.verdict = judge(&mut record.hangs, load);
+            }
+        }
+    }
+
+    /// Signals the jobs with an error that nothing else is to be executed before.
+    pub fn end_condemned(&self) {
+        loop {
+            let mut state = self.state.lock();
+            let index = slot(state.signalled + 1);
+            let first = state.records.get(index).and_then(Option::as_ref);
+            if !first.is_some_and(|record| record.verdict.is_err()) {
+                break;
+            }
+            let record = Self::next(&mut state, self.now(), 1);
+            drop(state);
+            if let Some(record) = record {
+                record.signal();
+            }
+        }
+    }
+
+    /// Calls `emit` for each job under way, oldest first, with its number and how it is executed; `None` if only its
+    /// fence is wanted. Says how many are executed.
+    ///
+    /// # Errors
+    ///
+    /// The first of `emit`.
+    pub fn replay(&self, mut emit: impl FnMut(u64, Option<K::Command>) -> Result) -> Result<u64> {
+        let progress = self.progress();
+        let mut executed = 0;
+        for seqno in progress.signalled + 1..=progress.committed {
+            let state = self.state.lock();
+            let record = state.records.get(slot(seqno)).and_then(Option::as_ref);
+            let command = match record {
+                Some(record) => record.verdict.is_ok().then_some(record.command),
+                // Done already, which it cannot be before it has been put on the ring.
+                None => continue,
+            };
+            drop(state);
+            executed += u64::from(command.is_some());
+            emit(seqno, command)?;
+        }
+        Ok(executed)
+    }
+}
+
+#[kunit_tests(lapidary_replay)]
+mod tests {
+    use super::*;
+    use crate::{
+        corner::{
+            fence::Fence,
+            workqueue::Worker, //
+        },
+        timeline::JOBS,
+    };
+    use kernel::{
+        sync::{
+            aref::ARef,
+            Arc, //
+        },
+        time::msecs_to_jiffies,
+    };
+
+    /// Jobs that hold the number of their client, 0 for the kernel; a job's command is ten times its number.
+    struct Test;
+
+    impl Kind for Test {
+        const DRIVER: &'static CStr = c"kunit";
+        type Load = u32;
+        type Command = u64;
+
+        fn load() -> Result<u32> {
+            Ok(0)
+        }
+
+        fn ran(_: &u32, _: u64) {}
+
+        fn spend(load: &mut u32) {
+            *load = 0;
+        }
+    }
+
+    struct Bench {
+        timeline: Arc<Timeline<Test>>,
+        fences: KVec<ARef<Fence>>,
+    }
+
+    impl Bench {
+        /// A timeline with a job of each of these clients.
+        fn new(clients: &[u32]) -> Result<Self> {
+            let mut bench = Self {
+                timeline: Timeline::new(Worker::new(c"lapidary-kunit")?)?,
+                fences: KVec::new(),
+            };
+            for &client in clients {
+                bench.commit(client)?;
+            }
+            Ok(bench)
+        }
+
+        fn commit(&mut self, client: u32) -> Result {
+            let timeline = &self.timeline;
+            let unborn = timeline.unborn()?;
+            let mut left = msecs_to_jiffies(10);
+            let seqno = timeline.wait_for_room(&mut left, || 0, |_| true)?;
+            let seqno = seqno.ok_or(EAGAIN)?;
+            let own = timeline.start(unborn, seqno);
+            self.fences.push(own.fence().clone(), GFP_KERNEL)?;
+            timeline.commit(own, 0, 10 * seqno, |load| *load = client);
+            Ok(())
+        }
+
+        /// The ring hangs: the client of the first job is guilty, unless it is the kernel, which has two tries.
+        fn judge(&self) -> Option<u64> {
+            let mut guilty = 0;
+            let first = self.timeline.judge_first(|hangs, &client| {
+                guilty = client;
+                match client {
+                    0 if hangs < 2 => Ok(()),
+                    _ => Err(EIO),
+                }
+            });
+            self.timeline.judge(|&client| match client {
+                0 => Ok(()),
+                client if client == guilty => Err(ECANCELED),
+                _ => Ok(()),
+            });
+            self.timeline.end_condemned();
+            first
+        }
+
+        /// What is put on the ring: numbers and commands, 0 for none.
+        fn replay(&self) -> Result<(KVec<(u64, u64)>, u64)> {
+            let mut ring = KVec::new();
+            let executed = self.timeline.replay(|seqno, command| {
+                ring.push((seqno, command.unwrap_or(0)), GFP_KERNEL)?;
+                Ok(())
+            })?;
+            Ok((ring, executed))
+        }
+
+        fn results(&self) -> Result<KVec<Option<Result>>> {
+            let mut results = KVec::new();
+            for fence in self.fences.iter() {
+                results.push(fence.result(), GFP_KERNEL)?;
+            }
+            Ok(results)
+        }
+    }
+
+    const DONE: Option<Result> = Some(Ok(()));
+    const HUNG: Option<Result> = Some(Err(EIO));
+    const CANCELLED: Option<Result> = Some(Err(ECANCELED));
+
+    #[test]
+    fn the_innocent_are_executed_again_with_their_numbers() -> Result {
+        let bench = Bench::new(&[3, 1, 2, 1, 0, 1])?;
+        bench.timeline.process(1);
+        assert!(bench.judge() == Some(2));
+        // The guilty at the head knows at once, all others wait for their turn.
+        assert!(bench.results()?[..] == [DONE, HUNG, None, None, None, None]);
+        let (ring, executed) = bench.replay()?;
+        assert!(ring[..] == [(3, 30), (4, 0), (5, 50), (6, 0)]);
+        assert!(executed == 2);
+
+        bench.timeline.process(5);
+        assert!(bench.results()?[..] == [DONE, HUNG, DONE, CANCELLED, DONE, None]);
+        bench.timeline.process(6);
+        assert!(bench.results()?[5] == CANCELLED);
+        assert!(!bench.timeline.progress().busy());
+        Ok(())
+    }
+
+    #[test]
+    fn a_second_hang_finds_the_next_one() -> Result {
+        let bench = Bench::new(&[1, 2, 1, 2, 3])?;
+        assert!(bench.judge() == Some(1));
+        assert!(bench.judge() == Some(2));
+        // The first one's error stays what it was; with nothing to be executed before it, it is told.
+        assert!(bench.results()?[..] == [HUNG, HUNG, CANCELLED, CANCELLED, None]);
+        assert!(bench.replay()?.0[..] == [(5, 50)]);
+        assert!(bench.judge() == Some(5));
+        assert!(bench.replay()?.0.is_empty());
+        assert!(bench.judge().is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn a_job_of_the_kernel_has_two_tries() -> Result {
+        let bench = Bench::new(&[0, 1])?;
+        assert!(bench.judge() == Some(1));
+        assert!(bench.replay()?.0[..] == [(1, 10), (2, 20)]);
+        assert!(bench.judge() == Some(1));
+        assert!(bench.results()?[..] == [HUNG, None]);
+        // It was somebody else's first hang.
+        assert!(bench.replay()?.0[..] == [(2, 20)]);
+        Ok(())
+    }
+
+    #[test]
+    fn failing_keeps_the_verdicts() -> Result {
+        let bench = Bench::new(&[1, 2, 1])?;
+        bench.judge();
+        bench.timeline.fail(ENODEV);
+        assert!(bench.results()?[..] == [HUNG, Some(Err(ENODEV)), CANCELLED]);
+        Ok(())
+    }
+
+    #[test]
+    fn an_error_on_the_way_to_the_ring_is_passed_on() -> Result {
+        let bench = Bench::new(&[1, 2, 3])?;
+        let mut calls = 0;
+        let result = bench.timeline.replay(|seqno, _| {
+            calls += 1;
+            if seqno == 2 {
+                Err(EAGAIN)
+            } else {
+                Ok(())
+            }
+        });
+        assert!(result == Err(EAGAIN) && calls == 2);
+        bench.timeline.fail(EIO);
+        Ok(())
+    }
+
+    #[test]
+    fn a_full_timeline_is_replayed_over_the_end_of_its_records() -> Result {
+        let mut bench = Bench::new(&[])?;
+        for _ in 0..JOBS / 2 {
+            bench.commit(1)?;
+        }
+        bench.timeline.process(JOBS as u32 / 2);
+        bench.timeline.reap();
+        for client in 0..JOBS {
+            bench.commit(2 + (client % 2) as u32)?;
+        }
+        assert!(bench.judge() == Some(JOBS / 2 + 1));
+        let (ring, executed) = bench.replay()?;
+        assert!(ring.len() as u64 == JOBS - 1 && executed == JOBS / 2);
+        bench.timeline.process((JOBS / 2 + JOBS) as u32);
+        assert!(
+            bench.results()?[JOBS as usize] == DONE || bench.results()?[JOBS as usize] == CANCELLED
+        );
+        assert!(!bench.timeline.progress().busy());
+        Ok(())
+    }
+}

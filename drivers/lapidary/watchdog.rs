@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The watchdog: a fence is signalled within its bound, whatever the hardware does.
+//!
+//! The worker of a device looks at each ring ten times a second while jobs are under way. What it may find, and what it
+//! does about it:
+//!
+//! | finding | how it is noticed | what follows |
+//! | --- | --- | --- |
+//! | an interrupt got lost | a fence that somebody waits for has completed in memory, and 500 ms later nobody has signalled it | it is signalled, and from now on the worker looks each 5 ms while somebody waits, until an interrupt arrives again |
+//! | the chip's report got lost | nothing new in memory for 500 ms, but the chip's register says more | the register counts, and is read each 5 ms while somebody waits, until a report arrives in memory again |
+//! | a ring hangs | neither memory nor register say anything new for `hang_ms` | [`Running::recover`] |
+//! | the chip says that a ring hangs | [`Event::Hang`](crate::family::Event::Hang) | the same, at once |
+//!
+//! The first two say so once for each device. A fence that is merely late costs nothing but its time.
+
+use kernel::{
+    prelude::*,
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc,
+        Mutex, //
+    },
+    time::{
+        Instant,
+        Monotonic, //
+    },
+};
+
+use crate::{
+    corner::{
+        fence::Signalling,
+        workqueue::Run, //
+    },
+    family::{
+        Family,
+        Gpu,
+        Ring, //
+    },
+    lock::shared_mutex,
+    recovery::Cause,
+    running::{
+        RingOf,
+        Running,
+        TICK_MS, //
+    },
+    submit::lane::Lane,
+};
+
+/// How often the worker looks while interrupts or reports get lost, in milliseconds.
+const POLL_MS: u32 = 5;
+/// How long the worker leaves a completed fence to the interrupt, and a ring without progress to itself.
+const GRACE_MS: u32 = 500;
+
+/// What is remembered about a ring from one look to the next.
+#[derive(Clone, Copy)]
+struct Watch {
+    /// Since when the ring is where it is.
+    since: Instant<Monotonic>,
+    /// Jobs done at that time; `None` if the ring was idle.
+    at: Option<u64>,
+    /// A completed fence that the interrupt should signal was first seen with this number of jobs done.
+    sighted: Option<(u64, Instant<Monotonic>)>,
+}
+
+/// The watchdog of one device.
+#[pin_data]
+pub(crate) struct Watchdog {
+    #[pin]
+    watches: Mutex<KVec<Watch>>,
+    /// Interrupts get lost; until one arrives again.
+    lost: Atomic<bool>,
+    /// Reports get lost; until one arrives again.
+    unreported: Atomic<bool>,
+    /// That has been said.
+    told: Atomic<bool>,
+    /// Rings that hang, as the chip says: a bit each.
+    hung: Atomic<u32>,
+}
+
+impl Watchdog {
+    /// For so many rings.
+    pub(crate) fn new(rings: usize) -> Result<impl PinInit<Self>> {
+        let mut watches = KVec::new();
+        for _ in 0..rings {
+            let watch = Watch {
+                since: Instant::now(),
+                at: None,
+                sighted: None,
+            };
+            watches.push(watch, GFP_KERNEL)?;
+        }
+        Ok(pin_init!(Self {
+            watches <- shared_mutex!(watches, "watchdog.watches"),
+            lost: Atomic::new(false),
+            unreported: Atomic::new(false),
+            told: Atomic::new(false),
+            hung: Atomic::new(0),
+        }))
+    }
+
+    /// An interrupt has led to a fence.
+    pub(crate) fn interrupted(&self) {
+        self.lost.store(false, Relaxed);
+    }
+
+    /// The chip says that ring `index` hangs.
+    pub(crate) fn accuse(&self, index: usize) {
+        let bit = 1u32.checked_shl(index as u32).unwrap_or(0);
+        let mut old = self.hung.load(Relaxed);
+        while let Err(now) = self.hung.cmpxchg(old, old | bit, Relaxed) {
+            old = now;
+        }
+    }
+
+    /// All rings begin anew.
+    pub(crate) fn restart(&self) {
+        self.hung.store(0, Relaxed);
+        for watch in self.watches.lock().iter_mut() {
+            watch.at = None;
+            watch.sighted = None;
+        }
+    }
+}
+
+impl<'a, F: Family> Running<'a, F> {
+    /// One look at ring `index`; says after how many milliseconds to look again, or why the ring hangs.
+    fn tend(
+        &self,
+        index: usize,
+        ring: &RingOf<'a, F>,
+        lane: &Lane<F>,
+    ) -> Result<Option<u32>, Cause> {
+        let _signalling = Signalling::begin();
+        let dog = &self.watchdog;
+        let timeline = lane.timeline();
+        let mut watches = dog.watches.lock();
+        let Some(watch) = watches.get_mut(index) else {
+            return Ok(None);
+        };
+        let mut next = TICK_MS;
+
+        let completed = ring.completed();
+        let overdue = timeline.overdue(completed);
+        let done = timeline.progress().signalled;
+        if overdue == 0 || !self.gpu.is_armed() {
+            watch.sighted = None;
+            timeline.process(completed);
+        } else if dog.lost.load(Relaxed) {
+            self.poll(overdue);
+            timeline.process(completed);
+        } else {
+            match watch.sighted {
+                Some((at, since)) if at == done => {
+                    if since.elapsed().as_millis() >= i64::from(GRACE_MS) {
+                        dog.lost.store(true, Relaxed);
+                        watch.sighted = None;
+                        self.poll(overdue);
+                        timeline.process(completed);
+                    }
+                }
+                _ => watch.sighted = Some((done, Instant::now())),
+            }
+            next = GRACE_MS;
+        }
+
+        let mut progress = timeline.progress();
+        if !progress.busy() {
+            watch.at = None;
+            return Ok(None);
+        }
+        // It gets on, whether its fences have signalled by now or are left to the interrupt.
+        let mut moved = watch.at != Some(progress.signalled) || overdue != 0;
+        if moved {
+            dog.unreported.store(false, Relaxed);
+        } else {
+            let stuck = watch.since.elapsed().as_millis();
+            let look = stuck >= i64::from(GRACE_MS) || dog.unreported.load(Relaxed);
+            moved = look && self.ask(ring, lane);
+            progress = timeline.progress();
+            if moved {
+                dog.unreported.store(true, Relaxed);
+                if !dog.told.load(Relaxed) {
+                    dog.told.store(true, Relaxed);
+                    dev_warn!(
+                        self.pdev,
+                        "fences do not arrive in memory: reading registers\n"
+                    );
+                }
+            } else if stuck > i64::from(crate::hang_ms()) {
+                return Err(Cause::Silence);
+            } else if dog.hung.load(Relaxed) & 1u32.checked_shl(index as u32).unwrap_or(0) != 0 {
+                return Err(Cause::Report);
+            }
+        }
+        if moved {
+            watch.at = Some(progress.signalled);
+            watch.since = Instant::now();
+        }
+        let lossy = dog.lost.load(Relaxed) || dog.unreported.load(Relaxed);
+        if lossy && timeline.is_wanted() {
+            next = POLL_MS;
+        }
+        Ok(Some(next))
+    }
+
+    /// Signals what the chip itself says is done, whatever memory says; says whether there is any.
+    pub(crate) fn ask(&self, ring: &RingOf<'a, F>, lane: &Lane<F>) -> bool {
+        match ring.completed_slow() {
+            Some(completed) => lane.timeline().process(completed).0 != 0,
+            None => false,
+        }
+    }
+
+    /// `fences` that somebody waits for were found by looking.
+    fn poll(&self, fences: u64) {
+        if self.shared().count_polled(fences) {
+            dev_warn!(self.pdev, "interrupts are lost: polling for fences\n");
+        }
+    }
+}
+
+/// What the worker of a device runs. It also gives back what finished jobs held.
+pub(crate) struct Keeper<'a, F: Family>(pub(crate) Arc<Running<'a, F>>);
+
+impl<F: Family> Run for Keeper<'_, F> {
+    fn run(&self) {
+        let running = &*self.0;
+        let mut next = None;
+        for (index, (ring, lane)) in running.rings().enumerate() {
+            let soon = match running.tend(index, ring, lane) {
+                Ok(soon) => soon,
+                Err(cause) => {
+                    running.recover(index, cause);
+                    Some(TICK_MS)
+                }
+            };
+            next = match (next, soon) {
+                (Some(a), Some(b)) => Some(u32::min(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+        running.arm();
+        running.reap();
+        if let Some(next) = next {
+            running.worker.queue(next);
+        }
+    }
+}

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Hangs: the GPU is reset, what others had submitted is executed all the same and their pictures are right, the client
+//! whose commands hung it is refused, and nobody waits without bound.
+//!
+//! The device model hangs on demand: at the next packet (`hang`), which may as well be one of the ring test, or in the
+//! next indirect buffer (`endless-buffer`).
+
+use crate::support::{PITCH, Reprobe, WIDTH, engine_works, nothing, surface, within};
+use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::abi::info_request;
+use lapidary_guest::child::{self, End};
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::draw3d::{Draw, Image};
+use lapidary_guest::harness::{Context, Test, on_upstream, refused};
+use lapidary_guest::uevent::Uevents;
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// The bound of a hang (module parameter `hang_ms`, 5 s if not set; 10 s in upstream's driver) and of a reset, and time
+/// for a loaded machine.
+const BOUND: Duration = Duration::from_secs(20);
+/// Rows of the surfaces here.
+const ROWS: u32 = 32;
+const OWN: &str = "upstream's driver does not refuse a client whose commands hang";
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("recovery/stuck_ring", |c| innocents(c, "hang"))
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/endless_buffer", |c| {
+            innocents(c, "endless-buffer")
+        })
+        .needs_control()
+        .kernel("ring 0 hung", 1)
+        .lapidary_only(OWN)
+        .limit(60),
+        Test::new("recovery/goes_on", goes_on)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/two_guilty", two_guilty)
+            .needs_control()
+            .kernel("ring 0 hung", 2)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/clearing", clearing)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only("upstream's driver does not clear")
+            .limit(60),
+        Test::new("recovery/clearing_fails", clearing_fails)
+            .needs_control()
+            .kernel("ring 0 hung", 2)
+            .lapidary_only("upstream's driver does not clear")
+            .limit(60),
+        Test::new("recovery/all_waits_end", all_waits_end)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/room", room)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/killed", killed)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/wedged", wedged)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .kernel("ring test failed", 3)
+            .kernel("GPU reset 1 failed", 1)
+            .kernel("GPU reset 2 failed", 1)
+            .kernel("GPU reset 3 failed", 1)
+            .kernel("stopped until a new probe", 1)
+            .lapidary_only("upstream's driver tries again for ever")
+            .limit(60),
+    ]
+}
+
+fn on(bo: &Bo) -> Surface<'_> {
+    Surface::new(bo, PITCH)
+}
+
+fn whole() -> Rect {
+    Rect::new(0, 0, WIDTH, ROWS as i32)
+}
+
+/// A client with a surface, whose pictures are built of fills and copies that depend on each other.
+struct Painter {
+    device: Rc<Device>,
+    bo: Bo,
+    expected: Vec<u32>,
+}
+
+impl Painter {
+    fn new(device: Rc<Device>, domain: Domain) -> Result<Painter> {
+        let bo = surface(&device, ROWS, domain)?;
+        bo.wait()?;
+        Ok(Painter {
+            device,
+            bo,
+            expected: vec![0; (WIDTH as u32 * ROWS) as usize],
+        })
+    }
+
+    /// Submits one more step of the picture.
+    fn step(&mut self, seed: u32) -> Result<(), Errno> {
+        let colour = seed.wrapping_mul(0x9e37_79b9) | 1;
+        let (x, y) = ((seed * 7 % 40) as i32, (seed * 3 % 16) as i32);
+        let mut stream = Stream::new();
+        draw2d::fill_by_registers(&mut stream, on(&self.bo), colour, Rect::new(x, y, 9, 5));
+        self.device.submit(&stream)?;
+        for row in y..y + 5 {
+            for column in x..x + 9 {
+                self.expected[(row * WIDTH + column) as usize] = colour;
+            }
+        }
+        // What was drawn is moved on: a step that is missing, or executed twice out of order, shows.
+        let mut stream = Stream::new();
+        let to = Rect::new(x + 12, y + 6, 9, 5);
+        draw2d::copy_by_registers(&mut stream, on(&self.bo), on(&self.bo), (x + 2, y + 1), to);
+        self.device.submit(&stream)?;
+        let before = self.expected.clone();
+        for row in 0..5 {
+            for column in 0..9 {
+                let from = (y + 1 + row) * WIDTH + x + 2 + column;
+                let into = (y + 6 + row) * WIDTH + x + 12 + column;
+                self.expected[into as usize] = before[from as usize];
+            }
+        }
+        Ok(())
+    }
+
+    /// Every dword of the picture is right.
+    fn check(&self) -> Result<()> {
+        let seen = within(BOUND, "waiting for a picture", || self.bo.read())??;
+        for (at, (seen, want)) in seen.iter().zip(&self.expected).enumerate() {
+            ensure!(
+                seen == want,
+                "{:?}: pixel {at} is {seen:#010x}, not {want:#010x}",
+                self.bo.domain()
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A 3D draw.
+fn triangle(bo: &Bo) -> Stream {
+    let mut stream = Stream::new();
+    Draw::on(Image::new(bo, WIDTH as u32, ROWS)).emit(&mut stream);
+    stream
+}
+
+/// How many 3D draws the model has seen.
+fn draws(context: &mut Context) -> Result<u64> {
+    let counters = context.control()?.counters()?;
+    let draws = counters
+        .0
+        .iter()
+        .filter(|(name, _)| name.starts_with("draws"));
+    Ok(draws.map(|(_, count)| count).sum())
+}
+
+/// A client with a job that hangs, when the model is told to.
+struct Culprit {
+    device: Rc<Device>,
+    bo: Bo,
+}
+
+impl Culprit {
+    fn new(device: Rc<Device>) -> Result<Culprit> {
+        let bo = surface(&device, ROWS, Domain::Gtt)?;
+        bo.wait()?;
+        Ok(Culprit { device, bo })
+    }
+
+    fn submit(&self, colour: u32) -> Result<(), Errno> {
+        let mut stream = Stream::new();
+        draw2d::fill_by_registers(&mut stream, on(&self.bo), colour, whole());
+        self.device.submit(&stream)
+    }
+
+    fn hang(&self, context: &mut Context, fault: &str) -> Result<()> {
+        context.control()?.fault(fault, 1)?;
+        self.submit(1).context("the submission that hangs")
+    }
+
+    /// The client is refused, its memory is still there.
+    fn is_refused(&self) -> Result<()> {
+        refused("new work of the guilty", self.submit(9), Errno::CANCELED)?;
+        refused(
+            "an empty job of the guilty",
+            self.device.submit(&nothing()),
+            Errno::CANCELED,
+        )?;
+        within(Duration::from_secs(1), "its wait", || self.bo.wait())??;
+        self.bo.write(&[7])?;
+        ensure!(self.bo.read()?[0] == 7, "its memory does not hold");
+        ensure!(
+            self.device.info(info_request("ACCEL_WORKING2"))? == 1,
+            "the GPU does not work"
+        );
+        Ok(())
+    }
+}
+
+fn innocents(context: &mut Context, fault: &str) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let mut painters = Vec::new();
+    for domain in [Domain::Gtt, Domain::Vram, Domain::Vram] {
+        painters.push(Painter::new(guilty.device.another()?, domain)?);
+    }
+    for painter in &mut painters {
+        painter.step(1)?;
+        painter.bo.wait()?;
+    }
+    let resets = guilty.device.reset_counter()?;
+    let three = guilty.device.another()?;
+    let before = draws(context)?;
+    let bo = surface(&three, ROWS, Domain::Vram)?;
+    bo.wait()?;
+    let mut events = Uevents::listen()?;
+
+    let begin = Instant::now();
+    guilty.hang(context, fault)?;
+    for seed in 2..8 {
+        guilty.submit(seed)?;
+        for painter in &mut painters {
+            painter.step(seed)?;
+        }
+    }
+    three.submit(&triangle(&bo))?;
+    for (i, painter) in painters.iter().enumerate() {
+        painter.check().with_context(|| format!("client {i}"))?;
+    }
+    bo.wait()?;
+    ensure!(
+        draws(context)? == before + 1,
+        "the 3D draw was not executed once"
+    );
+    within(BOUND, "the guilty's wait", || guilty.bo.wait())??;
+    ensure!(begin.elapsed() < BOUND, "it took {:?}", begin.elapsed());
+    ensure!(
+        guilty.device.reset_counter()? == resets + 1,
+        "reset counter {} after {resets}",
+        guilty.device.reset_counter()?
+    );
+    // Nothing of the guilty's queue was executed.
+    ensure!(
+        guilty.bo.read()?.iter().all(|&pixel| pixel < 2),
+        "jobs of the guilty were executed"
+    );
+    guilty.is_refused()?;
+
+    // The event says that all is well, and who it was.
+    let event = events.wait(Duration::from_secs(5), |event| {
+        event.get("WEDGED").is_some()
+    })?;
+    ensure!(event.get("WEDGED") == Some("none"), "{event:?}");
+    let own = std::process::id().to_string();
+    ensure!(event.get("PID") == Some(&own), "{event:?}");
+
+    // They go on, and so does a client that comes later.
+    for (i, painter) in painters.iter_mut().enumerate() {
+        painter.step(20)?;
+        painter.check().with_context(|| format!("client {i}"))?;
+    }
+    engine_works(&guilty.device.another()?)
+}
+
+/// After a reset everything works as before, 2D and 3D, and when the ring begins anew.
+fn goes_on(context: &mut Context) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let innocent = guilty.device.another()?;
+    let target = surface(&innocent, ROWS, Domain::Vram)?;
+    guilty.hang(context, "endless-buffer")?;
+    within(BOUND, "the guilty's wait", || guilty.bo.wait())??;
+    let mut painter = Painter::new(innocent.clone(), Domain::Vram)?;
+    // More jobs than the ring has room for, so that its end is passed.
+    for seed in 0..900 {
+        painter.step(seed)?;
+    }
+    painter.check()?;
+    let before = draws(context)?;
+    innocent.submit(&triangle(&target))?;
+    target.wait()?;
+    ensure!(
+        draws(context)? == before + 1,
+        "the 3D draw was not executed"
+    );
+    engine_works(&innocent)
+}
+
+/// Two clients whose jobs hang, one after the other; a third has jobs between them.
+fn two_guilty(context: &mut Context) -> Result<()> {
+    let first = Culprit::new(context.device()?)?;
+    let second = Culprit::new(first.device.another()?)?;
+    let mut innocent = Painter::new(first.device.another()?, Domain::Vram)?;
+    let resets = first.device.reset_counter()?;
+    // The second finds itself first on the ring after the first reset.
+    context.control()?.fault("endless-buffer", 2)?;
+    first.submit(1)?;
+    second.submit(1)?;
+    for seed in 1..4 {
+        innocent.step(seed)?;
+        first.submit(seed)?;
+        second.submit(seed)?;
+    }
+    within(2 * BOUND, "the wait", || innocent.bo.wait())??;
+    innocent.check()?;
+    first.is_refused()?;
+    second.is_refused()?;
+    ensure!(
+        first.device.reset_counter()? == resets + 2,
+        "not two resets"
+    );
+    innocent.step(9)?;
+    innocent.check()
+}
+
+const SECRET: u32 = 0x5ec2_e702;
+const SIZE: u64 = 1 << 20;
+
+/// Fills a piece of video memory with a secret, and gives it back.
+fn leave_secrets(device: &Rc<Device>) -> Result<()> {
+    let mut old = Vec::new();
+    for _ in 0..4 {
+        let bo = device.create(SIZE, Domain::Vram)?;
+        bo.write(&vec![SECRET; SIZE as usize / 4])?;
+        old.push(bo);
+    }
+    drop(old);
+    engine_works(device)
+}
+
+/// The clearing of a new object hangs. It is done again, and nobody is blamed.
+fn clearing(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    leave_secrets(&device)?;
+    context.control()?.fault("endless-buffer", 1)?;
+    let objects: Vec<Bo> = (0..3)
+        .map(|_| device.create(SIZE, Domain::Vram))
+        .collect::<Result<_, _>>()?;
+    for (i, bo) in objects.iter().enumerate() {
+        let seen = within(BOUND, "reading", || bo.read())??;
+        ensure!(
+            seen.iter().all(|&word| word == 0),
+            "object {i} shows what was there before"
+        );
+    }
+    engine_works(&device)
+}
+
+/// The clearing of a new object hangs twice: the object is useless, but shows nothing. All others are as usual.
+fn clearing_fails(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    leave_secrets(&device)?;
+    context.control()?.fault("endless-buffer", 2)?;
+    let lost = device.create(SIZE, Domain::Vram)?;
+    let others: Vec<Bo> = (0..3)
+        .map(|_| device.create(SIZE, Domain::Vram))
+        .collect::<Result<_, _>>()?;
+    within(2 * BOUND, "the wait", || lost.wait())??;
+    let end = child::run(BOUND, || {
+        let mapping = lost.map()?;
+        Ok(i32::from(mapping.get(0) == SECRET))
+    })?;
+    ensure!(end == End::Signal(libc::SIGBUS), "reading it: {end:?}");
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(&mut stream, on(&lost), 1, whole());
+    refused("using it", device.submit(&stream), Errno::IO)?;
+    for bo in &others {
+        ensure!(
+            bo.read()?.iter().all(|&word| word == 0),
+            "an object shows what was there before"
+        );
+    }
+    engine_works(&device)
+}
+
+/// Every kind of wait ends within the bound when the GPU hangs, and nobody finds anything busy afterwards.
+fn all_waits_end(context: &mut Context) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let device = guilty.device.another()?;
+    let objects: Vec<Bo> = (0..5)
+        .map(|_| surface(&device, ROWS, Domain::Vram))
+        .collect::<Result<_>>()?;
+    for bo in &objects {
+        bo.wait()?;
+    }
+    guilty.hang(context, "hang")?;
+    for bo in &objects {
+        let mut stream = Stream::new();
+        draw2d::fill_by_registers(&mut stream, on(bo), 5, whole());
+        device.submit(&stream)?;
+    }
+    // A new object, whose clearing is behind all that.
+    let unclear = device.create(SIZE, Domain::Vram)?;
+
+    type Wait<'a> = Box<dyn FnOnce() -> Result<i32> + 'a>;
+    let set_domain = |bo: &Bo, read, write| -> Result<i32> {
+        crate::domains::set_domain(&device, bo.handle(), read, write)?;
+        Ok(0)
+    };
+    let waits: Vec<(&str, Wait<'_>)> = vec![
+        ("WAIT_IDLE", Box::new(|| Ok(objects[0].wait().map(|()| 0)?))),
+        (
+            "SET_DOMAIN",
+            Box::new(|| set_domain(&objects[1], lapidary_guest::abi::DOMAIN_CPU, 0)),
+        ),
+        (
+            "BUSY",
+            Box::new(|| {
+                while objects[2].is_busy()? {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Ok(0)
+            }),
+        ),
+        (
+            "page fault",
+            Box::new(|| Ok(i32::from(unclear.map()?.get(SIZE as usize / 4 - 1) != 0))),
+        ),
+        (
+            "the guilty's WAIT_IDLE",
+            Box::new(|| Ok(guilty.bo.wait().map(|()| 0)?)),
+        ),
+    ];
+    let mut children = Vec::new();
+    let begin = Instant::now();
+    for (name, wait) in waits {
+        children.push((name, child::spawn(wait)?));
+    }
+    for (name, child) in children {
+        let end = child.wait(BOUND).with_context(|| name.to_string())?;
+        ensure!(end == End::Exit(0), "{name} ended with {end:?}");
+    }
+    ensure!(begin.elapsed() < BOUND, "it took {:?}", begin.elapsed());
+    for (i, bo) in objects.iter().enumerate() {
+        ensure!(!bo.is_busy()?, "object {i} is busy");
+        ensure!(bo.read()?.iter().all(|&pixel| pixel == 5), "picture {i}");
+    }
+    guilty.is_refused()
+}
+
+/// A client that waits for room behind a hang goes on when it is over, and the guilty that does is refused.
+fn room(context: &mut Context) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let device = guilty.device.another()?;
+    let bo = surface(&device, ROWS, Domain::Gtt)?;
+    bo.wait()?;
+    guilty.hang(context, "hang")?;
+    let many = |device: &Rc<Device>, bo: &Bo| -> Result<u32> {
+        for count in 0..400 {
+            let mut stream = Stream::new();
+            draw2d::fill_by_registers(&mut stream, on(bo), count + 1, whole());
+            match device.submit(&stream) {
+                Ok(()) => {}
+                Err(Errno::CANCELED) => return Ok(count),
+                Err(error) => bail!("submission {count}: {error}"),
+            }
+        }
+        Ok(400)
+    };
+    let child = child::spawn(|| {
+        // The guilty fills the rest of what the ring takes, and is told while it waits.
+        let count = many(&guilty.device, &guilty.bo)?;
+        Ok(i32::from(count == 400 || count == 0))
+    })?;
+    ensure!(many(&device, &bo)? == 400, "the innocent was refused");
+    within(BOUND, "the wait", || bo.wait())??;
+    ensure!(
+        bo.read()?.iter().all(|&pixel| pixel == 400),
+        "the picture is not the last"
+    );
+    let end = child.wait(BOUND)?;
+    ensure!(end == End::Exit(0), "the guilty ended with {end:?}");
+    guilty.is_refused()
+}
+
+/// The guilty is killed while its job hangs.
+fn killed(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let mut innocent = Painter::new(device.another()?, Domain::Vram)?;
+    let usage = (info_request("VRAM_USAGE"), info_request("GTT_USAGE"));
+    innocent.bo.wait()?;
+    let before = (device.info(usage.0)?, device.info(usage.1)?);
+    context.control()?.fault("hang", 1)?;
+    let child = child::spawn(|| {
+        let guilty = Culprit::new(device.another()?)?;
+        guilty.submit(1)?;
+        guilty.submit(2)?;
+        guilty.bo.wait()?;
+        Ok(0)
+    })?;
+    std::thread::sleep(Duration::from_millis(300));
+    let begin = Instant::now();
+    child.signal(libc::SIGKILL);
+    let end = child.wait(Duration::from_secs(5))?;
+    ensure!(end == End::Signal(libc::SIGKILL), "the child: {end:?}");
+    ensure!(
+        begin.elapsed() < Duration::from_secs(1),
+        "it was killed only after {:?}",
+        begin.elapsed()
+    );
+    for seed in 0..5 {
+        innocent.step(seed)?;
+    }
+    innocent.check()?;
+    // What the dead client had is given back.
+    let end = Instant::now() + Duration::from_secs(3);
+    while (device.info(usage.0)?, device.info(usage.1)?) != before {
+        ensure!(Instant::now() < end, "memory of the dead client is kept");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// The GPU hangs again and again, during its restarts as well: everything ends, and a new probe helps.
+fn wedged(context: &mut Context) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let reprobe = Reprobe::of(&guilty.device)?;
+    let device = guilty.device.another()?;
+    let objects: Vec<Bo> = (0..3)
+        .map(|_| surface(&device, ROWS, Domain::Vram))
+        .collect::<Result<_>>()?;
+    for bo in &objects {
+        bo.wait()?;
+    }
+    let resets = device.reset_counter()?;
+    let mut events = Uevents::listen()?;
+    context.control()?.request("fault hang")?;
+    guilty.submit(1)?;
+    for bo in &objects {
+        let mut stream = Stream::new();
+        draw2d::fill_by_registers(&mut stream, on(bo), 5, whole());
+        device.submit(&stream)?;
+    }
+    for bo in &objects {
+        within(BOUND, "the wait", || bo.wait())??;
+        ensure!(!bo.is_busy()?, "an object is busy");
+    }
+    within(BOUND, "the guilty's wait", || guilty.bo.wait())??;
+    refused("new work", device.submit(&nothing()), Errno::BUSY)?;
+    ensure!(
+        device.info(info_request("ACCEL_WORKING2"))? == 0,
+        "ACCEL_WORKING2 when wedged"
+    );
+    ensure!(device.reset_counter()? == resets + 1, "the reset counter");
+    let event = events.wait(Duration::from_secs(5), |event| {
+        event.get("WEDGED").is_some()
+    })?;
+    ensure!(event.get("WEDGED") == Some("rebind"), "{event:?}");
+    // Memory is still there, and new objects can be made of it, clean ones.
+    objects[0].write(&[3])?;
+    ensure!(objects[0].read()?[0] == 3, "memory does not hold");
+    let later = device.create(SIZE, Domain::Vram)?;
+    ensure!(
+        later.read()?.iter().all(|&word| word == 0),
+        "an object made later is not zero"
+    );
+    ensure!(!on_upstream(&device), "this is about our driver");
+    drop((later, objects, guilty, device));
+    context.control()?.clear_faults()?;
+    reprobe.now()?;
+    let device = context.device()?;
+    engine_works(&device).context("after a new probe")?;
+    ensure!(device.reset_counter()? == 0, "the counter of a new probe");
+    drop(device);
+    Ok(())
+}
