@@ -73,3 +73,48 @@ impl Tables {
         Ok(())
     }
 }
+
+#[kunit_tests(lapidary_extend)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::{
+        Driver,
+        Machine, //
+    };
+
+    static TABLES: Tables = Tables::new();
+
+    /// The driver table of a device.
+    fn table(machine: &Machine) -> &'static bindings::drm_driver {
+        let dev: &drm::Device<Driver> = machine.drm();
+        let raw = core::ptr::from_ref(dev).cast::<bindings::drm_device>();
+        // SAFETY: The device is alive, and all driver tables here are static.
+        unsafe { &*(*raw).driver }
+    }
+
+    #[test]
+    fn devices_get_one_table_that_has_more() -> Result {
+        let (first, second) = (Machine::named(c"first")?, Machine::named(c"second")?);
+        let before = table(&first);
+        assert!(core::ptr::eq(before, table(&second)));
+        assert!(before.show_fdinfo.is_none());
+
+        TABLES.install(first.drm())?;
+        TABLES.install(second.drm())?;
+        let after = table(&first);
+        assert!(core::ptr::eq(after, table(&second)));
+        assert!(!core::ptr::eq(after, before));
+        assert!(after.show_fdinfo.is_some());
+        let syncobj = bindings::drm_driver_feature_DRIVER_SYNCOBJ;
+        assert!(before.driver_features & syncobj == 0);
+        assert!(after.driver_features & syncobj != 0);
+        // What was there has stayed.
+        assert!(after.driver_features & before.driver_features == before.driver_features);
+        assert!(core::ptr::eq(after.name, before.name));
+        // SAFETY: Tables of file operations are static.
+        let (old, new) = unsafe { (&*before.fops, &*after.fops) };
+        assert!(old.show_fdinfo.is_none() && new.show_fdinfo.is_some());
+        assert!(old.unlocked_ioctl.is_some() && new.unlocked_ioctl.is_some());
+        Ok(())
+    }
+}

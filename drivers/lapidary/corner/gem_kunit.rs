@@ -22,6 +22,11 @@ use kernel::{
 };
 
 use crate::corner::{
+    fdinfo::{
+        Accounts,
+        Region,
+        Share, //
+    },
     gem::{
         Backed,
         Frame,
@@ -111,6 +116,21 @@ impl drm::Driver for Driver {
     const IOCTLS: &'static [drm::ioctl::DrmIoctlDescriptor] = &[];
 }
 
+impl Accounts for Driver {
+    type Content = Object;
+
+    fn engine(_file: &File) -> u64 {
+        0
+    }
+
+    fn share(_object: &gem::Object<Object>) -> Share {
+        Share {
+            region: Region::Cpu,
+            resident: false,
+        }
+    }
+}
+
 /// A device that can map DMA, and objects on it.
 pub(crate) struct Machine {
     drm: drm::UnregisteredDevice<Driver>,
@@ -152,6 +172,11 @@ impl Machine {
     pub(crate) fn dev(&self) -> &device::Device<device::Bound> {
         let parent: &faux::Device<device::Bound> = self.faux.as_ref();
         parent.as_ref()
+    }
+
+    /// The DRM device.
+    pub(crate) fn drm(&self) -> &drm::UnregisteredDevice<Driver> {
+        &self.drm
     }
 
     /// Makes an object.

@@ -138,3 +138,72 @@ impl<T: Tenant> Drop for Lease<'_, T> {
         }
     }
 }
+
+#[kunit_tests(lapidary_lent)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::Machine;
+    use kernel::dma::DmaAddress;
+
+    /// A page table that nobody reads.
+    struct Nothing;
+
+    impl Space for Nothing {
+        fn map(&self, _first: usize, _addr: DmaAddress, _pages: usize) -> Result {
+            Ok(())
+        }
+
+        fn unmap(&self, _first: usize, _count: usize) {}
+
+        fn flush(&self) {}
+    }
+
+    /// Counts how often it had to leave.
+    struct Guest(u32);
+
+    impl Tenant for Guest {
+        fn leave(&mut self, _hardware: &Hardware<'_>) {
+            self.0 += 1;
+        }
+    }
+
+    /// How often the tenant has left, and whether there is hardware.
+    fn state(lent: &Lent<Guest>) -> (u32, bool) {
+        let mut guard = lent.lock();
+        let (guest, hardware) = guard.parts();
+        (guest.0, hardware.is_some())
+    }
+
+    fn lend<'a>(lent: &Arc<Lent<Guest>>, machine: &'a Machine) -> Result<Lease<'a, Guest>> {
+        let (dev, space) = (machine.dev(), &Nothing);
+        // SAFETY: All tests drop the lease.
+        unsafe { lent.lend(Hardware { dev, space }) }
+    }
+
+    #[test]
+    fn hardware_is_there_while_it_is_lent() -> Result {
+        let machine = Machine::new()?;
+        let lent = Lent::new(Guest(0))?;
+        assert!(state(&lent) == (0, false));
+        for round in 0..3 {
+            let lease = lend(&lent, &machine)?;
+            assert!(state(&lent) == (round, true));
+            drop(lease);
+            assert!(state(&lent) == (round + 1, false));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn it_is_lent_once_at_a_time() -> Result {
+        let machine = Machine::new()?;
+        let lent = Lent::new(Guest(0))?;
+        let lease = lend(&lent, &machine)?;
+        assert!(lend(&lent, &machine).err() == Some(EBUSY));
+        // The refusal has not ended the loan.
+        assert!(state(&lent) == (0, true));
+        drop(lease);
+        assert!(state(&lent) == (1, false));
+        Ok(())
+    }
+}

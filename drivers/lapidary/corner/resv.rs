@@ -107,8 +107,61 @@ pub fn assert_held<O: IntoGEMObject>(object: &O) {
 #[kunit_tests(lapidary_resv)]
 mod tests {
     use super::*;
-    use crate::corner::gem_kunit::Machine;
-    use kernel::page::PAGE_SIZE;
+    use crate::corner::{
+        exec::{
+            Exec,
+            Usage, //
+        },
+        fence::{
+            new_context,
+            DriverFence,
+            Timeline,
+            Unborn, //
+        },
+        gem_kunit::{
+            Machine,
+            Object, //
+        },
+    };
+    use kernel::{
+        drm::gem::Object as Gem,
+        page::PAGE_SIZE,
+        sync::{
+            aref::ARef,
+            Arc, //
+        },
+        time::{
+            Instant,
+            Monotonic, //
+        },
+    };
+
+    struct Test;
+
+    impl Timeline for Test {
+        const DRIVER: &'static CStr = c"kunit";
+        const NAME: &'static CStr = c"resv";
+
+        fn wanted(&self, _seqno: u64) {}
+    }
+
+    /// A pending fence of a job that uses `object`.
+    fn job(object: &ARef<Gem<Object>>, usage: Usage) -> Result<DriverFence<Test>> {
+        let fence = Unborn::new(Arc::new(Test, GFP_KERNEL)?)?.start(new_context(), 1);
+        let items = [(object.clone(), usage)];
+        pin_init::stack_pin_init!(let exec = Exec::new(1));
+        let locked = exec.lock(&items, |item| &*item.0)?;
+        locked.attach(fence.fence(), &items, |item| (&*item.0, item.1));
+        Ok(fence)
+    }
+
+    #[test]
+    fn an_object_without_jobs_is_idle() -> Result {
+        let object = Machine::new()?.object(PAGE_SIZE)?;
+        assert!(wait(&*object, 0)?);
+        assert!(wait(&*object, 1000)?);
+        Ok(())
+    }
 
     #[test]
     fn a_reservation_is_locked_once() -> Result {
@@ -132,6 +185,31 @@ mod tests {
         assert_eq!(machine.roster.lock().len(), 1);
         drop(held);
         assert_eq!(machine.roster.lock().len(), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn every_job_counts() -> Result {
+        let object = Machine::new()?.object(PAGE_SIZE)?;
+        let first = job(&object, Usage::Read)?;
+        let second = job(&object, Usage::Write)?;
+        assert!(!wait(&*object, 0)?);
+        first.signal(Ok(()));
+        assert!(!wait(&*object, 0)?);
+        // One that has failed is done, too.
+        second.signal(Err(EIO));
+        assert!(wait(&*object, 0)?);
+        Ok(())
+    }
+
+    #[test]
+    fn waiting_ends_in_time() -> Result {
+        let object = Machine::new()?.object(PAGE_SIZE)?;
+        let fence = job(&object, Usage::Kernel)?;
+        let start = Instant::<Monotonic>::now();
+        assert!(!wait(&*object, 30)?);
+        assert!(start.elapsed().as_millis() >= 20);
+        fence.signal(Ok(()));
         Ok(())
     }
 }
