@@ -11,6 +11,9 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct List {
+    /// Commands that come before everything else, once: what no edit of the list reaches is built there.
+    #[serde(default)]
+    pub setup: Vec<Vec<String>>,
     /// Ways to run tests.
     pub step: Vec<Step>,
     /// Features and how to take them away.

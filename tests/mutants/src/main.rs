@@ -53,6 +53,9 @@ fn main() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
 
+    for command in &list.setup {
+        tree.must(command, "setup")?;
+    }
     // A test that fails without any edit proves nothing by failing.
     for step in &list.step {
         if mutants.iter().any(|m| m.caught.contains_key(&step.name)) {

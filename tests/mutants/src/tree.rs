@@ -101,6 +101,21 @@ impl Tree {
         })
     }
 
+    /// Runs a command that must succeed; its output goes into a file of that name.
+    ///
+    /// # Errors
+    ///
+    /// It fails, or cannot be started.
+    pub fn must(&self, words: &[String], name: &str) -> Result<()> {
+        let run = self.command(words, "", 3600, name)?;
+        ensure!(
+            run.ok,
+            "{words:?} fails; its output is in {}",
+            run.log.display()
+        );
+        Ok(())
+    }
+
     /// Builds what a step needs and runs it.
     ///
     /// # Errors
@@ -108,12 +123,7 @@ impl Tree {
     /// The build fails, or a command cannot be started.
     pub fn run(&self, step: &Step) -> Result<Run> {
         for build in &step.build {
-            let run = self.command(build, "", 1800, &step.name)?;
-            ensure!(
-                run.ok,
-                "{build:?} fails; its output is in {}",
-                run.log.display()
-            );
+            self.must(build, &step.name)?;
         }
         self.command(&step.run, &step.dir, step.timeout, &step.name)
     }

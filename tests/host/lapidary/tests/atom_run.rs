@@ -459,6 +459,25 @@ fn a_damaged_list_of_ports_ends_before_the_damage() {
     assert_eq!(second(&[1, 3, 2]).unwrap_err().why, Why::Port(3));
 }
 
+/// A port's program is part of the program: one of many steps uses up the same budget.
+#[test]
+fn steps_of_ports_count() {
+    let mut list = vec![1, 0x82];
+    list.extend([0; 999]);
+    list.extend([3, 28, 0, 9, 0, 0, 0]);
+    // Writes through the port for ever.
+    let program = [55, 2, 0, 1, LONG, 1, 0, 1, 0, 0, 0, 67, 9, 0];
+    let image = image(&[(0, 0, &program)], &[(23, &list)]);
+    let mut card = Recorder::default();
+    assert_eq!(why(execute(&image, &mut card)), Why::TooLong);
+    let writes = u64::from(MOST_STEPS) / 1000;
+    assert!(
+        (1..=2 * writes).contains(&card.accesses),
+        "{}",
+        card.accesses
+    );
+}
+
 #[test]
 fn waits_are_in_their_units() {
     let (_, card) = done(&[80, 3, 81, 7, 90, 99, 98, 1, END]);
