@@ -14,7 +14,7 @@
 //!
 //! First the flag is set and the GPU stopped, which signals every fence, so that all waits end. Then, by the order of
 //! the fields of [`Bound`]: the DRM device is unplugged, which waits for ioctls that run; DMA mappings of all objects
-//! end; the interrupt is released; the worker ends; what finished jobs held is dropped; the chip is let go.
+//! end, those of other drivers' memory last; the interrupt is released; the worker ends; what finished jobs held is dropped; the chip is let go.
 
 use core::{
     marker::PhantomData,
@@ -65,6 +65,7 @@ use crate::{
         pressure::Reclaim,
         Bo,
         Domain,
+        ForeignLease,
         GttLease,
         Memory,
         Object, //
@@ -212,6 +213,8 @@ pub struct Bound<'a, F: Family> {
     _registration: drm::Registration<'a, Driver<F>>,
     /// DMA mappings of objects. Borrows from `running`.
     _lease: GttLease<'a>,
+    /// Mappings of other drivers' memory.
+    _foreign: ForeignLease,
     /// Borrows from `vectors`.
     #[pin]
     irq: irq::ThreadedRegistration<'a, Handler<'a, F>>,
@@ -285,6 +288,7 @@ impl<F: Family> pci::Driver for Pci<F> {
                     // SAFETY: The lease is dropped with the driver data.
                     unsafe { memory.lend(pdev.as_ref(), space)? }
                 },
+                _foreign: memory.lend_foreign(),
                 // SAFETY: The registration is dropped with the driver data.
                 _registration: unsafe {
                     drm::Registration::new(

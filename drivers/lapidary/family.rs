@@ -31,7 +31,10 @@ use kernel::{
 
 use crate::{
     corner::extend::Tables,
-    memory::Memory,
+    memory::{
+        Bo,
+        Memory, //
+    },
     portable::lapidary_uapi::Reason, //
 };
 
@@ -384,6 +387,9 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
 
     /// Makes the state of a newly opened file. No hardware here.
     fn client(device: &Self::Device) -> Result<Self::Client>;
+
+    /// Another driver's memory has become an object.
+    fn imported(object: &Bo<F>);
 
     /// A file is closed.
     fn closed(device: &Self::Device, client: &Self::Client);

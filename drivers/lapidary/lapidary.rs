@@ -37,12 +37,17 @@ pub mod submit;
 pub mod timeline;
 pub mod watchdog;
 
-/// Every module needs an entry point; a library has nothing to do in it.
-struct Library;
+/// The module itself: it keeps what all families use.
+struct Library {
+    _later: corner::later::Queue,
+}
 
 impl kernel::Module for Library {
     fn init(_module: &'static ThisModule) -> Result<Self> {
-        Ok(Self)
+        Ok(Self {
+            // SAFETY: Once; dropped with the module.
+            _later: unsafe { corner::later::Queue::new() }?,
+        })
     }
 }
 
@@ -52,6 +57,7 @@ module! {
     authors: ["The Lapidary authors"],
     description: "Shared library of the Lapidary GPU drivers",
     license: "Dual MIT/GPL",
+    imports_ns: ["DMA_BUF"],
     params: {
         hang_ms: u32 {
             default: 5000,

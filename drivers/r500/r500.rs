@@ -140,6 +140,7 @@ kernel::module_pci_driver! {
     description: "AMD Radeon R5xx",
     license: "Dual MIT/GPL",
     firmware: ["radeon/R520_cp.bin"],
+    imports_ns: ["DMA_BUF"],
     params: {
         msi: i32 {
             default: -1,

@@ -13,9 +13,15 @@ use kernel::{
     sync::SetOnce, //
 };
 
-use super::fdinfo::{
-    self,
-    Accounts, //
+use super::{
+    fdinfo::{
+        self,
+        Accounts, //
+    },
+    prime::{
+        self,
+        Shared, //
+    },
 };
 
 /// Storage for one family's patched driver table.
@@ -43,14 +49,18 @@ impl Tables {
     }
 
     /// Lets `dev` use the patched tables: `/proc/PID/fdinfo` shows what a client uses, and clients get
-    /// synchronisation objects.
+    /// synchronisation objects, and dma-bufs of other drivers become objects.
     ///
     /// The first device of a family fills the storage; the tables of all devices of a family are equal.
     ///
     /// # Errors
     ///
     /// `EAGAIN` if another device of the family fills the storage at this moment.
-    pub(crate) fn install<T: Accounts>(&'static self, dev: &drm::UnregisteredDevice<T>) -> Result {
+    pub(crate) fn install<T>(&'static self, dev: &drm::UnregisteredDevice<T>) -> Result
+    where
+        T: Accounts,
+        T::Content: Shared<Driver = T>,
+    {
         let dev: &drm::Device<T> = dev;
         // `drm::Device` is `repr(C)` and starts with the `struct drm_device`.
         let raw = core::ptr::from_ref(dev)
@@ -64,6 +74,7 @@ impl Tables {
         driver.show_fdinfo = Some(fdinfo::show::<T>);
         driver.driver_features |= bindings::drm_driver_feature_DRIVER_SYNCOBJ
             | bindings::drm_driver_feature_DRIVER_SYNCOBJ_TIMELINE;
+        driver.gem_prime_import = Some(prime::Ops::<T::Content>::import);
         self.fops.populate(Static(fops));
         driver.fops = &self.fops.as_ref().ok_or(EAGAIN)?.0;
         self.driver.populate(Static(driver));

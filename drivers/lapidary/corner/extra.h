@@ -17,6 +17,7 @@
 #include <drm/drm_syncobj.h>
 
 #include "memory.h"
+#include "sharing.h"
 
 struct dma_fence *lapidary_fence_get(struct dma_fence *fence);
 void lapidary_fence_put(struct dma_fence *fence);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What [`kernel::drm::gem::Object`] leaves out: CPU mappings, and a last word before an object goes.
+//! What [`kernel::drm::gem::Object`] leaves out: CPU mappings, sharing with other drivers, and a last
+//! word before an object goes.
 //!
-//! The object functions of the kernel crate are fixed and have no `mmap`, and they drop the driver's data
+//! The object functions of the kernel crate are fixed and have neither `mmap` nor `pin`, and they drop the driver's data
 //! only after shared-memory file and reservation object are gone. An object made by [`new`] points at a
-//! table of its own instead, which adds both and passes everything else on to the kernel crate's table.
+//! table of its own instead, which adds these and passes everything else on to the kernel crate's table.
 
 use core::{
     cell::UnsafeCell,
@@ -31,6 +32,10 @@ use kernel::{
 use crate::corner::{
     extra,
     mmap,
+    prime::{
+        self,
+        Shared, //
+    },
     roster::Roster, //
 };
 
@@ -112,7 +117,7 @@ impl Default for Hook {
 ///
 /// Errors: `EINVAL` unless `size` is a multiple of the page size and not 0; `ENOMEM`; what
 /// [`gem::DriverObject::new`] reports.
-pub fn new<T: Backed>(
+pub fn new<T: Shared>(
     dev: &drm::Device<T::Driver>,
     size: usize,
     args: T::Args,
@@ -190,12 +195,18 @@ where
 
 struct Table<T>(T);
 
-impl<T: Backed> Table<T> {
+impl<T: Shared> Table<T> {
     const FUNCS: bindings::drm_gem_object_funcs = bindings::drm_gem_object_funcs {
         free: Some(Self::free),
         open: Some(Self::open),
         close: Some(Self::close),
-        mmap: Some(mmap::prepare),
+        export: Some(prime::Ops::<T>::export),
+        pin: Some(prime::Ops::<T>::pin),
+        unpin: Some(prime::Ops::<T>::unpin),
+        get_sg_table: Some(prime::Ops::<T>::get_sg_table),
+        vmap: Some(prime::Ops::<T>::vmap),
+        vunmap: Some(prime::Ops::<T>::vunmap),
+        mmap: Some(mmap::Ops::<T>::prepare),
         vm_ops: &mmap::Ops::<T>::OPS,
         ..pin_init::zeroed()
     };

@@ -9,7 +9,7 @@ use kernel::{
         self,
         gem, //
     },
-    faux,
+    faux, new_mutex,
     prelude::*,
     sync::{
         aref::ARef,
@@ -17,7 +17,8 @@ use kernel::{
             Atomic,
             Relaxed, //
         },
-        Arc, //
+        Arc,
+        Mutex, //
     },
 };
 
@@ -31,6 +32,11 @@ use crate::corner::{
         Backed,
         Frame,
         Hook, //
+    },
+    pages::Pages,
+    prime::{
+        Import,
+        Shared, //
     },
     roster::Roster, //
 };
@@ -55,6 +61,19 @@ pub(crate) struct Object {
     hook: Hook,
     roster: Arc<Roster<Self>>,
     released: Arc<Atomic<u32>>,
+    /// How often it is pinned.
+    pub(crate) pins: Atomic<u32>,
+    /// Whether it counts as a process's own memory.
+    pub(crate) private: Atomic<bool>,
+    #[pin]
+    pages: Mutex<Option<Pages>>,
+}
+
+impl Object {
+    /// Shows the pages of a pinned object.
+    pub(crate) fn with_pages(&self, show: impl FnOnce(&Pages) -> Result) -> Result {
+        show(self.pages.lock().as_ref().ok_or(EINVAL)?)
+    }
 }
 
 impl gem::DriverObject for Object {
@@ -70,6 +89,9 @@ impl gem::DriverObject for Object {
             hook: Hook::new(),
             roster,
             released,
+            pins: Atomic::new(0),
+            private: Atomic::new(false),
+            pages <- new_mutex!(None),
         })
     }
 }
@@ -85,6 +107,9 @@ unsafe impl Backed for Object {
     }
 
     fn release(object: &gem::Object<Self>) {
+        if let Some(pages) = object.pages.lock().take() {
+            pages.put(object);
+        }
         object.released.add(1, Relaxed);
     }
 
@@ -95,6 +120,43 @@ unsafe impl Backed for Object {
         _report: &mut dyn FnMut(Frame) -> bool,
     ) -> Result {
         Err(EINVAL)
+    }
+}
+
+impl Shared for Object {
+    fn is_private(&self) -> bool {
+        self.private.load(Relaxed)
+    }
+
+    fn pin(
+        object: &gem::Object<Self>,
+        _dev: Option<&drm::Device<Driver, drm::Registered>>,
+    ) -> Result {
+        let mut pages = object.pages.lock();
+        if pages.is_none() {
+            *pages = Some(Pages::get(object)?);
+        }
+        object.pins.add(1, Relaxed);
+        Ok(())
+    }
+
+    fn unpin(object: &gem::Object<Self>) {
+        object.pins.fetch_sub(1, Relaxed);
+    }
+
+    fn pages(object: &gem::Object<Self>, show: &mut dyn FnMut(&Pages)) -> Result {
+        object.with_pages(|pages| {
+            show(pages);
+            Ok(())
+        })
+    }
+
+    fn import(
+        _dev: &drm::Device<Driver, drm::Registered>,
+        _import: Arc<Import>,
+    ) -> Result<ARef<gem::Object<Self>>> {
+        // The device is never registered, so the core does not come here.
+        Err(ENODEV)
     }
 }
 

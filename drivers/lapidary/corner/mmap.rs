@@ -39,6 +39,7 @@ use crate::corner::{
         Backed,
         Frame, //
     },
+    prime::Shared, //
 };
 
 /// Pages entered by one fault at most: a sequential reader faults once in 64 KiB.
@@ -57,26 +58,6 @@ const FAILED: bindings::vm_fault_t = OOM
     | bindings::vm_fault_reason_VM_FAULT_HWPOISON_LARGE
     | bindings::vm_fault_reason_VM_FAULT_FALLBACK;
 
-/// The `mmap` object function: decides what kind of mapping is allowed, and marks it.
-///
-/// # Safety
-///
-/// Only to be called by the DRM core, for a mapping in the making.
-pub(super) unsafe extern "C" fn prepare(
-    _object: *mut bindings::drm_gem_object,
-    vma: *mut bindings::vm_area_struct,
-) -> c_int {
-    // SAFETY: The mapping is in the making.
-    let flags = unsafe { VmaNew::from_raw(vma) }.flags();
-    // Without VM_SHARED a store would have to copy the page, of which only a number is known.
-    if flags & (virt::flags::SHARED | virt::flags::MAYWRITE) == virt::flags::MAYWRITE {
-        return EINVAL.to_errno();
-    }
-    // SAFETY: As above.
-    unsafe { extra::lapidary_vma_raw_pages(vma) };
-    0
-}
-
 /// Takes all entries of `object` out of all address spaces: the next access is a fault.
 ///
 /// Whoever holds the reservation knows that there are none until it is given up.
@@ -88,7 +69,49 @@ pub fn zap<O: IntoGEMObject>(object: &O) {
 /// The operations of mappings of objects with data `T`.
 pub(super) struct Ops<T>(PhantomData<T>);
 
-impl<T: Backed> Ops<T> {
+impl<T: Shared> Ops<T> {
+    /// The `mmap` object function: decides what kind of mapping is allowed, and marks it. Other drivers' memory is
+    /// mapped by them.
+    ///
+    /// # Safety
+    ///
+    /// Only to be called by the DRM core, for a mapping in the making.
+    pub(super) unsafe extern "C" fn prepare(
+        raw: *mut bindings::drm_gem_object,
+        vma: *mut bindings::vm_area_struct,
+    ) -> c_int {
+        // SAFETY: The core passes objects whose functions are those of objects with data `T`.
+        let object = unsafe { gem::Object::<T>::from_raw(raw) };
+        if object.is_private() {
+            return EPERM.to_errno();
+        }
+        // SAFETY: The object is alive; this does not change after it has been made.
+        let attach = unsafe { (*raw).import_attach };
+        if !attach.is_null() {
+            // SAFETY: The mapping is in the making and ours to hand on; the attachment lives as long as the object. If it
+            // succeeds, the mapping holds the buffer instead of the object.
+            return unsafe {
+                let first = (*vma).vm_pgoff - (*raw).vma_node.vm_node.start as usize;
+                (*vma).vm_ops = core::ptr::null();
+                (*vma).vm_private_data = core::ptr::null_mut();
+                let result = bindings::dma_buf_mmap((*attach).dmabuf, vma, first);
+                if result == 0 {
+                    bindings::drm_gem_object_put(raw);
+                }
+                result
+            };
+        }
+        // SAFETY: The mapping is in the making.
+        let flags = unsafe { VmaNew::from_raw(vma) }.flags();
+        // Without VM_SHARED a store would have to copy the page, of which only a number is known.
+        if flags & (virt::flags::SHARED | virt::flags::MAYWRITE) == virt::flags::MAYWRITE {
+            return EINVAL.to_errno();
+        }
+        // SAFETY: As above.
+        unsafe { extra::lapidary_vma_raw_pages(vma) };
+        0
+    }
+
     pub(super) const OPS: bindings::vm_operations_struct = bindings::vm_operations_struct {
         open: Some(bindings::drm_gem_vm_open),
         close: Some(bindings::drm_gem_vm_close),

@@ -19,10 +19,12 @@ pub mod gem;
 #[cfg(CONFIG_KUNIT = "y")]
 pub(crate) mod gem_kunit;
 pub mod ioctl;
+pub(crate) mod later;
 pub mod lent;
 pub mod mm;
 pub mod mmap;
 pub mod pages;
+pub mod prime;
 pub mod resv;
 pub mod rom;
 pub mod roster;

@@ -111,6 +111,11 @@ impl Pages {
         unsafe { slice::from_raw_parts(self.pages, self.count) }
     }
 
+    /// The pages as C functions want them: an array and its length.
+    pub(super) fn list(&self) -> (*mut *mut bindings::page, usize) {
+        (self.pages, self.count)
+    }
+
     /// Addresses for the device, one for each page; empty while not mapped.
     pub fn addresses(&self) -> &[DmaAddress] {
         &self.addresses

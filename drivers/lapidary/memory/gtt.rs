@@ -57,7 +57,10 @@ use crate::{
         Layout,
         Space, //
     },
-    memory::vram::length,
+    memory::{
+        source::Source,
+        vram::length, //
+    },
 };
 
 /// What one entry of the page table serves, on all of these chips.
@@ -88,18 +91,24 @@ const PLACED: u64 = 1 << 63;
 
 /// What belongs to a slot.
 struct Inner {
-    /// Taken hold of when first needed, until the object is freed.
-    pages: Option<Pages>,
-    /// Addresses, while in the window. The pages are mapped for the device exactly then.
+    /// The pages. Those of the object's own are mapped for the device exactly while there are addresses.
+    source: Source,
+    /// Addresses, while in the window.
     range: Option<Range>,
 }
 
 impl Slot {
+    /// A slot for `size` bytes of pages of the object's own, with addresses that are multiples of `align`.
     pub(super) fn new(size: u64, align: u64) -> Result<Arc<Self>> {
+        Self::with(Source::Own(None), size, align)
+    }
+
+    /// A slot for pages from anywhere.
+    pub(super) fn with(source: Source, size: u64, align: u64) -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
                 inner <- new_mutex!(Inner {
-                    pages: None,
+                    source,
                     range: None,
                 }),
                 state: Atomic::new(0),
@@ -132,7 +141,7 @@ impl Slot {
             // Whoever gets them may allocate.
             let mut some = [0; SOME];
             let mut count = 0;
-            if let Some(pages) = &self.inner.lock().pages {
+            if let Some(pages) = self.inner.lock().source.own() {
                 let frames = (index..).map_while(|index| pages.frame(index));
                 for (to, frame) in some.iter_mut().zip(frames) {
                     *to = frame;
@@ -154,12 +163,17 @@ impl Slot {
     /// Takes hold of the pages, those of `object`, whose reservation the caller holds.
     ///
     /// Errors: as [`Pages::get`].
-    fn hold<O: IntoGEMObject>(&self, object: &O) -> Result {
-        if self.inner.lock().pages.is_none() {
+    pub(super) fn hold<O: IntoGEMObject>(&self, object: &O) -> Result {
+        if matches!(self.inner.lock().source, Source::Own(None)) {
             let pages = Pages::get(object)?;
-            self.inner.lock().pages = Some(pages);
+            self.inner.lock().source = Source::Own(Some(pages));
         }
         Ok(())
+    }
+
+    /// Shows the pages, if they are the object's own and held; says whether they are. No memory is allocated in `show`.
+    pub(super) fn show(&self, show: &mut dyn FnMut(&Pages)) -> bool {
+        self.inner.lock().source.own().map(show).is_some()
     }
 
     /// Fills the pages of `object`, whose reservation the caller holds, from device memory.
@@ -176,14 +190,14 @@ impl Slot {
             pages.discard(object);
             return result;
         }
-        self.inner.lock().pages = Some(pages);
+        self.inner.lock().source = Source::Own(Some(pages));
         Ok(())
     }
 
     /// Pages that the slot holds in memory; 0 if somebody is at it.
     pub(super) fn held(&self) -> usize {
         let inner = self.inner.try_lock();
-        inner.map_or(0, |inner| inner.pages.as_ref().map_or(0, Pages::len))
+        inner.map_or(0, |inner| inner.source.own().map_or(0, Pages::len))
     }
 
     /// Ends one use that [`place`] began.
@@ -310,9 +324,7 @@ impl Gtt {
             .space
             .unmap(self.entry(range.start()), entries(&range));
         hardware.space.flush();
-        if let Some(pages) = &mut inner.pages {
-            pages.unmap(hardware.dev);
-        }
+        inner.source.unmap(hardware.dev);
     }
 }
 
@@ -342,9 +354,7 @@ impl Tenant for Gtt {
             if inner.range.take().is_some() {
                 slot.end();
             }
-            if let Some(pages) = &mut inner.pages {
-                pages.unmap(hardware.dev);
-            }
+            inner.source.unmap(hardware.dev);
         }
     }
 }
@@ -379,13 +389,12 @@ pub(super) fn place<O: IntoGEMObject>(
         return Ok(addr);
     }
     let mut inner = slot.inner.lock();
-    let pages = inner.pages.as_mut().ok_or(EINVAL)?;
-    pages.map(hardware.dev)?;
+    inner.source.map(hardware.dev)?;
     let first = gtt.entry(range.start());
-    if let Err(e) = write(hardware.space, first, pages.addresses()) {
+    if let Err(e) = write(hardware.space, first, inner.source.addresses()) {
         hardware.space.unmap(first, entries(&range));
         hardware.space.flush();
-        pages.unmap(hardware.dev);
+        inner.source.unmap(hardware.dev);
         return Err(e);
     }
     hardware.space.flush();
@@ -421,7 +430,7 @@ pub(super) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
             slot.end();
             gtt.clear(&mut inner, &hardware);
         }
-        inner.pages.take()
+        inner.source.take_own()
     };
     if let Some(pages) = pages {
         pages.discard(object);
@@ -446,7 +455,7 @@ pub(super) fn relinquish<O: IntoGEMObject>(
             }
             gtt.clear(&mut inner, &hardware);
         }
-        inner.pages.take()?
+        inner.source.take_own()?
     };
     let count = pages.len();
     pages.put(object);
@@ -455,7 +464,7 @@ pub(super) fn relinquish<O: IntoGEMObject>(
 
 /// Ends everything about `slot`, whose object goes.
 pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
-    let pages = {
+    let source = {
         let mut guard = gtt.lock();
         let (gtt, hardware) = guard.parts();
         let mut inner = slot.inner.lock();
@@ -464,11 +473,9 @@ pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
             slot.end_if_idle();
             gtt.clear(&mut inner, &hardware);
         }
-        inner.pages.take()
+        core::mem::replace(&mut inner.source, Source::Own(None))
     };
-    if let Some(pages) = pages {
-        pages.put(object);
-    }
+    source.put(object);
 }
 
 #[kunit_tests(lapidary_gtt)]
@@ -580,7 +587,7 @@ mod tests {
         assert_eq!(usage(&window), 3 * PAGE);
         let first = entry(START, addr);
         let inner = slot.inner.lock();
-        let addresses = inner.pages.as_ref().ok_or(EINVAL)?.addresses();
+        let addresses = inner.source.addresses();
         assert!(table.entries.lock()[first..first + 3] == *addresses);
         drop(inner);
 
@@ -673,10 +680,7 @@ mod tests {
         assert_eq!(usage(&window), 0);
         let unmapped = |slot: &Slot| {
             let inner = slot.inner.lock();
-            inner
-                .pages
-                .as_ref()
-                .is_some_and(|p| p.addresses().is_empty())
+            inner.source.own().is_some_and(|p| p.addresses().is_empty())
         };
         assert!(unmapped(&slot));
         assert_eq!(place(&window, &slot, &*object, 3).err(), Some(ENODEV));

@@ -15,6 +15,9 @@
 //! the CPU touches what it cannot see, when the machine goes to sleep ([`pressure`]). The rules are portable code,
 //! [`crate::portable::placement`]; [`object`] is the object itself.
 //!
+//! Some objects stand for memory of other drivers ([`foreign`], [`source`]); they lie in system pages for good. So do
+//! objects that other drivers use, while they do.
+//!
 //! # Lifetimes
 //!
 //! [`Memory`] is shared by the DRM device and every object, and outlives the binding of the device. The
@@ -60,10 +63,12 @@ use crate::{
     },
 };
 
+mod foreign;
 pub mod gtt;
 pub mod moves;
 pub mod object;
 pub mod pressure;
+mod source;
 pub mod vram;
 
 pub use object::{
@@ -80,6 +85,9 @@ pub use crate::portable::placement::{
     Request, //
 };
 
+pub use foreign::ForeignLease;
+
+use foreign::Foreign;
 use gtt::Gtt;
 use vram::Vram;
 
@@ -88,6 +96,7 @@ pub struct Memory {
     layout: Layout,
     vram: Vram,
     gtt: Arc<Lent<Gtt>>,
+    foreign: Arc<Foreign>,
     /// Bytes in objects that live in system pages.
     system: Atomic<u64>,
     /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
@@ -110,6 +119,7 @@ impl Memory {
         let memory = Self {
             vram: Vram::new(layout)?,
             gtt: Lent::new(Gtt::new(layout)?)?,
+            foreign: Foreign::new()?,
             system: Atomic::new(0),
             moved: Atomic::new(0),
             astray: Atomic::new(0),
@@ -137,6 +147,11 @@ impl Memory {
     ) -> Result<GttLease<'bound>> {
         // SAFETY: By the caller's promise.
         unsafe { self.gtt.lend(Hardware { dev, space }) }
+    }
+
+    /// Lends the device for mappings of other drivers' memory, until the lease is dropped; see [`ForeignLease`].
+    pub fn lend_foreign(&self) -> ForeignLease {
+        ForeignLease(self.foreign.clone())
     }
 
     /// Where memory is.

@@ -50,19 +50,27 @@ use crate::{
             Hook, //
         },
         mm::Range,
+        pages::Pages,
+        prime::{
+            Import,
+            Shared, //
+        },
         roster::Roster, //
     },
     driver::Driver,
     family::{
         Family,
-        GpuAddr, //
+        GpuAddr,
+        Uapi, //
     },
     memory::{
         gtt::{
             self,
             Slot, //
         },
+        moves,
         pressure,
+        source::Source,
         Memory, //
     },
     portable::placement::{
@@ -116,8 +124,10 @@ pub struct Object<F: Family> {
     access: Access,
     /// The CPU has touched it where it could not see it.
     touched: Atomic<bool>,
-    /// It stays where it is.
-    pinned: Atomic<bool>,
+    /// How many have pinned it: it stays in system pages. Written under the reservation.
+    pins: Atomic<u32>,
+    /// It is another driver's memory.
+    foreign: Option<Arc<Import>>,
     /// It should be in VRAM and is not: counted in [`Memory`].
     astray: Atomic<bool>,
     /// When a job used it last, see [`Memory::now`].
@@ -145,6 +155,7 @@ pub struct Args<F: Family> {
     align: u64,
     wanted: Domain,
     access: Access,
+    foreign: Option<Arc<Import>>,
 }
 
 impl<F: Family> gem::DriverObject for Object<F> {
@@ -170,7 +181,8 @@ impl<F: Family> gem::DriverObject for Object<F> {
             system: args.wanted == Domain::System,
             access: args.access,
             touched: Atomic::new(false),
-            pinned: Atomic::new(false),
+            pins: Atomic::new(0),
+            foreign: args.foreign,
             astray: Atomic::new(false),
             cleared: SetOnce::new(),
             tiling: Atomic::new(0),
@@ -218,6 +230,7 @@ pub fn create<F: Family>(
             align,
             wanted: request.domain,
             access: request.access,
+            foreign: None,
         };
         let object: ARef<Bo<F>> = crate::corner::gem::new(dev, usize::try_from(size)?, args)
             // What the shared-memory file system says when there is no memory for an inode.
@@ -238,6 +251,44 @@ pub fn create<F: Family>(
         }
     }
     Err(ENOMEM)
+}
+
+/// Makes an object that is another driver's memory. It has no place in VRAM, ever.
+///
+/// # Errors
+///
+/// `ENOMEM`, also for more than the GTT window holds.
+fn create_foreign<F: Family>(
+    dev: &drm::Device<Driver<F>>,
+    import: Arc<Import>,
+) -> Result<ARef<Bo<F>>> {
+    let memory = &dev.memory;
+    let bytes = import.size();
+    let (size, align) = (bytes as u64, PAGE_SIZE as u64);
+    if size > memory.gtt_size() {
+        return Err(ENOMEM);
+    }
+    let slot = Slot::with(Source::Foreign(import.clone()), size, align)?;
+    let args = Args {
+        memory: memory.clone(),
+        objects: dev.objects.clone(),
+        home: Home::System(slot),
+        size,
+        align,
+        wanted: Domain::Gtt,
+        access: Access::Both,
+        foreign: Some(import.clone()),
+    };
+    memory.foreign.add(&import)?;
+    let object: Result<ARef<Bo<F>>> = crate::corner::gem::new(dev, bytes, args);
+    match &object {
+        Ok(object) => {
+            memory.count_system(size);
+            object.pin()?;
+        }
+        Err(_) => memory.foreign.remove(&import),
+    }
+    object
 }
 
 /// Has the ring clear an object of which nobody knows.
@@ -361,7 +412,7 @@ impl<F: Family> Object<F> {
         self.touched.store(true, Relaxed);
     }
 
-    /// The object stays in system pages from now on, where others know its pages. It is there, and the caller holds
+    /// The object stays in system pages from now on, where others know its pages. Pins are counted. It is there, and the caller holds
     /// its reservation or is the only one who knows the object.
     ///
     /// # Errors
@@ -371,14 +422,20 @@ impl<F: Family> Object<F> {
         if self.vram().is_some() {
             return Err(EBUSY);
         }
-        self.pinned.store(true, Relaxed);
+        self.pins.add(1, Relaxed);
         self.recount();
         Ok(())
     }
 
+    /// Ends what one [`Object::pin`] began. The caller holds the reservation.
+    pub fn unpin(&self) {
+        self.pins.fetch_sub(1, Relaxed);
+        self.recount();
+    }
+
     /// Whether the object stays where it is.
     pub fn is_pinned(&self) -> bool {
-        self.pinned.load(Relaxed)
+        self.pins.load(Relaxed) != 0
     }
 
     /// From now on the object should be in VRAM or not. It moves there at the next occasion; nothing makes it leave
@@ -562,8 +619,9 @@ unsafe impl<F: Family> Backed for Object<F> {
         &self.hook
     }
 
+    /// Other drivers' memory is not ours to move, nor is its reservation.
     fn roster(&self) -> Option<&Arc<Roster<Self>>> {
-        Some(&self.objects)
+        self.foreign.is_none().then_some(&self.objects)
     }
 
     fn release(object: &Bo<F>) {
@@ -571,6 +629,10 @@ unsafe impl<F: Family> Backed for Object<F> {
             let memory = &object.memory;
             gtt::release(memory.gtt(), &slot, object);
             memory.discount_system(object.size);
+            // Its end has been asked for now.
+            if let Some(import) = &object.foreign {
+                memory.foreign.remove(import);
+            }
         }
         if object.is_astray() {
             object.memory.count_astray(false);
@@ -608,5 +670,44 @@ unsafe impl<F: Family> Backed for Object<F> {
             // The CPU sees it now.
             At::Vram { .. } => Err(EAGAIN),
         }
+    }
+}
+
+impl<F: Family> Shared for Object<F> {
+    fn is_private(&self) -> bool {
+        false
+    }
+
+    fn pin(object: &Bo<F>, dev: Option<&drm::Device<Driver<F>, drm::Registered>>) -> Result {
+        if object.vram().is_some() {
+            let dev = dev.ok_or(ENODEV)?;
+            let object = object.into();
+            dev.registration_data_with(|reg| moves::to_system(&reg.running, &object))?;
+        }
+        match object.at() {
+            At::System(slot) => slot.hold(object)?,
+            At::Vram { .. } => return Err(EBUSY),
+        }
+        (**object).pin()
+    }
+
+    fn unpin(object: &Bo<F>) {
+        (**object).unpin();
+    }
+
+    fn pages(object: &Bo<F>, show: &mut dyn FnMut(&Pages)) -> Result {
+        match object.at() {
+            At::System(slot) if slot.show(show) => Ok(()),
+            _ => Err(EINVAL),
+        }
+    }
+
+    fn import(
+        dev: &drm::Device<Driver<F>, drm::Registered>,
+        import: Arc<Import>,
+    ) -> Result<ARef<Bo<F>>> {
+        let object = create_foreign(dev, import)?;
+        F::Uapi::imported(&object);
+        Ok(object)
     }
 }

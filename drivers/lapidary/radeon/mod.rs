@@ -30,6 +30,7 @@ use crate::{
         Isolation,
         Uapi, //
     },
+    memory::Bo,
     portable::cs::Rings,
     running::IsolationOf,
 };
@@ -176,6 +177,10 @@ impl<F: RadeonFamily> Uapi<F> for Radeon {
 
     fn client(device: &Owners) -> Result<Client> {
         Ok(device.client())
+    }
+
+    fn imported(object: &Bo<F>) {
+        object.set_initial_domains(uapi::domain::GTT);
     }
 
     fn closed(device: &Owners, client: &Client) {

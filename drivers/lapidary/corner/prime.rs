@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Memory shared between drivers: dma-bufs of our objects, and objects around the dma-bufs of others.
+//!
+//! An *exporter* owns the pages. An *importer* attaches its device to the buffer and asks for the pages' addresses as
+//! that device sees them. Both use one reservation object, the exporter's, so that each finds the other's fences
+//! there.
+//!
+//! # Export
+//!
+//! The core makes the dma-buf ([`Ops::export`]). When a device attaches, the object is pinned: it moves to system
+//! pages, if it is not there, and stays. Nobody is asked to let go of it later, so it stays pinned until the last
+//! device has detached.
+//!
+//! # Import
+//!
+//! [`Import`] is the attachment of our device to somebody's buffer, with the addresses. They end at unbind
+//! ([`Import::unmap`]), the attachment when the object goes. A buffer of our own device is no import: the core hands
+//! out the object itself.
+//!
+//! C: `drm_gem_prime_import_dev()`, which keeps the mapping until the object goes, even if the device goes first.
+
+use core::{
+    marker::PhantomData,
+    ptr::{
+        self,
+        NonNull, //
+    },
+};
+
+use kernel::{
+    bindings, device,
+    dma::DmaAddress,
+    drm::{
+        self,
+        gem::{
+            self,
+            IntoGEMObject, //
+        },
+    },
+    error::{
+        from_err_ptr,
+        to_result, //
+    },
+    impl_has_work, new_spinlock, new_work,
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        Arc,
+        SpinLock,
+        UniqueArc, //
+    },
+    types::ScopeGuard,
+    workqueue::{
+        Work,
+        WorkItem, //
+    },
+};
+
+use crate::corner::{
+    extra,
+    gem::Backed,
+    later,
+    pages::Pages, //
+};
+
+const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
+
+/// An object that other drivers may use, and that may be other drivers' memory.
+pub trait Shared: Backed {
+    /// Whether the memory is a process's own: it is neither given to other drivers nor mapped.
+    fn is_private(&self) -> bool;
+
+    /// Keeps the object in system pages until [`Shared::unpin`]. Pins are counted.
+    ///
+    /// Called with the reservation locked; `dev` is the device while it is registered. May sleep and wait for fences.
+    ///
+    /// # Errors
+    ///
+    /// `ENODEV` if the content went with the device; `ENOMEM`.
+    fn pin(
+        object: &gem::Object<Self>,
+        dev: Option<&drm::Device<Self::Driver, drm::Registered>>,
+    ) -> Result;
+
+    /// Ends one pin. Called with the reservation locked.
+    fn unpin(object: &gem::Object<Self>);
+
+    /// Shows the pages of a pinned object, which stay as long as it is pinned.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if it is not in system pages of its own.
+    fn pages(object: &gem::Object<Self>, show: &mut dyn FnMut(&Pages)) -> Result;
+
+    /// Makes an object around a foreign buffer.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM` also for a buffer that the device cannot reach as a whole.
+    fn import(
+        dev: &drm::Device<Self::Driver, drm::Registered>,
+        import: Arc<Import>,
+    ) -> Result<ARef<gem::Object<Self>>>;
+}
+
+/// A foreign buffer that our device is attached to.
+///
+/// # Invariants
+///
+/// `attach` is an attachment of ours to a buffer of which we have a reference. `table` is its mapping, or `None`
+/// after that has ended. `addresses` holds the address of each page in that mapping.
+#[pin_data(PinnedDrop)]
+pub struct Import {
+    #[pin]
+    work: Work<Import>,
+    attach: NonNull<bindings::dma_buf_attachment>,
+    #[pin]
+    table: SpinLock<Option<Table>>,
+    addresses: KVVec<DmaAddress>,
+}
+
+/// The mapping of an attachment.
+struct Table(NonNull<bindings::sg_table>);
+
+// SAFETY: Mappings are not tied to a thread.
+unsafe impl Send for Table {}
+// SAFETY: Nor are attachments.
+unsafe impl Send for Import {}
+// SAFETY: A shared reference reads what does not change, or takes the lock.
+unsafe impl Sync for Import {}
+
+impl Import {
+    /// Attaches `dev` to `buffer` and maps it.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for a buffer that is empty or does not consist of whole pages; what the exporter reports; `ENOMEM`.
+    ///
+    /// # Safety
+    ///
+    /// `buffer` is a live dma-buf whose reservation the caller does not hold. `dev` outlives the result, and the
+    /// mapping ends ([`Import::unmap`]) before it is unbound.
+    unsafe fn new(
+        dev: &device::Device<device::Bound>,
+        buffer: *mut bindings::dma_buf,
+    ) -> Result<Arc<Self>> {
+        // SAFETY: The buffer is alive.
+        let size = unsafe { (*buffer).size };
+        if size == 0 || size % PAGE_SIZE != 0 {
+            return Err(EINVAL);
+        }
+        let pages = size / PAGE_SIZE;
+        let mut addresses = KVVec::from_elem(0, pages, GFP_KERNEL)?;
+        let raw = ptr::from_ref(dev).cast_mut().cast();
+        // SAFETY: Buffer and device are alive.
+        let attach = from_err_ptr(unsafe { bindings::dma_buf_attach(buffer, raw) })?;
+        // SAFETY: As above; the attachment is ours.
+        let attach = ScopeGuard::new_with_data(attach, |attach| unsafe {
+            bindings::dma_buf_detach(buffer, attach)
+        });
+        // SAFETY: The attachment is alive, the reservation is not ours.
+        let table =
+            from_err_ptr(unsafe { bindings::dma_buf_map_attachment_unlocked(*attach, BOTH_WAYS) })?;
+        let table = ScopeGuard::new_with_data(table, |table| {
+            // SAFETY: The mapping just made.
+            unsafe { bindings::dma_buf_unmap_attachment_unlocked(*attach, table, BOTH_WAYS) }
+        });
+        // SAFETY: The table is mapped; the array has room for so many addresses.
+        to_result(unsafe {
+            bindings::drm_prime_sg_to_dma_addr_array(*table, addresses.as_mut_ptr(), pages as c_int)
+        })?;
+        // An exporter that maps less than it has.
+        if addresses.contains(&0) {
+            return Err(EINVAL);
+        }
+        let (mine, mapping) = (
+            NonNull::new(*attach).ok_or(EINVAL)?,
+            Table(NonNull::new(*table).ok_or(EINVAL)?),
+        );
+        let import = UniqueArc::pin_init(
+            pin_init!(Self {
+                work <- new_work!("lapidary::Import"),
+                attach: mine,
+                table <- new_spinlock!(Some(mapping)),
+                addresses,
+            }),
+            GFP_KERNEL,
+        )?;
+        // SAFETY: The buffer is alive. The reference belongs to the result.
+        unsafe { extra::lapidary_dma_buf_get(buffer) };
+        // INVARIANT: Both belong to the result now.
+        table.dismiss();
+        attach.dismiss();
+        Ok(import.into())
+    }
+
+    /// Size of the buffer in bytes.
+    pub fn size(&self) -> usize {
+        self.addresses.len() * PAGE_SIZE
+    }
+
+    /// The address of each page for our device, until [`Import::unmap`].
+    pub fn addresses(&self) -> &[DmaAddress] {
+        &self.addresses
+    }
+
+    /// Gives up this reference, from any context: the attachment may end later.
+    pub fn release(self: Arc<Self>) {
+        later::run(self);
+    }
+
+    /// Ends the mapping. The device must not use the addresses any more. Takes the reservation of the buffer, so that the
+    /// caller may hold none, nor a lock that is taken under one. A second call does nothing.
+    pub fn unmap(&self) {
+        let table = self.table.lock().take();
+        if let Some(Table(table)) = table {
+            // SAFETY: By the invariant it is the mapping of this attachment.
+            unsafe {
+                bindings::dma_buf_unmap_attachment_unlocked(
+                    self.attach.as_ptr(),
+                    table.as_ptr(),
+                    BOTH_WAYS,
+                )
+            };
+        }
+    }
+}
+
+impl_has_work! {
+    impl HasWork<Self> for Import { self.work }
+}
+
+impl WorkItem for Import {
+    type Pointer = Arc<Import>;
+
+    fn run(_this: Arc<Import>) {
+        // The last reference does everything.
+    }
+}
+
+#[pinned_drop]
+impl PinnedDrop for Import {
+    fn drop(self: Pin<&mut Self>) {
+        self.unmap();
+        // SAFETY: By the invariant attachment and reference are ours; nothing is mapped any more.
+        unsafe {
+            let buffer = (*self.attach.as_ptr()).dmabuf;
+            bindings::dma_buf_detach(buffer, self.attach.as_ptr());
+            bindings::dma_buf_put(buffer);
+        }
+    }
+}
+
+/// What a kernel function that returns pointers says for an error.
+fn error<T>(error: Error) -> *mut T {
+    // SAFETY: It only computes.
+    unsafe { bindings::ERR_PTR(error.to_errno() as isize) }.cast()
+}
+
+/// The callbacks for objects with data `T`.
+pub(super) struct Ops<T>(PhantomData<T>);
+
+impl<T: Shared> Ops<T> {
+    /// # Safety
+    ///
+    /// `raw` is in an object with data `T`.
+    unsafe fn object<'a>(raw: *mut bindings::drm_gem_object) -> &'a gem::Object<T> {
+        // SAFETY: By the caller's promise.
+        unsafe { gem::Object::<T>::from_raw(raw) }
+    }
+
+    /// The pages of a pinned object as C functions want them.
+    fn list(object: &gem::Object<T>) -> Result<(*mut *mut bindings::page, c_uint)> {
+        let mut list = (ptr::null_mut(), 0);
+        T::pages(object, &mut |pages| list = pages.list())?;
+        Ok((list.0, list.1.try_into()?))
+    }
+
+    /// Calls `f` with the device while it is registered.
+    ///
+    /// # Safety
+    ///
+    /// As [`Ops::object`]; the device has been registered.
+    unsafe fn with_device<R>(
+        raw: *mut bindings::drm_gem_object,
+        f: impl FnOnce(Option<&drm::Device<T::Driver, drm::Registered>>) -> R,
+    ) -> R {
+        // SAFETY: By the caller's promise.
+        let dev = unsafe { drm::Device::<T::Driver, drm::Ioctl>::from_raw((*raw).dev) };
+        let guard = dev.registration_guard();
+        f(guard.as_deref())
+    }
+
+    /// Makes a dma-buf.
+    ///
+    /// # Safety
+    ///
+    /// Only to be called by the DRM core, as are the others.
+    pub(super) unsafe extern "C" fn export(
+        raw: *mut bindings::drm_gem_object,
+        flags: c_int,
+    ) -> *mut bindings::dma_buf {
+        // SAFETY: The core passes objects that have this table.
+        if unsafe { Self::object(raw) }.is_private() {
+            return error(EPERM);
+        }
+        // SAFETY: As above.
+        unsafe { bindings::drm_gem_prime_export(raw, flags) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`Ops::export`], with the reservation locked.
+    pub(super) unsafe extern "C" fn pin(raw: *mut bindings::drm_gem_object) -> c_int {
+        // SAFETY: As in `export`; who can be attached to has been registered.
+        let result = unsafe {
+            let object = Self::object(raw);
+            Self::with_device(raw, |dev| T::pin(object, dev))
+        };
+        result.map_or_else(Error::to_errno, |()| 0)
+    }
+
+    /// # Safety
+    ///
+    /// As [`Ops::pin`], once for each time that `pin` has succeeded.
+    pub(super) unsafe extern "C" fn unpin(raw: *mut bindings::drm_gem_object) {
+        // SAFETY: As in `export`.
+        T::unpin(unsafe { Self::object(raw) });
+    }
+
+    /// # Safety
+    ///
+    /// As [`Ops::pin`], for a pinned object.
+    pub(super) unsafe extern "C" fn get_sg_table(
+        raw: *mut bindings::drm_gem_object,
+    ) -> *mut bindings::sg_table {
+        // SAFETY: As in `export`.
+        let object = unsafe { Self::object(raw) };
+        let table = Self::list(object).and_then(|(list, count)| {
+            // SAFETY: The device is alive with its object, `list` has `count` pages.
+            from_err_ptr(unsafe { bindings::drm_prime_pages_to_sg((*raw).dev, list, count) })
+        });
+        table.unwrap_or_else(error)
+    }
+
+    /// Maps the object for the kernel, which pins it.
+    ///
+    /// # Safety
+    ///
+    /// As [`Ops::pin`], with `map` to be filled.
+    pub(super) unsafe extern "C" fn vmap(
+        raw: *mut bindings::drm_gem_object,
+        map: *mut bindings::iosys_map,
+    ) -> c_int {
+        // SAFETY: As in `pin`.
+        let pinned = unsafe { Self::pin(raw) };
+        if pinned != 0 {
+            return pinned;
+        }
+        // SAFETY: As in `export`.
+        let object = unsafe { Self::object(raw) };
+        let result = Self::list(object).and_then(|(list, count)| {
+            // SAFETY: `list` has `count` pages, which stay as long as the object is pinned.
+            let address = unsafe { extra::lapidary_pages_vmap(list, count) };
+            if address.is_null() {
+                return Err(ENOMEM);
+            }
+            // SAFETY: The caller wants it filled.
+            unsafe {
+                (*map).__bindgen_anon_1.vaddr = address;
+                (*map).is_iomem = false;
+            }
+            Ok(())
+        });
+        if let Err(e) = result {
+            T::unpin(object);
+            return e.to_errno();
+        }
+        0
+    }
+
+    /// # Safety
+    ///
+    /// As [`Ops::pin`], with what `vmap` has filled.
+    pub(super) unsafe extern "C" fn vunmap(
+        raw: *mut bindings::drm_gem_object,
+        map: *mut bindings::iosys_map,
+    ) {
+        // SAFETY: The address comes from `vmap`; the object was pinned there.
+        unsafe {
+            extra::lapidary_pages_vunmap((*map).__bindgen_anon_1.vaddr);
+            Self::unpin(raw);
+        }
+    }
+
+    /// Makes an object of a dma-buf, for the driver's table.
+    ///
+    /// # Safety
+    ///
+    /// Only to be called by the DRM core, for a device of `T::Driver` that has been registered.
+    pub(super) unsafe extern "C" fn import(
+        dev: *mut bindings::drm_device,
+        buffer: *mut bindings::dma_buf,
+    ) -> *mut bindings::drm_gem_object {
+        // SAFETY: Both are alive. A buffer that was exported from this device has an object of it as its data.
+        unsafe {
+            if bindings::drm_gem_is_prime_exported_dma_buf(dev, buffer) {
+                let own = (*buffer).priv_.cast::<bindings::drm_gem_object>();
+                bindings::drm_gem_object_get(own);
+                return own;
+            }
+        }
+        // SAFETY: By the caller's promise.
+        let dev = unsafe { drm::Device::<T::Driver, drm::Ioctl>::from_raw(dev) };
+        let Some(guard) = dev.registration_guard() else {
+            return error(ENODEV);
+        };
+        let parent =
+            AsRef::<<T::Driver as drm::Driver>::ParentDevice<device::Bound>>::as_ref(&*guard);
+        // SAFETY: `T` ends the mapping before the device is unbound, and an object keeps its device.
+        let object = unsafe { Import::new(parent.as_ref(), buffer) }
+            .and_then(|import| T::import(&guard, import.clone()).map(|object| (import, object)));
+        match object {
+            Ok((import, object)) => {
+                let raw = IntoGEMObject::as_raw(&*object);
+                // SAFETY: Nobody else has the object yet. The buffer lives as long as the import, which the object has.
+                unsafe {
+                    (*raw).import_attach = import.attach.as_ptr();
+                    (*raw).resv = (*buffer).resv;
+                }
+                let _ = ARef::into_raw(object);
+                raw
+            }
+            Err(e) => error(e),
+        }
+    }
+}
+
+#[kunit_tests(lapidary_prime)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::{
+        Machine,
+        Object, //
+    };
+    use kernel::sync::atomic::Relaxed;
+
+    /// A dma-buf of an object.
+    struct Buffer(*mut bindings::dma_buf);
+
+    impl Buffer {
+        fn of(object: &gem::Object<Object>) -> Result<Self> {
+            // SAFETY: The object has the table of this file.
+            let raw = unsafe { Ops::<Object>::export(IntoGEMObject::as_raw(object), 0) };
+            Ok(Self(from_err_ptr(raw)?))
+        }
+    }
+
+    impl Drop for Buffer {
+        fn drop(&mut self) {
+            // SAFETY: The reference is ours.
+            unsafe { bindings::dma_buf_put(self.0) }
+        }
+    }
+
+    #[test]
+    fn one_device_imports_what_another_exports() -> Result {
+        let (owner, guest) = (Machine::new()?, Machine::named(c"lapidary-kunit-2")?);
+        let object = owner.object(3 * PAGE_SIZE)?;
+        let buffer = Buffer::of(&object)?;
+        assert_eq!(object.pins.load(Relaxed), 0);
+        // SAFETY: Unmapped below.
+        let import = unsafe { Import::new(guest.dev(), buffer.0) }?;
+        assert_eq!(object.pins.load(Relaxed), 1);
+        assert_eq!(import.size(), 3 * PAGE_SIZE);
+        // There is no IOMMU between them: the addresses are those of the pages.
+        object.with_pages(|pages| {
+            for (index, &address) in import.addresses().iter().enumerate() {
+                let frame = pages.frame(index).ok_or(EINVAL)?;
+                assert_eq!(address, (frame * PAGE_SIZE) as DmaAddress);
+            }
+            Ok(())
+        })?;
+        // The owner may go first: the buffer holds the object, the import the buffer.
+        drop(object);
+        drop(buffer);
+        assert_eq!(owner.released.load(Relaxed), 0);
+        import.unmap();
+        import.unmap();
+        drop(import);
+        Ok(())
+    }
+
+    #[test]
+    fn the_kernel_sees_the_same_bytes() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(2 * PAGE_SIZE)?;
+        let buffer = Buffer::of(&object)?;
+        let map = || -> Result<bindings::iosys_map> {
+            let mut map = bindings::iosys_map::default();
+            // SAFETY: The buffer is alive, its reservation not ours.
+            to_result(unsafe { bindings::dma_buf_vmap_unlocked(buffer.0, &mut map) })?;
+            Ok(map)
+        };
+        let mut first = map()?;
+        assert_eq!(object.pins.load(Relaxed), 1);
+        // SAFETY: It is mapped, and nobody else uses it.
+        unsafe {
+            let bytes = first.__bindgen_anon_1.vaddr.cast::<u8>();
+            bytes.add(2 * PAGE_SIZE - 1).write_volatile(0x5a);
+            bindings::dma_buf_vunmap_unlocked(buffer.0, &mut first);
+        }
+        assert_eq!(object.pins.load(Relaxed), 0);
+        let mut second = map()?;
+        // SAFETY: As above.
+        unsafe {
+            let bytes = second.__bindgen_anon_1.vaddr.cast::<u8>();
+            assert_eq!(bytes.add(2 * PAGE_SIZE - 1).read_volatile(), 0x5a);
+            bindings::dma_buf_vunmap_unlocked(buffer.0, &mut second);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn private_memory_is_not_exported() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        object.private.store(true, Relaxed);
+        assert_eq!(Buffer::of(&object).err(), Some(EPERM));
+        Ok(())
+    }
+}

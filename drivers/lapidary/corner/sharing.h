@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What Rust cannot call for memory that is shared with other drivers or with a process: see sharing.c. */
+#ifndef LAPIDARY_SHARING_H
+#define LAPIDARY_SHARING_H
+
+#include <linux/dma-buf.h>
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+void lapidary_dma_buf_get(struct dma_buf *buf);
+void *lapidary_pages_vmap(struct page **pages, unsigned int count);
+void lapidary_pages_vunmap(void *address);
+void lapidary_workqueue_flush(struct workqueue_struct *wq);
+
+#endif

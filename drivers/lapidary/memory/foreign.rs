@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The buffers of other drivers that our objects stand for.
+//!
+//! Their mappings for our device end at unbind, whether the objects are still there or not.
+
+use kernel::{
+    new_mutex,
+    prelude::*,
+    rbtree::{
+        RBTree,
+        RBTreeNode, //
+    },
+    sync::{
+        Arc,
+        Mutex, //
+    },
+};
+
+use crate::corner::{
+    later,
+    prime::Import, //
+};
+
+/// All imports of one device, by where they are in memory.
+#[pin_data]
+pub(super) struct Foreign {
+    #[pin]
+    imports: Mutex<RBTree<usize, Arc<Import>>>,
+}
+
+fn key(import: &Arc<Import>) -> usize {
+    core::ptr::from_ref::<Import>(import).addr()
+}
+
+impl Foreign {
+    pub(super) fn new() -> Result<Arc<Self>> {
+        Arc::pin_init(
+            pin_init!(Self {
+                imports <- new_mutex!(RBTree::new()),
+            }),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Remembers an import.
+    ///
+    /// Errors: `ENOMEM`.
+    pub(super) fn add(&self, import: &Arc<Import>) -> Result {
+        let node = RBTreeNode::new(key(import), import.clone(), GFP_KERNEL)?;
+        self.imports.lock().insert(node);
+        Ok(())
+    }
+
+    /// Forgets an import, whose end has been asked for.
+    pub(super) fn remove(&self, import: &Arc<Import>) {
+        let node = self.imports.lock().remove_node(&key(import));
+        drop(node);
+    }
+}
+
+/// Ends the mappings of all imports when it is dropped: after the DRM device has been unplugged, so that no more come,
+/// and the GPU is quiet.
+pub struct ForeignLease(pub(super) Arc<Foreign>);
+
+impl Drop for ForeignLease {
+    fn drop(&mut self) {
+        // Outside of the lock: an end may have to wait for the reservation of another driver.
+        let imports = core::mem::take(&mut *self.0.imports.lock());
+        for import in imports.values() {
+            import.unmap();
+        }
+        // Those whose objects have gone just now.
+        later::flush();
+    }
+}

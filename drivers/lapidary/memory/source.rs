@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Where the system pages of an object come from.
+//!
+//! Most objects have pages of their own, which come into being when they are first needed. Some stand for memory of
+//! others: another driver's, which is mapped for our device from the moment the object is made.
+
+use kernel::{
+    device,
+    dma::DmaAddress,
+    drm::gem::IntoGEMObject,
+    prelude::*,
+    sync::Arc, //
+};
+
+use crate::corner::{
+    pages::Pages,
+    prime::Import, //
+};
+
+/// Where the pages of a [`super::gtt::Slot`] come from.
+pub(super) enum Source {
+    /// The object's own shared-memory file. Taken hold of when first needed, until the object is freed.
+    Own(Option<Pages>),
+    /// Another driver.
+    Foreign(Arc<Import>),
+}
+
+impl Source {
+    /// The pages, if they are the object's own and held.
+    pub(super) fn own(&self) -> Option<&Pages> {
+        match self {
+            Self::Own(pages) => pages.as_ref(),
+            Self::Foreign(_) => None,
+        }
+    }
+
+    /// Takes such pages away.
+    pub(super) fn take_own(&mut self) -> Option<Pages> {
+        match self {
+            Self::Own(pages) => pages.take(),
+            Self::Foreign(_) => None,
+        }
+    }
+
+    /// Makes the pages, which are held, reachable for `dev`.
+    ///
+    /// Errors: as [`Pages::map`].
+    pub(super) fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
+        match self {
+            Self::Own(Some(pages)) => pages.map(dev),
+            Self::Own(None) => Err(EINVAL),
+            Self::Foreign(_) => Ok(()),
+        }
+    }
+
+    /// Addresses for the device, one for each page; empty while not mapped.
+    pub(super) fn addresses(&self) -> &[DmaAddress] {
+        match self {
+            Self::Own(Some(pages)) => pages.addresses(),
+            Self::Own(None) => &[],
+            Self::Foreign(import) => import.addresses(),
+        }
+    }
+
+    /// Ends what [`Source::map`] began.
+    pub(super) fn unmap(&mut self, dev: &device::Device<device::Bound>) {
+        match self {
+            Self::Own(Some(pages)) => pages.unmap(dev),
+            // A foreign mapping ends with the import.
+            Self::Own(None) | Self::Foreign(_) => {}
+        }
+    }
+
+    /// Lets go of the pages: the object goes, and they are not mapped any more. Waits for nothing.
+    pub(super) fn put<O: IntoGEMObject>(self, object: &O) {
+        match self {
+            Self::Own(Some(pages)) => pages.put(object),
+            Self::Own(None) => {}
+            Self::Foreign(import) => import.release(),
+        }
+    }
+}
