@@ -173,6 +173,11 @@ impl Bench {
             .write(&mut self.machine, register & !3, value, u32::MAX);
     }
 
+    /// The CPU reads a register (byte offset).
+    pub fn read(&mut self, register: u32) -> u32 {
+        self.chip.read(&mut self.machine, register & !3)
+    }
+
     /// The value of a register by name, with `[index]` behind an array's, without side effects.
     pub fn peek(&self, name: &str) -> Option<u32> {
         self.chip.peek(&self.machine, name)

@@ -2,7 +2,8 @@
 
 //! Faults that a test can switch on.
 //!
-//! A fault is armed for a number of times or until it is cleared. Each time its moment comes, [`Faults::take`] consumes one.
+//! A fault is armed for a number of times or until it is cleared. Each time its moment comes, [`Faults::take`] consumes one. For a few the
+//! number says something else: which occasion it is, or what to look for.
 
 use std::time::Duration;
 
@@ -32,6 +33,19 @@ macro_rules! faults {
 faults! {
     /// The command processor stops for good at the next packet; a soft reset of the CP brings it back.
     Hang = "hang",
+    /// At the first packet of the Nth indirect buffer from now (without N: of each) the command processor stops, as by `hang`.
+    HangBuffer = "hang-buffer",
+    /// The command processor stops whenever it comes to a NOP packet whose first dword is N: a test names its own job by it,
+    /// which hangs each time it is executed.
+    HangOn = "hang-on",
+    /// The 3D engine never ends: the next wait for it does not return. VAP and GA are busy until both are soft reset.
+    Hang3d = "hang-3d",
+    /// The same beyond GA: after its soft reset it is still busy, until GA_SOFT_RESET is written as well (R5xx 9.1.9).
+    HangRaster = "hang-raster",
+    /// The 2D engine never ends: the next wait for it does not return, until E2 is soft reset.
+    Hang2d = "hang-2d",
+    /// A soft reset of something that hangs does not help.
+    ResetFails = "reset-fails",
     /// The next indirect buffer never ends: it is executed over and over until a soft reset of the CP.
     EndlessBuffer = "endless-buffer",
     /// An interrupt is raised in the status register and never sent to the CPU.
@@ -45,6 +59,8 @@ faults! {
     /// The card is pulled out: everything reads all ones, writes are lost, nothing runs, no DMA, no interrupt. Clearing it puts
     /// the card back, as after power-on (see [`crate::power`]).
     Dead = "dead",
+    /// The same, the next time the card goes to D3hot: it does not come back from sleep.
+    DeadAsleep = "dead-asleep",
     /// The same, at the Nth register access of the CPU from now on, which already finds nothing.
     DeadSoon = "dead-soon",
 }
@@ -77,9 +93,15 @@ impl Faults {
         self.left.iter().any(|(f, _)| *f == fault)
     }
 
-    /// For a fault that comes at the Nth occasion: whether this is it. Consumes one.
+    /// The number that the fault was armed with.
+    pub fn value(&self, fault: Fault) -> Option<u64> {
+        self.left.iter().find(|(f, _)| *f == fault)?.1
+    }
+
+    /// For a fault that comes at the Nth occasion: whether this is it. Consumes one. Without a number, each occasion is.
     pub fn last(&mut self, fault: Fault) -> bool {
-        self.take(fault) && !self.armed(fault)
+        let each = self.value(fault).is_none();
+        self.take(fault) && (each || !self.armed(fault))
     }
 
     /// Whether the fault happens now; consumes one of its times.
@@ -115,6 +137,8 @@ mod tests {
         faults.arm(Fault::DeadSoon, Some(3));
         assert!(!faults.last(Fault::DeadSoon) && !faults.last(Fault::DeadSoon));
         assert!(faults.last(Fault::DeadSoon) && !faults.last(Fault::DeadSoon));
+        faults.arm(Fault::DeadSoon, None);
+        assert!(faults.last(Fault::DeadSoon) && faults.last(Fault::DeadSoon));
     }
 
     #[test]

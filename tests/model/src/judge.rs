@@ -62,8 +62,10 @@ kinds! {
     RingPointer = "ring-pointer",
     /// CP control registers changed while the CP was running on them.
     CpReconfigured = "cp-reconfigured",
-    /// The CP was reset while CP_CSQ_CNTL still enabled it (R5xx 4.8, step 1).
+    /// The CP, or an engine that it feeds, was reset while CP_CSQ_CNTL still enabled the streams (R5xx 4.8, step 1).
     ResetWhileEnabled = "reset-while-enabled",
+    /// A soft reset that is not gone through as it must be (R5xx 4.8, 9.1.9, 9.2.1).
+    ResetSequence = "reset-sequence",
     /// Data pushed to a stream that is not in push mode.
     PushWithoutPushMode = "push-without-push-mode",
     /// Data pushed to a command queue that had no room for it.

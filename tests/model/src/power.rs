@@ -112,6 +112,9 @@ fn fall_asleep(s: &mut System) {
     if s.machine.power.sleep != Sleep::Kept {
         s.chip.lose_power(&mut s.machine);
     }
+    if s.machine.faults.take(Fault::DeadAsleep) {
+        remove(s);
+    }
 }
 
 fn wake_up(s: &mut System) {

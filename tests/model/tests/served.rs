@@ -152,10 +152,6 @@ impl Card {
             self.write(mmio::PCIE_INDEX, index);
             self.write(mmio::PCIE_DATA, value);
         }
-        self.write(
-            mmio::HOST_PATH_CNTL,
-            mmio::host_path_cntl::HDP_APER_CNTL.mask(),
-        );
         self.write(mmio::CP_ME_RAM_ADDR, 0);
         for i in 0..256 {
             self.write(mmio::CP_ME_RAM_DATAH, 0);
@@ -450,6 +446,17 @@ fn a_card_that_was_pulled_out() {
     card.start();
     card.fence(3);
     assert!(event(&mut msi), "armed again");
+
+    control::request(&card.shared, "fault dead-asleep 1").unwrap();
+    assert_eq!(card.read(mmio::RBBM_STATUS), 0x40);
+    for state in [3, 0] {
+        card.client
+            .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 0x54, &[state])
+            .unwrap();
+        assert_eq!(card.config32(0x54), u32::MAX);
+    }
+    control::request(&card.shared, "fault clear").unwrap();
+    assert_eq!(card.config32(0x54) & 3, 0);
 }
 
 #[test]

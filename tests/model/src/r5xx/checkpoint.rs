@@ -51,6 +51,7 @@ impl R5xx {
         self.dma = Default::default();
         self.engine2d.reset();
         self.engine3d.reset();
+        self.forget_resets();
         self.cp = Cp::default();
         self.cp.me.clone_from(&state.me);
     }

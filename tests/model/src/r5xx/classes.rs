@@ -355,7 +355,7 @@ static BLOCKS: &[Block] = &[
     },
     Block {
         name: "3D",
-        implemented: &["FG_ZBREG_DEST"],
+        implemented: &["FG_ZBREG_DEST", "GA_SOFT_RESET"],
         stored: &[(NOT_DRAWN, Rest)],
         missing: &[],
     },

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use lapidary_registers::RegArray;
 use lapidary_registers::r500::mmio;
+use lapidary_registers::r500::pm4::op;
 
 use super::draw::is_port;
 use super::me_ram::MeRam;
@@ -84,6 +85,8 @@ pub(super) struct Buffer {
     pub(super) size: u32,
     pub(super) next: u32,
     pub(super) endless: bool,
+    /// The CP hangs at its first packet.
+    pub(super) hangs: bool,
     /// Its dwords are not packets but data for a register.
     pub(super) load: Option<Load>,
 }
@@ -108,6 +111,13 @@ pub enum Wait {
     Memory(u32),
     /// DMA engines (a bit each) to be idle.
     Dma(u8),
+    /// Engines that are stuck to be idle.
+    Stuck {
+        /// The 2D engine.
+        for_2d: bool,
+        /// The 3D engine.
+        for_3d: bool,
+    },
 }
 
 /// State of the command processor.
@@ -151,7 +161,7 @@ impl Cp {
     }
 
     /// Whether a stream has something under way, apart from the ring's pointers.
-    fn working(&self) -> bool {
+    pub(super) fn working(&self) -> bool {
         self.hung
             || self.wait.is_some()
             || self.held.is_some()
@@ -246,6 +256,9 @@ impl R5xx {
                 free
             }
             Wait::Memory(address) => self.bus.read32(m, Unit::Cp, address) == 0,
+            Wait::Stuck { for_2d, for_3d } => {
+                !(for_2d && self.stuck.in_2d() || for_3d && self.stuck.in_3d())
+            }
             Wait::Dma(engines) => !self
                 .dma
                 .iter()
@@ -281,7 +294,8 @@ impl R5xx {
             self.load(m, stream, load, available);
             return true;
         }
-        if self.cp.assembly[i].is_empty() && m.faults.take(Fault::Hang) {
+        let begins = self.cp.buffers[i].is_some_and(|b| b.hangs && b.next == 0);
+        if begins || (self.cp.assembly[i].is_empty() && m.faults.take(Fault::Hang)) {
             m.trace.line(format_args!("fault: hang"));
             self.cp.hung = true;
             return false;
@@ -306,6 +320,15 @@ impl R5xx {
             m.trace.line(format_args!("fault: late fence"));
             self.cp.held = Some((now + LATE, stream, words));
             return true;
+        }
+        if words[0] >> 30 == 3
+            && packet::opcode(words[0]) == op::NOP
+            && words.get(1).map(|w| u64::from(*w)) == m.faults.value(Fault::HangOn)
+            && m.faults.armed(Fault::HangOn)
+        {
+            m.trace.line(format_args!("fault: hang on {words:x?}"));
+            self.cp.hung = true;
+            return false;
         }
         self.execute(m, stream, &words);
         true

@@ -31,6 +31,8 @@ impl R5xx {
                 Kind::RingPointer,
                 format_args!("write pointer {written:#x}"),
             ),
+            // Without streams a write pointer that is made to match empties the ring (R5xx 4.8, step 5).
+            Verdict::Overrun if written == rptr && self.mode(Stream::Ring) == Mode::Off => {}
             Verdict::Overrun => {
                 m.finding(
                     Kind::RingOverrun,
@@ -53,6 +55,7 @@ impl R5xx {
     ) -> bool {
         match offset {
             mmio::CP_RB_WPTR => {
+                self.wptr_matches();
                 let delay = self.regs.get(mmio::CP_RB_WPTR_DELAY);
                 if self.cp.ring.stage(value, delay, Instant::now()) {
                     self.commit_wptr(m);
@@ -205,12 +208,14 @@ impl R5xx {
             return;
         }
         let endless = m.faults.take(Fault::EndlessBuffer);
+        let hangs = stream == Stream::Ib1 && m.faults.last(Fault::HangBuffer);
         m.counters.add("indirect_buffers", 1);
         self.cp.buffers[stream as usize] = Some(Buffer {
             base: self.regs.get(base_at) & !3,
             size,
             next: 0,
             endless,
+            hangs,
             load: None,
         });
     }

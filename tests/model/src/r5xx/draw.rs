@@ -87,6 +87,7 @@ impl R5xx {
         self.engine3d.written(offset, old, value);
         match offset {
             mmio::GA_IDLE => self.latch_idle(),
+            mmio::GA_SOFT_RESET => self.raster_reset(m, value),
             mmio::ZB_ZPASS_ADDR => self.write_passed(m, value),
             mmio::TX_INVALTAGS => self.bus.caches.invalidate_textures(),
             mmio::ZB_ZCACHE_CTLSTAT => {

@@ -182,6 +182,11 @@ fn memory_controller_init(variant: &Variant, vram: u64) -> Vec<u8> {
         .set(behind_port(layout.agp_location), 0x0000_ffff)
         .port(0)
         .set(Place::Register(mmio::HDP_FB_LOCATION), FIRMWARE_FB >> 16)
+        // Upstream joins the apertures when it is loaded, and not again when it resumes: the firmware must do it too.
+        .or(
+            Place::Register(mmio::HOST_PATH_CNTL),
+            mmio::host_path_cntl::HDP_APER_CNTL.mask(),
+        )
         .set(Place::Register(mmio::CONFIG_MEMSIZE), vram as u32);
     t.build()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The host interface: windows onto other spaces, soft resets, status, and the register file's front door.
+//! The host interface: windows onto other spaces, waits, and the register file's front door.
 //!
 //! All register accesses come through here, from the CPU, from packets and from the DMA engines. The database decides what exists;
 //! reading or writing what it does not know is a finding.
@@ -15,16 +15,6 @@ use super::{R5xx, Source};
 use crate::judge::Kind;
 use crate::machine::Machine;
 use crate::memory::Unit;
-
-/// Soft resets of the command streams.
-const RESET_CP: u32 = mmio::rbbm_soft_reset::SOFT_RESET_CP.mask()
-    | mmio::rbbm_soft_reset::SOFT_RESET_CP_NO_DMA.mask();
-/// Soft resets of the DMA engines.
-const RESET_DMA: u32 =
-    mmio::rbbm_soft_reset::SOFT_RESET_CP.mask() | mmio::rbbm_soft_reset::SOFT_RESET_CP_DMA.mask();
-
-/// Free entries of an idle command FIFO.
-const CMDFIFO: u32 = 64;
 
 /// What is wrong with reading a register of a space, if anything.
 fn judge_read(m: &mut Machine, space: &mut Space, offset: u32, source: Source) -> bool {
@@ -138,6 +128,10 @@ impl R5xx {
                     0
                 }
             }
+            mmio::RBBM_SOFT_RESET => {
+                self.soft_reset_read();
+                self.regs.get(offset)
+            }
             _ => self
                 .cp_read(offset)
                 .unwrap_or_else(|| self.peek_register(offset)),
@@ -153,16 +147,6 @@ impl R5xx {
             .or_else(|| self.dma_peek(offset))
             .or_else(|| self.display_peek(offset))
             .unwrap_or_else(|| self.regs.get(offset))
-    }
-
-    fn status(&self) -> u32 {
-        use mmio::rbbm_status::{CMDFIFO_AVAIL, CP_CMDSTRM_BUSY, GUI_ACTIVE};
-        let idle = CMDFIFO_AVAIL.of(CMDFIFO);
-        if self.cp_busy() {
-            idle | CP_CMDSTRM_BUSY.mask() | GUI_ACTIVE.mask()
-        } else {
-            idle
-        }
     }
 
     /// Writes a register with all side effects and judgement.
@@ -183,6 +167,7 @@ impl R5xx {
         }
         if offset == mmio::CP_CSQ_CNTL {
             self.judge_host_path(m, value);
+            self.judge_restart(m, value);
         }
         match offset {
             mmio::MM_DATA => self.write_mm_data(m, value, source),
@@ -226,7 +211,7 @@ impl R5xx {
                     self.pll.set(at, value);
                 }
             }
-            mmio::RBBM_SOFT_RESET => self.soft_reset(m, value),
+            mmio::RBBM_SOFT_RESET => self.soft_reset(m, value, source),
             mmio::GEN_INT_CNTL => {
                 self.regs.set(offset, value);
                 self.update_interrupt(m);
@@ -304,8 +289,8 @@ impl R5xx {
     /// judge is "clean", and what is left to wait for is DMA. A running CRTC reaches its lines at once.
     fn wait_until(&mut self, m: &mut Machine, value: u32) {
         use mmio::wait_until::{
-            WAIT_2D_IDLECLEAN, WAIT_3D_IDLE, WAIT_3D_IDLECLEAN, WAIT_CRTC_VLINE, WAIT_DMA_GUI_IDLE,
-            WAIT_DMA_VID_IDLE, WAIT_FE_CRTC_VLINE, WAIT_RE_CRTC_VLINE,
+            WAIT_2D_IDLE, WAIT_2D_IDLECLEAN, WAIT_3D_IDLE, WAIT_3D_IDLECLEAN, WAIT_CRTC_VLINE,
+            WAIT_DMA_GUI_IDLE, WAIT_DMA_VID_IDLE, WAIT_FE_CRTC_VLINE, WAIT_RE_CRTC_VLINE,
         };
         let vline = WAIT_CRTC_VLINE.mask() | WAIT_RE_CRTC_VLINE.mask() | WAIT_FE_CRTC_VLINE.mask();
         if value & vline != 0 && !self.crtc_runs() {
@@ -339,43 +324,10 @@ impl R5xx {
         if engines != 0 {
             self.cp.wait = Some(cp::Wait::Dma(engines));
         }
-    }
-
-    /// Blocks are held in reset as long as their bit is set; what they lose, they lose when it becomes set.
-    fn soft_reset(&mut self, m: &mut Machine, value: u32) {
-        use mmio::rbbm_soft_reset::{SOFT_RESET_E2, SOFT_RESET_HDP, SOFT_RESET_RB, SOFT_RESET_VAP};
-        let rising = value & !self.regs.get(mmio::RBBM_SOFT_RESET);
-        self.regs.set(mmio::RBBM_SOFT_RESET, value);
-        if rising != 0 {
-            self.latch_idle();
-        }
-        if rising & RESET_CP != 0 {
-            if cp::modes(self.regs.get(mmio::CP_CSQ_CNTL)).0 != Mode::Off {
-                m.finding(
-                    Kind::ResetWhileEnabled,
-                    format_args!("CP_CSQ_CNTL {:#010x}", self.regs.get(mmio::CP_CSQ_CNTL)),
-                );
-            }
-            self.cp.reset();
-            m.counters.add("cp_resets", 1);
-        }
-        if rising & RESET_DMA != 0 {
-            self.dma = Default::default();
-        }
-        if SOFT_RESET_E2.any(rising) {
-            self.engine2d.reset();
-            self.bus.caches.flush_2d();
-        }
-        if SOFT_RESET_VAP.any(rising) {
-            self.engine3d.abandon();
-        }
-        if SOFT_RESET_RB.any(rising) {
-            self.bus.caches.flush_2d();
-            self.bus.caches.flush_color();
-            self.bus.caches.flush_depth();
-        }
-        if SOFT_RESET_HDP.any(rising) {
-            self.bus.caches.invalidate_host();
+        let for_2d = WAIT_2D_IDLE.any(value) || WAIT_2D_IDLECLEAN.any(value);
+        let for_3d = WAIT_3D_IDLE.any(value) || WAIT_3D_IDLECLEAN.any(value);
+        if self.waits_for_stuck(m, for_2d, for_3d) {
+            self.cp.wait = Some(cp::Wait::Stuck { for_2d, for_3d });
         }
     }
 
@@ -419,17 +371,6 @@ impl R5xx {
                 format_args!("a surface for the CPU, {value:#010x}"),
             );
         }
-    }
-
-    /// GA_IDLE takes down who is idle: all units of the pipe.
-    pub(super) fn latch_idle(&mut self) {
-        let units = self.regs.register(mmio::GA_IDLE).map_or(0, |r| r.mask());
-        self.regs.set(mmio::GA_IDLE, units);
-    }
-
-    /// Whether the command streams are held in reset.
-    pub(super) fn in_reset(&self) -> bool {
-        self.regs.get(mmio::RBBM_SOFT_RESET) & RESET_CP != 0
     }
 
     /// The CPU has touched VRAM through the BAR, where it is not mapped.

@@ -4,7 +4,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | [`host`] | register accesses: windows, status, soft reset, waits |
+//! | [`host`] | register accesses: windows, waits |
+//! | [`soft_reset`] | status, soft resets, engines that are stuck |
 //! | [`regs`] | register files |
 //! | [`cp`], [`packet`], [`fetch`], [`ring`], [`me_ram`], [`scratch`], [`cp_registers`] | the command processor |
 //! | [`dma`] | its DMA engines |
@@ -40,6 +41,7 @@ mod packet;
 mod regs;
 mod ring;
 mod scratch;
+mod soft_reset;
 #[cfg(test)]
 mod tests;
 pub mod touched;
@@ -57,6 +59,7 @@ use self::cp::{Cp, Stream};
 use self::engine2d_api::{Engine2d, Port};
 use self::engine3d::Engine3d;
 use self::regs::Space;
+use self::soft_reset::{Sequence, Stuck};
 use crate::atom::clocks::Clocks;
 use crate::chip::{Chip, Options, State, Step, Touched};
 use crate::fault::Fault;
@@ -194,6 +197,8 @@ pub struct R5xx {
     dma: [dma::Engine; 2],
     engine2d: Box<dyn Engine2d>,
     engine3d: Engine3d,
+    stuck: Stuck,
+    sequence: Sequence,
     /// The ROM's image.
     firmware: Vec<u8>,
     start: Instant,
@@ -212,6 +217,8 @@ impl R5xx {
             dma: Default::default(),
             engine2d: Box::new(engine2d::Engine::default()),
             engine3d: Engine3d::new(variant.pipes, variant.depth_units()),
+            stuck: Stuck::default(),
+            sequence: Sequence::default(),
             firmware: firmware::rom(variant, options.vram).build(),
             start: Instant::now(),
         }
@@ -264,7 +271,7 @@ impl Chip for R5xx {
     }
 
     fn busy(&self) -> bool {
-        self.cp_busy() || self.dma.iter().any(dma::Engine::active)
+        self.works()
     }
 
     fn lose_power(&mut self, m: &mut Machine) {
@@ -275,6 +282,7 @@ impl Chip for R5xx {
         self.dma = Default::default();
         self.engine2d.reset();
         self.engine3d.reset();
+        self.forget_resets();
         self.start = Instant::now();
         // Fuses and straps.
         // The window onto VRAM is made of two apertures.

@@ -23,7 +23,7 @@ fn count(header: u32) -> u32 {
     ((header >> 16) & 0x3fff) + 1
 }
 
-fn opcode(header: u32) -> u8 {
+pub(super) fn opcode(header: u32) -> u8 {
     (header >> 8) as u8
 }
 
@@ -240,6 +240,7 @@ impl R5xx {
             size,
             next: 0,
             endless: false,
+            hangs: false,
             load: Some(load),
         });
     }

@@ -234,11 +234,16 @@ fn a_draw_without_its_data_never_ends() {
     assert_eq!((found[0].0, found.len()), (Kind::DrawDataMissing, 1));
     // A reset of the vertex unit helps as well.
     assert_eq!(run(&mut b, &[&draw]), []);
+    assert!(mmio::rbbm_status::VAP_BUSY.any(b.read(mmio::RBBM_STATUS)));
+    let csq = b.read(mmio::CP_CSQ_CNTL);
+    b.write(mmio::CP_CSQ_CNTL, 0);
     b.write(
         mmio::RBBM_SOFT_RESET,
         mmio::rbbm_soft_reset::SOFT_RESET_VAP.mask(),
     );
+    b.read(mmio::RBBM_SOFT_RESET);
     b.write(mmio::RBBM_SOFT_RESET, 0);
+    b.write(mmio::CP_CSQ_CNTL, csq);
     assert_eq!(run(&mut b, &[&triangle(), &flush()]), []);
 }
 

@@ -10,6 +10,7 @@ mod garbage;
 mod packets;
 mod registers;
 mod ring;
+mod soft_reset;
 mod streams;
 
 use std::fs::File;

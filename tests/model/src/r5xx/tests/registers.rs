@@ -174,11 +174,9 @@ fn the_apertures_are_joined_when_vram_needs_both() {
     ] {
         let mut b = Bench::sized(State::Posted, vram, window);
         assert_eq!(u64::from(b.read(mmio::CONFIG_APER_SIZE)), window / 2);
-        if !apart {
-            b.write(
-                mmio::HOST_PATH_CNTL,
-                mmio::host_path_cntl::HDP_APER_CNTL.mask(),
-            );
+        assert_ne!(b.read(mmio::HOST_PATH_CNTL), 0, "by the firmware");
+        if apart {
+            b.write(mmio::HOST_PATH_CNTL, 0);
         }
         b.load_microcode();
         b.start(4);
