@@ -26,6 +26,13 @@ fn the_scissor_is_narrowed() {
     point(&mut stream);
     let checked = run(&stream.words, &objects(&SIZES), KEEP).unwrap();
     assert_eq!(checked.words[scissor], corner(EDGE / 2, EDGE));
+    // The last column that fits, and the first that does not.
+    for right in [EDGE / 2, EDGE / 2 + 1] {
+        stream.words[scissor] = corner(right, EDGE);
+        let checked = run(&stream.words, &objects(&SIZES), KEEP).unwrap();
+        assert_eq!(checked.words[scissor], corner(EDGE / 2, EDGE), "{right}");
+    }
+    stream.words[scissor] = corner(EDGE, EDGE);
     // With a page more there is room for all of them.
     let larger = objects(&[COLOR_BYTES + PAGE]);
     let checked = run(&stream.words, &larger, KEEP).unwrap();
