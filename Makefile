@@ -42,7 +42,7 @@ fuzz: ## the checker against the model, ten million streams (make fuzz N=…, SE
 	@scripts/setup
 	@scripts/enter scripts/fuzz $(N)
 
-mutants: ## take the model's features away, one at a time: do the tests notice?
+mutants: ## make small faults in model and driver, one at a time: do the tests notice?
 	@scripts/setup
 	@scripts/enter scripts/mutants $(LIST)
 
