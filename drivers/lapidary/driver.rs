@@ -41,7 +41,7 @@ use kernel::{
 use crate::{
     context::Context,
     corner::{
-        bus,
+        bus, debugfs,
         fdinfo::{
             Accounts,
             Region,
@@ -72,6 +72,7 @@ use crate::{
     },
     recovery::Herald,
     running::Running,
+    state::Files,
     watchdog::Keeper,
 };
 
@@ -195,14 +196,14 @@ impl<F: Family> Accounts for Driver<F> {
     }
 
     fn share(object: &Bo<F>) -> Share {
-        let domain = object.domain();
+        let status = object.status();
         Share {
-            region: match domain {
+            region: match status.domain {
                 Domain::Vram => Region::Vram,
                 Domain::Gtt => Region::Gtt,
                 Domain::System => Region::Cpu,
             },
-            resident: true,
+            resident: status.resident,
         }
     }
 }
@@ -244,6 +245,7 @@ impl<F: Family> pci::Driver for Pci<F> {
             let herald = Worker::new(F::NAME)?;
             let dev = drm::UnregisteredDevice::<Driver<F>>::new(pdev, Shared::new(memory.clone()))?;
             F::tables().install(&dev)?;
+            debugfs::add(&dev, Files::<F>::ALL);
             let master = bus::Master::new(pdev);
             let running = Arc::pin_init(
                 Running::new(

@@ -159,6 +159,11 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// As [`Gpu::fill`], copying from `src`, which does not overlap the destination.
     fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<usize>;
 
+    /// Reports registers that say what the chip does, by name, for a developer. Reading them has no effects.
+    ///
+    /// Also while the chip hangs. Allocates nothing.
+    fn dump(&self, report: &mut dyn FnMut(&'static str, u32));
+
     /// Says which kind of interrupt the chip has got. Once, before the handler can run.
     fn interrupt(&self, kind: pci::IrqType);
 
@@ -237,6 +242,15 @@ pub trait Ring: Send + Sync {
     /// As [`Ring::completed`], but asks the chip, for when its report got lost on the way to memory. `None` if the
     /// device does not answer.
     fn completed_slow(&self) -> Option<u32>;
+    /// Size of the ring in dwords.
+    fn dwords(&self) -> u32;
+
+    /// Where the chip reads next, as last reported, and where the host writes next: indices of dwords. Sleeps for the
+    /// ring's lock only, and takes no MMIO access.
+    fn pointers(&self) -> (u32, u32);
+
+    /// The dword at `index`, as the host has written it; 0 beyond the end. Sleeps for the ring's lock only.
+    fn word(&self, index: u32) -> u32;
 }
 
 /// A reserved stretch of a ring. Nothing reaches the GPU before [`Slot::kick`]; dropping it takes it back.

@@ -16,6 +16,7 @@
 //! - [`timeline`]: the fences of a ring;
 //! - [`lock`]: locks that generic code makes;
 //! - [`memory`]: buffer objects in VRAM and GTT;
+//! - [`state`], [`coredump`]: what a developer sees of a device, and of one that hangs;
 //! - [`radeon`]: the user-space interface of the Radeon families;
 //! - [`portable`]: code without kernel types, shared with the host tests;
 //! - [`corner`]: the only place for raw bindings.
@@ -23,6 +24,7 @@
 use kernel::prelude::*;
 
 pub mod context;
+pub(crate) mod coredump;
 pub mod corner;
 pub mod driver;
 pub mod family;
@@ -33,6 +35,7 @@ pub mod portable;
 pub mod radeon;
 pub mod recovery;
 pub mod running;
+pub(crate) mod state;
 pub mod submit;
 pub mod timeline;
 pub mod watchdog;

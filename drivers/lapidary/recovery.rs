@@ -44,6 +44,7 @@ use kernel::{
 use crate::{
     context::Context,
     corner::{
+        events,
         fence::Signalling,
         wedge::{
             self,
@@ -136,6 +137,11 @@ impl<'a, F: Family> Running<'a, F> {
     /// Stops, judges, restarts. Says what has come of it.
     fn reset(&self, index: usize, cause: Cause, stopped: &mut bool) -> News {
         let begin = Instant::<Monotonic>::now();
+        events::reset(index, self.first_pending(index));
+        // If the last state is being made known at this moment, that one has to do.
+        if let Some(mut snapshot) = self.snapshot.try_lock() {
+            snapshot.take(self, index);
+        }
         self.gpu.quiesce();
         // What completed until this moment is a success.
         self.look();
@@ -188,6 +194,12 @@ impl<'a, F: Family> Running<'a, F> {
             way: Way::Rebind,
             guilty: task,
         }
+    }
+
+    /// The oldest job of ring `index` that is under way.
+    fn first_pending(&self, index: usize) -> u64 {
+        self.ring(index)
+            .map_or(0, |(_, lane)| lane.timeline().progress().signalled + 1)
     }
 
     /// Finds the guilty, and decides for each job whether it is executed again.
@@ -257,6 +269,7 @@ pub(crate) struct Herald<'a, F: Family>(pub(crate) Arc<Running<'a, F>>);
 impl<F: Family> Run for Herald<'_, F> {
     fn run(&self) {
         let running = &*self.0;
+        running.snapshot.lock().publish(running);
         let news = running.news.lock().take();
         if let Some(news) = news {
             if let Err(error) = wedge::tell(&running.dev, news.way, news.guilty.as_ref()) {

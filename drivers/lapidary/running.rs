@@ -39,6 +39,7 @@ use kernel::{
 };
 
 use crate::{
+    coredump::Snapshot,
     corner::{
         fence::Signalling,
         workqueue::Worker, //
@@ -94,6 +95,9 @@ pub struct Running<'a, F: Family> {
     /// What has happened and not been made known yet.
     #[pin]
     pub(crate) news: Mutex<Option<News>>,
+    /// What a hang looked like. Whoever makes it known allocates under this lock, so recovery only tries to take it.
+    #[pin]
+    pub(crate) snapshot: Mutex<Snapshot>,
     /// Makes it known.
     pub(crate) herald: Arc<Worker>,
     /// The GPU has been stopped for good. Whoever holds this lock starts, stops or arms it.
@@ -125,6 +129,7 @@ impl<'a, F: Family> Running<'a, F> {
             worker,
             stash <- Stash::new(),
             news <- shared_mutex!(None, "running.news"),
+            snapshot <- shared_mutex!(Snapshot::new().inspect_err(|_| gpu.quiesce())?, "running.snapshot"),
             herald,
             stopped <- shared_mutex!(false, "running.stopped"),
         }? Error)

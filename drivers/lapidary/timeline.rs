@@ -427,6 +427,15 @@ impl<K: Kind> Timeline<K> {
         ahead.min(wanted.saturating_sub(state.signalled))
     }
 
+    /// What `look` makes of the oldest job under way: how it is executed, and what it holds. `None` if there is none.
+    /// Called with a spinlock held.
+    pub fn first<R>(&self, look: impl FnOnce(K::Command, &K::Load) -> R) -> Option<R> {
+        let state = self.state.lock();
+        let index = slot(state.signalled + 1);
+        let record = state.records.get(index)?.as_ref()?;
+        Some(look(record.command, state.loads.get(index)?))
+    }
+
     /// Nanoseconds since the timeline was made.
     fn now(&self) -> u64 {
         self.epoch.elapsed().as_nanos().unsigned_abs()

@@ -31,6 +31,7 @@ use lapidary::{
 use crate::{
     chip::Chip,
     cp,
+    dump,
     firmware,
     gart::{
         self,
@@ -240,6 +241,10 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         let mut out = SliceSink::new(out);
         copy.emit(&mut out).map_err(|_| ENOSPC)?;
         Ok(out.written())
+    }
+
+    fn dump(&self, report: &mut dyn FnMut(&'static str, u32)) {
+        dump::dump(self.running.0, report);
     }
 
     fn interrupt(&self, kind: pci::IrqType) {

@@ -52,6 +52,7 @@ use lapidary::{
 mod chip;
 mod cp;
 mod display;
+mod dump;
 mod firmware;
 mod gart;
 mod gpu;

@@ -284,6 +284,18 @@ impl family::Ring for Ring<'_> {
         // All ones may be a number, or a device that is not there.
         (number != u32::MAX || !is_dead(self.window)).then_some(number)
     }
+
+    fn dwords(&self) -> u32 {
+        DWORDS
+    }
+
+    fn pointers(&self) -> (u32, u32) {
+        (self.read_pointer(), self.write_pointer())
+    }
+
+    fn word(&self, index: u32) -> u32 {
+        self.write.lock().memory.read(index as usize).unwrap_or(0)
+    }
 }
 
 /// A reserved stretch of the ring.

@@ -51,6 +51,24 @@ struct drm_gem_object *lapidary_gem_next(struct drm_file *file, u32 *handle);
 bool lapidary_gem_is_shared(struct drm_gem_object *object);
 void lapidary_show_engine(struct drm_printer *printer, u64 nanoseconds);
 
+void lapidary_coredump(struct device *dev, void *data, size_t len);
+void lapidary_debugfs_add(struct drm_device *dev, const char *name,
+			  int (*show)(struct seq_file *, void *), void *data);
+struct drm_device *lapidary_debugfs_device(struct seq_file *seq, void **data);
+u64 lapidary_client_id(struct drm_file *file, int *pid);
+struct drm_file *lapidary_client_next(struct drm_device *dev, struct drm_file *last);
+void lapidary_clients_lock(struct drm_device *dev);
+void lapidary_clients_unlock(struct drm_device *dev);
+
+void lapidary_event_submit(u64 client, u32 dwords, u32 objects, u32 waits);
+void lapidary_event_commit(u64 context, u64 seqno, u64 addr, u32 dwords);
+void lapidary_event_signalled(u64 context, u64 seqno, int error);
+void lapidary_event_move(u64 size, u64 from, u64 to);
+void lapidary_event_reset(u32 ring, u64 seqno);
+void lapidary_event_refused(u64 client, u32 reason, u32 position, int error);
+int lapidary_event_watch(u64 *sum);
+void lapidary_event_unwatch(u64 *sum);
+
 int lapidary_syncobj_find_fence(struct drm_file *file, u32 handle, u64 point,
 				struct dma_fence **fence);
 void lapidary_syncobj_get(struct drm_syncobj *syncobj);

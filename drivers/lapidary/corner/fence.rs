@@ -35,7 +35,10 @@ use kernel::{
     types::Opaque, //
 };
 
-use super::extra;
+use super::{
+    events,
+    extra, //
+};
 
 /// A reference-counted fence of any origin.
 #[repr(transparent)]
@@ -198,6 +201,9 @@ impl<T: Timeline> DriverFence<T> {
     /// Signals and gives up what the fence holds; called exactly once, after which `self` is not used.
     fn complete(&mut self, result: Result) {
         let raw = self.fence.as_raw();
+        // SAFETY: The fence is alive, and these do not change.
+        let (context, seqno) = unsafe { ((*raw).context, (*raw).seqno) };
+        events::signalled(context, seqno, result);
         // SAFETY: The fence is alive, and pending because only this function signals it. Afterwards the
         // fence core calls no operation any more: `wanted` runs under the fence's lock, which signalling takes.
         unsafe {

@@ -4,9 +4,13 @@
  *
  * They are exported because generic Rust code that calls them is instantiated in the family modules.
  */
+#include <linux/devcoredump.h>
 #include <linux/dma-fence-chain.h>
 #include <linux/dma-fence-unwrap.h>
 #include <linux/export.h>
+#include <linux/seq_file.h>
+#include <drm/drm_debugfs.h>
+#include <drm/drm_device.h>
 #include <drm/drm_print.h>
 
 #include "extra.h"
@@ -274,3 +278,58 @@ int lapidary_wedged(struct drm_device *dev, bool rebind, int pid, const char *na
 				    DRM_WEDGE_RECOVERY_NONE, name ? &info : NULL);
 }
 EXPORT_SYMBOL_GPL(lapidary_wedged);
+/* Keeps a dump of a device, in memory from vmalloc() that is the kernel's then. */
+void lapidary_coredump(struct device *dev, void *data, size_t len)
+{
+	dev_coredumpv(dev, data, len, GFP_KERNEL);
+}
+EXPORT_SYMBOL_GPL(lapidary_coredump);
+
+/* Adds a file to the device's folder in debugfs. */
+void lapidary_debugfs_add(struct drm_device *dev, const char *name,
+			  int (*show)(struct seq_file *, void *), void *data)
+{
+	drm_debugfs_add_file(dev, name, show, data);
+}
+EXPORT_SYMBOL_GPL(lapidary_debugfs_add);
+
+/* The device of such a file, and the data that it was added with. */
+struct drm_device *lapidary_debugfs_device(struct seq_file *seq, void **data)
+{
+	struct drm_debugfs_entry *entry = seq->private;
+
+	*data = entry->file.data;
+	return entry->dev;
+}
+EXPORT_SYMBOL_GPL(lapidary_debugfs_device);
+
+void lapidary_clients_lock(struct drm_device *dev)
+{
+	mutex_lock(&dev->filelist_mutex);
+}
+EXPORT_SYMBOL_GPL(lapidary_clients_lock);
+
+void lapidary_clients_unlock(struct drm_device *dev)
+{
+	mutex_unlock(&dev->filelist_mutex);
+}
+EXPORT_SYMBOL_GPL(lapidary_clients_unlock);
+
+/* The open file after this one, or the first; NULL at the end. The list is locked. */
+struct drm_file *lapidary_client_next(struct drm_device *dev, struct drm_file *last)
+{
+	struct list_head *next = last ? last->lhead.next : dev->filelist.next;
+
+	return next == &dev->filelist ? NULL : list_entry(next, struct drm_file, lhead);
+}
+EXPORT_SYMBOL_GPL(lapidary_client_next);
+
+/* The core's number of an open file, and the process behind it. */
+u64 lapidary_client_id(struct drm_file *file, int *pid)
+{
+	rcu_read_lock();
+	*pid = pid_nr(rcu_dereference(file->pid));
+	rcu_read_unlock();
+	return file->client_id;
+}
+EXPORT_SYMBOL_GPL(lapidary_client_id);

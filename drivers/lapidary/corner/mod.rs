@@ -8,7 +8,10 @@
 pub mod aperture;
 pub mod buffer;
 pub mod bus;
+pub mod coredump;
 pub mod debug;
+pub mod debugfs;
+pub mod events;
 pub mod exec;
 pub mod extend;
 #[doc(hidden)]

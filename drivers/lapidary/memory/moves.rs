@@ -30,6 +30,7 @@ use kernel::{
 
 use crate::{
     corner::{
+        events,
         mm::Range,
         mmap,
         resv::{
@@ -156,6 +157,7 @@ impl<F: Family> Journey<F> {
             return;
         }
         if let Some(home) = self.home.take() {
+            events::moved(self.object.bytes(), self.from, self.to);
             settle(&self.object, home);
         }
     }

@@ -5,7 +5,14 @@
 use kernel::prelude::*;
 
 use crate::{
-    corner::debug,
+    corner::{
+        debug,
+        debugfs,
+        events::{
+            self,
+            Submission, //
+        }, //
+    },
     family::{
         Gpu,
         Refusal, //
@@ -50,9 +57,11 @@ pub(super) fn submit<F: RadeonFamily>(
 ) -> Result {
     let inner = file.inner().get_ref();
     let (client, context) = (&inner.client, &inner.context);
+    let id = debugfs::client_id(file);
     let refused = |refusal: Refusal, error| {
         debug::refused(dev, refusal.position, refusal.reason);
         context.refuse(refusal, error);
+        events::refused(id, refusal.number, refusal.position, error);
     };
     if context.is_banned() {
         refused(Refusal::new(NO_POSITION, Reason::Banned), ECANCELED);
@@ -74,6 +83,12 @@ pub(super) fn submit<F: RadeonFamily>(
         &F::client(running.gpu(), before),
         |refusal| refused(refusal, EINVAL),
     )?;
+    events::submit(Submission {
+        client: id,
+        dwords: checked.dwords(),
+        objects: checked.objects(),
+        waits: syncs.waits(),
+    });
     let (_, lane) = running.ring(RING).ok_or(EINVAL)?;
     let only = running.gpu().rings().len() == 1;
     let own = lane.timeline().context();

@@ -35,6 +35,16 @@ pub struct Checked<'s, F: Family, I: Isolation> {
 }
 
 impl<F: Family, I: Isolation> Checked<'_, F, I> {
+    /// Dwords of the commands.
+    pub fn dwords(&self) -> usize {
+        self.proof.dwords
+    }
+
+    /// Uses of objects, one for each relocation entry.
+    pub fn objects(&self) -> usize {
+        self.space.uses.len()
+    }
+
     /// Room for the locks of all objects, for [`Checked::lock`].
     pub fn exec(&self) -> impl PinInit<Exec<Bo<F>>> + use<F, I> {
         Exec::new(self.space.uses.len())

@@ -20,10 +20,13 @@ use kernel::{
 
 use crate::{
     context::Context,
-    corner::fence::{
-        Fence,
-        Signalling,
-        Unborn, //
+    corner::{
+        events,
+        fence::{
+            Fence,
+            Signalling,
+            Unborn, //
+        }, //
     },
     family::{
         Family,
@@ -145,6 +148,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         // The hardware's number has 32 bits; the timeline extends it.
         slot.fence(self.seqno as u32);
         slot.kick();
+        events::commit(timeline.context(), self.seqno, self.piece.addr, self.ib.len);
         drop(self.pool);
         drop(signalling);
         self.running.committed(self.lane);

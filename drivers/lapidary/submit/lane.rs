@@ -232,6 +232,13 @@ impl Pool {
         Ok(())
     }
 
+    /// Dword `index` of the buffer at `addr`; `None` beyond the pool.
+    pub(crate) fn word(&self, addr: GpuAddr, index: u32) -> Option<u32> {
+        let at = addr.checked_sub(self.range.start())? / 4 + u64::from(index);
+        let at = usize::try_from(at).ok().filter(|&at| at < POOL_DWORDS)?;
+        self.memory.read(at).ok()
+    }
+
     /// The address of the two pages behind the pool, which are zeroed.
     pub(crate) fn test_pages(&self) -> GpuAddr {
         self.range.start() + (POOL_DWORDS * 4) as u64

@@ -129,6 +129,11 @@ impl Syncs {
         Ok(())
     }
 
+    /// How many fences there are to wait for.
+    pub fn waits(&self) -> usize {
+        self.before.len()
+    }
+
     /// The objects to signal get the submission's fence. Part of the commit.
     pub fn publish(&mut self, fence: &Fence) {
         self.after.publish(fence);

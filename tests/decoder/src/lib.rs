@@ -24,6 +24,7 @@
 //! ```
 
 mod body;
+pub mod dump;
 pub mod input;
 mod line;
 mod stream;

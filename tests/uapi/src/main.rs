@@ -9,7 +9,9 @@
 mod binding;
 mod caching;
 mod checker;
+mod coredump;
 mod create;
+mod debugfs;
 mod display;
 mod domains;
 mod drawing;
@@ -17,6 +19,7 @@ mod draws;
 mod envelope;
 mod failures;
 mod faults;
+mod fdinfo;
 mod hyperz;
 mod info;
 mod isolation;
@@ -30,6 +33,7 @@ mod stress;
 mod support;
 mod syncobj;
 mod tiling;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -46,6 +50,9 @@ fn main() -> ExitCode {
     tests.extend(envelope::tests());
     tests.extend(refusal::tests());
     tests.extend(syncobj::tests());
+    tests.extend(fdinfo::tests());
+    tests.extend(debugfs::tests());
+    tests.extend(trace::tests());
     tests.extend(checker::tests());
     tests.extend(drawing::tests());
     tests.extend(draws::tests());
@@ -57,6 +64,7 @@ fn main() -> ExitCode {
     tests.extend(failures::tests());
     // Those that leave the device in need of a new probe come last.
     tests.extend(recovery::tests());
+    tests.extend(coredump::tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());
     lapidary_guest::harness::main(tests)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `pm4-decode`: prints a command stream from a file.
+//! `pm4-decode`: prints a command stream from a file, or a core dump of the driver.
 
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
@@ -9,10 +9,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
+use lapidary_decoder::dump::{Dump, MAGIC};
 use lapidary_decoder::input::{self, Format};
 use lapidary_decoder::{Options, Ring, decode_stream};
 
-/// Prints a PM4 command stream, one line a dword, by name.
+/// Prints a PM4 command stream, one line a dword, by name; or a core dump of the driver
+/// (`/sys/class/devcoredump/*/data`): registers, ring, the commands and objects of the job that hung.
 ///
 /// What does not fit is marked with "!!"; the exit status is 1 then.
 #[derive(Parser)]
@@ -76,9 +78,29 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Prints a core dump; true if everything fitted.
+fn print_dump(bytes: &[u8]) -> Result<bool> {
+    let dump = Dump::parse(std::str::from_utf8(bytes).context("not a text")?)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut good = true;
+    for line in dump.lines() {
+        good &= !line.contains(" !! ");
+        match writeln!(out, "{line}") {
+            // Whoever reads has seen enough.
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(good),
+            result => result?,
+        }
+    }
+    out.flush()?;
+    Ok(good)
+}
+
 /// Prints; true if everything fitted.
 fn run(arguments: &Arguments) -> Result<bool> {
     let bytes = read(&arguments.file)?;
+    if arguments.format == Kind::Auto && bytes.starts_with(MAGIC.as_bytes()) {
+        return print_dump(&bytes).with_context(|| arguments.file.display().to_string());
+    }
     let format = match arguments.format {
         Kind::Auto => Format::guess(&bytes),
         Kind::Raw => Format::Raw,

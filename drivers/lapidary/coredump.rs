@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What is known about a GPU that hangs, for a device core dump.
+//!
+//! Between the moment at which a hang is noticed and the reset nothing may be allocated: fences depend on it. So a
+//! [`Snapshot`] has its memory from the beginning, [`Snapshot::take`] copies into it what the reset will destroy, and
+//! later, when the GPU runs again, [`Snapshot::publish`] makes a text of it. The text is sections of lines; `pm4-decode` of
+//! the project's tests prints it by name.
+//!
+//! ```text
+//! lapidary coredump 1
+//! driver r500
+//! …
+//! [registers]
+//! RBBM_STATUS 0xe4010140
+//! [ring] base 0x0 read 0x40 write 0x60 size 0x10000
+//! c0013f00 00100000 00000008
+//! [ib] addr 0xd0001000 dwords 16
+//! …
+//! [objects]
+//! 0xd0200000 65536 write
+//! [end]
+//! ```
+
+use kernel::{
+    drm::gem::BaseObject,
+    fmt::{
+        self,
+        Write, //
+    },
+    prelude::*, //
+};
+
+use crate::{
+    corner::coredump::Text,
+    family::{
+        Family,
+        Gpu,
+        GpuAddr,
+        Ib,
+        Ring, //
+    },
+    running::Running,
+};
+
+/// Dwords of the ring that are kept: some hundred jobs up to the write pointer.
+const RING_DWORDS: usize = 16 * 1024;
+/// Dwords of the indirect buffer that are kept: any that a client can submit.
+const IB_DWORDS: usize = 64 * 1024;
+/// Objects of the job that are kept; how many there are more is said.
+const OBJECTS: usize = 4096;
+/// Registers that are kept.
+const REGISTERS: usize = 64;
+/// Dwords of a line.
+const LINE: usize = 8;
+/// Dwords of the ring before the read pointer: what has been executed last.
+const BEFORE: u32 = 64;
+
+/// An object of the job that hangs.
+#[derive(Clone, Copy)]
+struct Item {
+    addr: GpuAddr,
+    size: u64,
+    writes: bool,
+}
+
+/// Memory for the state of one GPU, and the state if one has been taken.
+pub(crate) struct Snapshot {
+    taken: bool,
+    /// Ring that hangs, its job, and the last job.
+    ring: usize,
+    seqno: u64,
+    committed: u64,
+    /// Whether the job is the kernel's own.
+    kernel: bool,
+    registers: KVec<(&'static str, u32)>,
+    read: u32,
+    write: u32,
+    size: u32,
+    /// Index in the ring of the first dword that is kept.
+    first: u32,
+    words: KVVec<u32>,
+    ib: Ib,
+    commands: KVVec<u32>,
+    objects: KVVec<Item>,
+    left_out: usize,
+}
+
+impl Snapshot {
+    /// Memory for one state.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self {
+            taken: false,
+            ring: 0,
+            seqno: 0,
+            committed: 0,
+            kernel: false,
+            registers: KVec::with_capacity(REGISTERS, GFP_KERNEL)?,
+            read: 0,
+            write: 0,
+            size: 0,
+            first: 0,
+            words: KVVec::with_capacity(RING_DWORDS, GFP_KERNEL)?,
+            ib: Ib {
+                addr: 0,
+                len: 0,
+                vmid: 0,
+            },
+            commands: KVVec::with_capacity(IB_DWORDS, GFP_KERNEL)?,
+            objects: KVVec::with_capacity(OBJECTS, GFP_KERNEL)?,
+            left_out: 0,
+        })
+    }
+
+    /// Copies the state of a GPU whose ring `index` hangs in its oldest job. Nobody submits. Allocates nothing.
+    ///
+    /// A state that has not been published yet stays: it is the first, and the one that matters.
+    pub(crate) fn take<F: Family>(&mut self, running: &Running<'_, F>, index: usize) {
+        if self.taken {
+            return;
+        }
+        let Some((ring, lane)) = running.ring(index) else {
+            return;
+        };
+        self.registers.clear();
+        running.gpu().dump(&mut |name, value| {
+            // Those beyond the bound are left out.
+            let _ = self.registers.push_within_capacity((name, value));
+        });
+        self.copy_ring(ring);
+
+        let progress = lane.timeline().progress();
+        self.ring = index;
+        self.seqno = progress.signalled + 1;
+        self.committed = progress.committed;
+        self.objects.clear();
+        self.left_out = 0;
+        let job = lane.timeline().first(|ib, load| {
+            self.kernel = load.context.is_none();
+            for item in load.uses.iter() {
+                let item = Item {
+                    addr: item.addr().unwrap_or(0),
+                    size: item.object().size() as u64,
+                    writes: item.writes(),
+                };
+                if self.objects.push_within_capacity(item).is_err() {
+                    self.left_out += 1;
+                }
+            }
+            ib
+        });
+        self.commands.clear();
+        if let Some(ib) = job {
+            self.ib = ib;
+            let pool = lane.pool().lock();
+            for word in 0..ib.len.min(IB_DWORDS as u32) {
+                let Some(word) = pool.word(ib.addr, word) else {
+                    break;
+                };
+                let _ = self.commands.push_within_capacity(word);
+            }
+        }
+        self.taken = true;
+    }
+
+    /// Copies the part of a ring around what is under way.
+    fn copy_ring(&mut self, ring: &impl Ring) {
+        let (read, write) = ring.pointers();
+        let size = ring.dwords();
+        (self.read, self.write, self.size) = (read, write, size);
+        self.words.clear();
+        if size == 0 {
+            return;
+        }
+        let pending = (write + size - read % size) % size;
+        let kept = (pending + BEFORE).min(size - 1).min(RING_DWORDS as u32);
+        self.first = (write + size - kept) % size;
+        for index in 0..kept {
+            let word = ring.word((self.first + index) % size);
+            let _ = self.words.push_within_capacity(word);
+        }
+    }
+
+    /// Makes a dump of the state that has been taken, if one has. May sleep and allocate.
+    pub(crate) fn publish<F: Family>(&mut self, running: &Running<'_, F>) {
+        if !self.taken {
+            return;
+        }
+        self.taken = false;
+        let mut text = Text::new();
+        let result = self
+            .print(running, &mut text)
+            .map_err(|_| ENOMEM)
+            .and_then(|()| text.publish(running.pdev().as_ref()));
+        match result {
+            Ok(()) => dev_info!(
+                running.pdev(),
+                "state of the hung GPU in /sys/class/devcoredump\n"
+            ),
+            Err(error) => dev_warn!(running.pdev(), "no dump of the hung GPU: {:?}\n", error),
+        }
+    }
+
+    fn print<F: Family>(&self, running: &Running<'_, F>, out: &mut Text) -> fmt::Result {
+        let layout = running.shared().memory.layout();
+        writeln!(out, "lapidary coredump 1")?;
+        writeln!(out, "driver {}", F::NAME.to_str().unwrap_or(""))?;
+        writeln!(out, "device {:#06x}", running.pdev().device_id())?;
+        writeln!(out, "resets {}", running.shared().resets())?;
+        writeln!(out, "vram {:#x} {:#x}", layout.vram.start, layout.vram.end)?;
+        writeln!(out, "gtt {:#x} {:#x}", layout.gtt.start, layout.gtt.end)?;
+        writeln!(
+            out,
+            "hung ring {} job {} of {}",
+            self.ring, self.seqno, self.committed
+        )?;
+        writeln!(out, "by {}", if self.kernel { "kernel" } else { "client" })?;
+        writeln!(out, "[registers]")?;
+        for (name, value) in self.registers.iter() {
+            writeln!(out, "{name} {value:#010x}")?;
+        }
+        writeln!(
+            out,
+            "[ring] first {:#x} read {:#x} write {:#x} size {:#x}",
+            self.first, self.read, self.write, self.size
+        )?;
+        print_words(out, &self.words)?;
+        writeln!(
+            out,
+            "[ib] addr {:#x} dwords {}",
+            self.ib.addr,
+            self.commands.len()
+        )?;
+        print_words(out, &self.commands)?;
+        writeln!(out, "[objects]")?;
+        for item in self.objects.iter() {
+            let access = if item.writes { "write" } else { "read" };
+            writeln!(out, "{:#x} {} {}", item.addr, item.size, access)?;
+        }
+        if self.left_out != 0 {
+            writeln!(out, "and {} more", self.left_out)?;
+        }
+        writeln!(out, "[end]")
+    }
+}
+
+/// Prints dwords as hexadecimal numbers, some in a line.
+fn print_words(out: &mut Text, words: &[u32]) -> fmt::Result {
+    for line in words.chunks(LINE) {
+        for (index, word) in line.iter().enumerate() {
+            let before = if index == 0 { "" } else { " " };
+            write!(out, "{before}{word:08x}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+#[kunit_tests(lapidary_snapshot)]
+mod tests {
+    use super::*;
+
+    /// A ring whose dwords are their indices.
+    struct Indices {
+        read: u32,
+        write: u32,
+    }
+
+    /// A slot that there is none of.
+    struct Nothing;
+
+    impl crate::family::Slot for Nothing {
+        fn words(&mut self, _words: &[u32]) {}
+
+        fn ib(&mut self, _ib: Ib) {}
+
+        fn fence(&mut self, _seq: u32) {}
+
+        fn kick(self) {}
+    }
+
+    const SIZE: u32 = 256;
+
+    impl Ring for Indices {
+        type Slot<'s> = Nothing;
+        const JOB_DWORDS: usize = 0;
+
+        fn reserve(&self, _dwords: usize) -> Result<Nothing> {
+            Err(EINVAL)
+        }
+
+        fn completed(&self) -> u32 {
+            0
+        }
+
+        fn completed_slow(&self) -> Option<u32> {
+            None
+        }
+
+        fn dwords(&self) -> u32 {
+            SIZE
+        }
+
+        fn pointers(&self) -> (u32, u32) {
+            (self.read, self.write)
+        }
+
+        fn word(&self, index: u32) -> u32 {
+            index
+        }
+    }
+
+    #[test]
+    fn the_ring_is_kept_up_to_the_write_pointer() -> Result {
+        let mut snapshot = Snapshot::new()?;
+        snapshot.copy_ring(&Indices {
+            read: 100,
+            write: 110,
+        });
+        assert!(snapshot.first == 100 - BEFORE);
+        assert!(snapshot.words.len() == 10 + BEFORE as usize);
+        assert!(snapshot.words.first() == Some(&(100 - BEFORE)));
+        assert!(snapshot.words.last() == Some(&109));
+        Ok(())
+    }
+
+    #[test]
+    fn the_ring_may_run_over_its_end() -> Result {
+        let mut snapshot = Snapshot::new()?;
+        snapshot.copy_ring(&Indices {
+            read: 250,
+            write: 4,
+        });
+        assert!(snapshot.words.len() == 10 + BEFORE as usize);
+        assert!(snapshot.words.last() == Some(&3));
+        // A dead device says all ones.
+        snapshot.copy_ring(&Indices {
+            read: u32::MAX,
+            write: 4,
+        });
+        assert!(snapshot.words.len() < SIZE as usize);
+        assert!(snapshot.words.last() == Some(&3));
+        Ok(())
+    }
+
+    #[test]
+    fn words_are_printed_in_lines() -> Result {
+        let mut text = Text::new();
+        print_words(&mut text, &[1, 2, 3, 4, 5, 6, 7, 8, 0xffff_ffff]).map_err(|_| ENOMEM)?;
+        let lines: &[u8] =
+            b"00000001 00000002 00000003 00000004 00000005 00000006 00000007 00000008\nffffffff\n";
+        assert!(text.as_bytes() == lines);
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Registers that say what the chip does at the moment, for a developer: which units are busy, how far the command
+//! processor is in ring and indirect buffer, what it has written for the host, which interrupts are on.
+//!
+//! Reading them changes nothing. Names are those of the register database, so that a decoder knows their fields.
+
+use kernel::io::Io;
+
+use crate::regs::{
+    mmio::*,
+    Window, //
+};
+
+/// Reports registers by name.
+pub(crate) fn dump(window: Window<'_>, report: &mut dyn FnMut(&'static str, u32)) {
+    macro_rules! report {
+        ($($name:ident)*) => {
+            $(report(stringify!($name), window.read($name).into_raw());)*
+        };
+    }
+    report!(
+        RBBM_STATUS CP_STAT
+        CP_RB_BASE CP_RB_CNTL CP_RB_RPTR_ADDR CP_RB_RPTR CP_RB_WPTR
+        CP_IB_BASE CP_IB_BUFSZ
+        CP_CSQ_CNTL CP_CSQ_MODE
+        SCRATCH_UMSK SCRATCH_ADDR
+        GEN_INT_CNTL GEN_INT_STATUS
+        GB_PIPE_SELECT GB_TILE_CONFIG
+        HOST_PATH_CNTL
+    );
+}

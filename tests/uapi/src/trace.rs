@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The driver's tracepoints, as tracefs shows them.
+
+use crate::support::{self, nothing};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::submit::{Chunk, Envelope};
+use lapidary_guest::syncobj::{Syncobj, before};
+use lapidary_guest::{Domain, Errno, pm4};
+use std::fs;
+use std::path::Path;
+
+const ROOT: &str = "/sys/kernel/tracing";
+const EVENTS: [&str; 6] = [
+    "lapidary_submit",
+    "lapidary_commit",
+    "lapidary_signalled",
+    "lapidary_move",
+    "lapidary_reset",
+    "lapidary_refused",
+];
+
+pub fn tests() -> Vec<Test> {
+    let ours = |name, body| Test::new(name, body).lapidary_only("the events are our driver's");
+    vec![
+        ours("trace/submissions", submissions),
+        ours("trace/refusals", refusals),
+        ours("trace/moves", moves).limit(60),
+        ours("trace/off", off),
+    ]
+}
+
+/// Our events are on while this lives.
+pub struct Tracing;
+
+impl Tracing {
+    /// Switches them on, and forgets what has been traced before.
+    pub fn on() -> Result<Tracing> {
+        if !Path::new(ROOT).join("events/lapidary").exists() {
+            return skip("no tracefs");
+        }
+        fs::write(Path::new(ROOT).join("trace"), "")?;
+        fs::write(Path::new(ROOT).join("events/lapidary/enable"), "1")?;
+        Ok(Tracing)
+    }
+
+    /// The lines of one event, from its name on.
+    pub fn lines(&self, event: &str) -> Result<Vec<String>> {
+        lines(event)
+    }
+}
+
+impl Drop for Tracing {
+    fn drop(&mut self) {
+        let _ = fs::write(Path::new(ROOT).join("events/lapidary/enable"), "0");
+    }
+}
+
+fn lines(event: &str) -> Result<Vec<String>> {
+    let text = fs::read_to_string(Path::new(ROOT).join("trace"))?;
+    let key = format!(" {event}: ");
+    Ok(text
+        .lines()
+        .filter_map(|line| line.split_once(&key))
+        .map(|(_, rest)| rest.to_owned())
+        .collect())
+}
+
+/// The value behind `NAME=`.
+fn value<'l>(line: &'l str, name: &str) -> Result<&'l str> {
+    let key = format!("{name}=");
+    line.split(' ')
+        .find_map(|word| word.strip_prefix(&key))
+        .with_context(|| format!("no {name} in `{line}`"))
+}
+
+fn submissions(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let done = Syncobj::new(&device, true)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    let tracing = Tracing::on()?;
+    let words = support::fillers(24);
+    for _ in 0..3 {
+        Envelope::new()
+            .with(Chunk::commands(&words))
+            .with(before(&[done.at(0)]))
+            .submit(&device)?;
+    }
+    support::engine_works(&device)?;
+    let submits = tracing.lines("lapidary_submit")?;
+    let ours = submits.iter().filter(|line| {
+        line.contains(" dwords=24 ") && line.contains(" objects=0 ") && line.ends_with("waits=1")
+    });
+    ensure!(ours.count() == 3, "{submits:?}");
+    let commits = tracing.lines("lapidary_commit")?;
+    ensure!(commits.len() >= 4, "{commits:?}");
+    let signalled = tracing.lines("lapidary_signalled")?;
+    // The last one may signal a little later.
+    for line in &commits[..3] {
+        let fence = value(line, "fence")?;
+        let end = format!("fence={fence} error=0");
+        ensure!(signalled.contains(&end), "no `{end}` in {signalled:?}");
+    }
+    Ok(())
+}
+
+fn refusals(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let tracing = Tracing::on()?;
+    let mut words = support::fillers(3);
+    words.extend([pm4::packet1(0, 4), 0, 0]);
+    let bad = Envelope::new().with(Chunk::commands(&words));
+    refused("a bad stream", bad.submit(&device), Errno::INVAL)?;
+    let lines = tracing.lines("lapidary_refused")?;
+    ensure!(
+        lines.len() == 1 && lines[0].ends_with("reason=0x1004 position=3 error=-22"),
+        "{lines:?}"
+    );
+    ensure!(tracing.lines("lapidary_submit")?.is_empty(), "it went on");
+    Ok(())
+}
+
+/// More objects than VRAM holds, all used: some have to move.
+fn moves(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let tracing = Tracing::on()?;
+    let size = 8 << 20;
+    let count = device.gem_info()?.vram_size / size + 2;
+    let objects = (0..count)
+        .map(|_| device.create(size, Domain::Vram))
+        .collect::<Result<Vec<_>, _>>()?;
+    for bo in &objects {
+        bo.wait()?;
+    }
+    support::engine_works(&device)?;
+    let lines = tracing.lines("lapidary_move")?;
+    ensure!(
+        lines
+            .iter()
+            .any(|line| line.starts_with(&format!("size={size} "))),
+        "no object of {count} has moved: {lines:?}"
+    );
+    Ok(())
+}
+
+/// Nothing is traced unless somebody asks for it.
+fn off(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    drop(Tracing::on()?);
+    fs::write(Path::new(ROOT).join("trace"), "")?;
+    device.submit(&nothing())?;
+    for event in EVENTS {
+        ensure!(
+            Path::new(ROOT).join("events/lapidary").join(event).exists(),
+            "there is no {event}"
+        );
+        ensure!(lines(event)?.is_empty(), "{event} is traced");
+    }
+    Ok(())
+}
