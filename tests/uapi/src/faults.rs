@@ -7,9 +7,9 @@
 
 use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::abi::info_request;
+use lapidary_guest::abi::{self, info_request};
 use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::harness::{Context, Test, refused, skip};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -50,6 +50,10 @@ pub fn tests() -> Vec<Test> {
             .needs_control()
             .lapidary_only(OWN)
             .limit(60),
+        Test::new("faults/wait_times_out", wait_times_out)
+            .needs_control()
+            .lapidary_only("upstream's driver resets the GPU after 10 s")
+            .limit(90),
         Test::new("faults/off_the_bus", off_the_bus)
             .needs_control()
             .lapidary_only("upstream's driver tries to reset what is not there")
@@ -236,6 +240,47 @@ fn signal_while_waiting(context: &mut Context) -> Result<()> {
     );
     bo.wait()?;
     Ok(())
+}
+
+/// A wait for something that takes very long ends with an error after 30 s. The watchdog must be slower than that.
+fn wait_times_out(context: &mut Context) -> Result<()> {
+    use lapidary_guest::child::{self, End};
+    let patience = std::env::var("LAPIDARY_HANG_MS").ok();
+    if patience.and_then(|ms| ms.parse().ok()).unwrap_or(0) < 60_000 {
+        return skip("LAPIDARY_HANG_MS does not say that hang_ms is a minute or more");
+    }
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.fault("hang", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    let (idle, domain) = (
+        || bo.wait(),
+        || crate::domains::set_domain(&device, bo.handle(), abi::DOMAIN_CPU, 0),
+    );
+    let waits: [&dyn Fn() -> Result<(), Errno>; 2] = [&idle, &domain];
+    let mut children = Vec::new();
+    for wait in waits {
+        children.push(child::spawn(|| {
+            let begin = Instant::now();
+            refused("a wait for a hung GPU", wait(), Errno::BUSY)?;
+            Ok(begin.elapsed().as_secs() as i32)
+        })?);
+    }
+    for child in children {
+        let end = child.wait(Duration::from_secs(40))?;
+        ensure!(
+            matches!(end, End::Exit(29..=33)),
+            "the waiting child ended with {end:?}"
+        );
+    }
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    // Unbinding a hung GPU takes no longer than usual.
+    drop(bo);
+    within(Duration::from_secs(3), "the new probe", || {
+        after_reprobe(context, device, &reprobe)
+    })?
 }
 
 /// Every register reads all ones and nothing runs any more.

@@ -8,7 +8,7 @@
 
 use crate::support::{PITCH, Reprobe, WIDTH, engine_works, nothing, surface, within};
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::abi::info_request;
+use lapidary_guest::abi::{InfoRequest, info_request};
 use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::draw3d::{Draw, Image};
@@ -23,7 +23,12 @@ use std::time::{Duration, Instant};
 const BOUND: Duration = Duration::from_secs(20);
 /// Rows of the surfaces here.
 const ROWS: u32 = 32;
-const OWN: &str = "upstream's driver does not refuse a client whose commands hang";
+/// INFO request of our own: resets that concern the client.
+const RESET_STATUS: u32 = 0x4c50_0002;
+/// Hangs in a row.
+const AGAIN: u64 = 24;
+const OWN: &str =
+    "upstream's driver notices a hang after 30 s, its restart fails, and it refuses nobody";
 
 pub fn tests() -> Vec<Test> {
     vec![
@@ -74,6 +79,11 @@ pub fn tests() -> Vec<Test> {
             .kernel("ring 0 hung", 1)
             .lapidary_only(OWN)
             .limit(60),
+        Test::new("recovery/again_and_again", again_and_again)
+            .needs_control()
+            .kernel("ring 0 hung", AGAIN)
+            .lapidary_only(OWN)
+            .limit(150),
         Test::new("recovery/wedged", wedged)
             .needs_control()
             .kernel("ring 0 hung", 1)
@@ -204,6 +214,11 @@ impl Culprit {
             self.device.submit(&nothing()),
             Errno::CANCELED,
         )?;
+        let status = ResetStatus::of(&self.device)?;
+        ensure!(
+            status.banned && status.guilty == 1 && status.innocent <= 1,
+            "the guilty is told {status:?}"
+        );
         within(Duration::from_secs(1), "its wait", || self.bo.wait())??;
         self.bo.write(&[7])?;
         ensure!(self.bo.read()?[0] == 7, "its memory does not hold");
@@ -273,6 +288,11 @@ fn innocents(context: &mut Context, fault: &str) -> Result<()> {
 
     // They go on, and so does a client that comes later.
     for (i, painter) in painters.iter_mut().enumerate() {
+        let status = ResetStatus::of(&painter.device)?;
+        ensure!(
+            !status.banned && status.guilty == 0 && status.innocent == 1,
+            "client {i} is told {status:?}"
+        );
         painter.step(20)?;
         painter.check().with_context(|| format!("client {i}"))?;
     }
@@ -504,7 +524,7 @@ fn killed(context: &mut Context) -> Result<()> {
         guilty.bo.wait()?;
         Ok(0)
     })?;
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(200));
     let begin = Instant::now();
     child.signal(libc::SIGKILL);
     let end = child.wait(Duration::from_secs(5))?;
@@ -525,6 +545,93 @@ fn killed(context: &mut Context) -> Result<()> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
+}
+
+/// Many hangs leave nothing behind.
+fn again_and_again(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let mut innocent = Painter::new(device.another()?, Domain::Vram)?;
+    let usage = [info_request("VRAM_USAGE"), info_request("GTT_USAGE")];
+    let mut begin = None;
+    for round in 0..AGAIN as u32 {
+        let guilty = Culprit::new(device.another()?)?;
+        let fault = if round % 2 == 0 {
+            "hang"
+        } else {
+            "endless-buffer"
+        };
+        guilty.hang(context, fault)?;
+        for seed in 0..4 {
+            innocent.step(4 * round + seed)?;
+            guilty.submit(seed)?;
+        }
+        innocent.check().with_context(|| format!("round {round}"))?;
+        guilty.is_refused()?;
+        drop(guilty);
+        if round == 3 {
+            // Whatever is made once has been made.
+            begin = Some((settled(&device, usage)?, unreclaimable()?));
+        }
+    }
+    let (used, kernel) = begin.context("too few rounds")?;
+    let end = Instant::now() + Duration::from_secs(3);
+    while settled(&device, usage)? != used {
+        ensure!(Instant::now() < end, "memory of dead clients is kept");
+    }
+    let more = unreclaimable()?.saturating_sub(kernel);
+    ensure!(more < 1024, "the kernel keeps {more} KiB more");
+    let status = ResetStatus::of(&innocent.device)?;
+    ensure!(
+        status.guilty == 0 && u64::from(status.innocent) == AGAIN,
+        "{status:?}"
+    );
+    Ok(())
+}
+
+/// What is in use, when it has been the same for a while.
+fn settled(device: &Device, requests: [InfoRequest; 2]) -> Result<[u64; 2]> {
+    let ask = || -> Result<[u64; 2]> { Ok([device.info(requests[0])?, device.info(requests[1])?]) };
+    let mut last = ask()?;
+    for _ in 0..20 {
+        std::thread::sleep(Duration::from_millis(150));
+        let now = ask()?;
+        if now == last {
+            return Ok(now);
+        }
+        last = now;
+    }
+    bail!("what is in use changes all the time");
+}
+
+/// KiB of the kernel's memory that it cannot give back at need.
+fn unreclaimable() -> Result<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo")?;
+    let line = text.lines().find(|line| line.starts_with("SUnreclaim:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    Ok(number.context("no such line in meminfo")?.parse()?)
+}
+
+/// Answer of the INFO request of our own about resets.
+#[derive(Debug)]
+struct ResetStatus {
+    guilty: u32,
+    innocent: u32,
+    banned: bool,
+}
+
+impl ResetStatus {
+    fn of(device: &Device) -> Result<ResetStatus> {
+        let bytes = device.info_bytes(RESET_STATUS, 0)?;
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        ensure!(word(8) == device.reset_counter()?, "resets of the device");
+        Ok(ResetStatus {
+            guilty: word(0),
+            innocent: word(4),
+            banned: word(12) & 1 != 0,
+        })
+    }
 }
 
 /// The GPU hangs again and again, during its restarts as well: everything ends, and a new probe helps.

@@ -5,8 +5,8 @@
 
 use anyhow::{Context, Result, bail};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::FileExt as _;
 
 /// Lines that are shown of many.
 const SHOWN: usize = 3;
@@ -34,12 +34,18 @@ impl Complaints {
         Ok(Complaints(file))
     }
 
+    /// The lines that were said so far.
+    pub fn so_far(&self) -> Result<Vec<String>> {
+        // The place in the file is that of whoever writes: not to be moved.
+        let mut text = vec![0; self.0.metadata()?.len() as usize];
+        self.0.read_exact_at(&mut text, 0)?;
+        let text = String::from_utf8_lossy(&text);
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
     /// Fails if anything was said. To be asked after the context is gone, when Mesa's threads have ended.
-    pub fn none(mut self) -> Result<()> {
-        let mut text = String::new();
-        self.0.seek(SeekFrom::Start(0))?;
-        self.0.read_to_string(&mut text)?;
-        let lines: Vec<&str> = text.lines().collect();
+    pub fn none(self) -> Result<()> {
+        let lines = self.so_far()?;
         if lines.is_empty() {
             return Ok(());
         }

@@ -20,7 +20,7 @@ use anyhow::Result;
 use complaints::Complaints;
 use egl::{Api, Platform};
 use lapidary_guest::harness::{self, Test};
-use programs::{basic, geometry, several, target, texture, wait};
+use programs::{basic, geometry, hang, several, target, texture, wait};
 use scene::Scene;
 use std::process::ExitCode;
 
@@ -84,5 +84,16 @@ fn main() -> ExitCode {
         })
         .limit(2 * LIMIT),
     );
+    // Only when asked for by name: upstream's driver does something else then, and the dialogue is not to be compared.
+    if std::env::args().any(|word| word == "context-lost" || word == "innocent") {
+        tests.extend(programs! { "innocent" Surfaceless Es2 hang::innocent; });
+        tests.push(
+            Test::new("context-lost", hang::context_lost)
+                .needs_control()
+                .lapidary_only("upstream's driver does not refuse a client whose commands hang")
+                .kernel("ring 0 hung", 1)
+                .limit(2 * LIMIT),
+        );
+    }
     harness::main(tests)
 }

@@ -6,6 +6,7 @@
 
 pub mod basic;
 pub mod geometry;
+pub mod hang;
 pub mod several;
 pub mod target;
 pub mod texture;
