@@ -310,3 +310,48 @@ impl<T: Backed> Drop for Locked<'_, T> {
         unsafe { bindings::dma_resv_unlock(self.resv()) };
     }
 }
+
+#[kunit_tests(lapidary_mmap)]
+mod tests {
+    use super::*;
+    use crate::corner::gem_kunit::{
+        Machine,
+        Object, //
+    };
+    use bindings::{
+        fault_flag_FAULT_FLAG_ALLOW_RETRY as ALLOW_RETRY,
+        fault_flag_FAULT_FLAG_TRIED as TRIED, //
+    };
+
+    #[test]
+    fn a_private_mapping_is_refused_and_left_alone() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        let mut vma = KBox::new(pin_init::zeroed::<bindings::vm_area_struct>(), GFP_KERNEL)?;
+        let private = virt::flags::MAYREAD | virt::flags::MAYWRITE;
+        vma.__bindgen_anon_2.vm_flags = private;
+        // SAFETY: Object and mapping are alive; nobody else knows of the mapping.
+        let code = unsafe { Ops::<Object>::prepare(object.as_raw(), &mut *vma) };
+        assert_eq!(code, EINVAL.to_errno());
+        // SAFETY: All of the union is flags.
+        assert_eq!(unsafe { vma.__bindgen_anon_2.vm_flags }, private);
+        Ok(())
+    }
+
+    #[test]
+    fn a_fault_is_repeated_once_and_only_where_it_may_be() {
+        let may = |flags| {
+            let fault = Fault {
+                vma: core::ptr::null_mut(),
+                address: 0,
+                pgoff: 0,
+                flags,
+            };
+            fault.may_retry()
+        };
+        assert!(may(ALLOW_RETRY));
+        assert!(!may(ALLOW_RETRY | TRIED));
+        assert!(!may(0));
+        assert!(!may(TRIED));
+    }
+}
