@@ -89,6 +89,7 @@ impl Bench {
         let mut chip = entry.chip(Options {
             vram,
             window: 2 * vram.next_power_of_two(),
+            trapped: false,
             state: State::Posted,
         });
         chip.reset(&mut machine);

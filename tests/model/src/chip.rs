@@ -43,8 +43,11 @@ pub trait Chip: Send {
     /// caller's.
     fn lose_power(&mut self, m: &mut Machine);
 
-    /// The CPU has read or written VRAM through the BAR (seen only if it is not mapped).
-    fn vram_accessed(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool);
+    /// The CPU reads VRAM through its BAR (seen only if it is not mapped).
+    fn vram_read(&mut self, m: &mut Machine, offset: u64, data: &mut [u8]);
+
+    /// The CPU writes VRAM through its BAR (seen only if it is not mapped).
+    fn vram_write(&mut self, m: &mut Machine, offset: u64, data: &[u8]);
 
     /// The value of a register by name, without side effects and without judgement.
     fn peek(&self, m: &Machine, name: &str) -> Option<u32>;
@@ -105,6 +108,8 @@ pub struct Options {
     pub vram: u64,
     /// Bytes of the window through which the CPU sees its beginning, a power of two.
     pub window: u64,
+    /// The CPU's accesses to VRAM are seen, since nobody maps it.
+    pub trapped: bool,
     /// What the firmware did.
     pub state: State,
 }

@@ -17,7 +17,6 @@ use vfio_user::{
 
 use crate::fault::Fault;
 use crate::judge::Kind;
-use crate::memory::Unit;
 use crate::pci::Identity;
 use crate::power;
 use crate::run::{Shared, System};
@@ -226,23 +225,10 @@ fn registers_write(s: &mut System, offset: u64, data: &[u8]) {
     }
 }
 
-fn vram_access(s: &mut System, offset: u64, len: usize, write: bool) -> bool {
-    s.machine
-        .counters
-        .add(if write { "vram_writes" } else { "vram_reads" }, 1);
-    if !power::answers(&mut s.machine, "VRAM access") {
-        return false;
-    }
-    if offset.saturating_add(len as u64) > s.machine.vram.len() {
-        s.machine.finding(
-            Kind::VramRange,
-            format_args!("{:?} access of {len} bytes at {offset:#x}", Unit::Host),
-        );
-        return false;
-    }
-    s.chip
-        .vram_accessed(&mut s.machine, offset, len as u64, write);
-    true
+/// The CPU accesses VRAM: whether anybody answers.
+fn vram_accessed(s: &mut System, counter: &'static str) -> bool {
+    s.machine.counters.add(counter, 1);
+    power::answers(&mut s.machine, "VRAM access")
 }
 
 impl ServerBackend for Function {
@@ -257,8 +243,9 @@ impl ServerBackend for Function {
             }),
             BAR_REGISTERS | BAR_IO => self.shared.with(|s| registers_read(s, offset, data)),
             BAR_VRAM => self.shared.with(|s| {
-                if !vram_access(s, offset, data.len(), false) || !s.machine.vram.read(offset, data)
-                {
+                if vram_accessed(s, "vram_reads") {
+                    s.chip.vram_read(&mut s.machine, offset, data);
+                } else {
                     data.fill(0xff);
                 }
             }),
@@ -287,8 +274,8 @@ impl ServerBackend for Function {
                 self.shared.kick(|s| registers_write(s, offset, data));
             }
             BAR_VRAM => self.shared.with(|s| {
-                if vram_access(s, offset, data.len(), true) {
-                    s.machine.vram.write(offset, data);
+                if vram_accessed(s, "vram_writes") {
+                    s.chip.vram_write(&mut s.machine, offset, data);
                 }
             }),
             _ => {}

@@ -59,6 +59,7 @@ impl Card {
         let mut chip = entry.build(Options {
             vram: VRAM,
             window,
+            trapped: !mapped,
             state: State::Posted,
         });
         chip.reset(&mut machine);

@@ -141,6 +141,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
     let mut chip = entry.build(Options {
         vram,
         window,
+        trapped: args.vram == VramAccess::Trapped,
         state: args.state,
     });
     chip.reset(&mut machine);

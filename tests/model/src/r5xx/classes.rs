@@ -88,6 +88,10 @@ static BLOCKS: &[Block] = &[
             "HOST_PATH_CNTL",
             "HDP_FB_LOCATION",
             "MSI_REARM_EN",
+            "SURFACE_CNTL",
+            "SURFACE_LOWER_BOUND",
+            "SURFACE_UPPER_BOUND",
+            "SURFACE_INFO",
         ],
         stored: &[
             (
@@ -106,15 +110,6 @@ static BLOCKS: &[Block] = &[
             (
                 "address translation of cards on PCI and AGP, which these are not",
                 These(&["AIC_CNTL"]),
-            ),
-            (
-                "the host's view of tiled memory, which is mapped as it is; a surface that acts is a finding",
-                These(&[
-                    "SURFACE_CNTL",
-                    "SURFACE_LOWER_BOUND",
-                    "SURFACE_UPPER_BOUND",
-                    "SURFACE_INFO",
-                ]),
             ),
             ("no video input port", These(&["VIPH_CONTROL"])),
         ],
@@ -657,7 +652,6 @@ mod tests {
         // Set once and never looked at (the firmware's picture, the ends of a range), or looked at to complain.
         let only_set = [
             "MC_AGP_LOCATION",
-            "SURFACE_INFO",
             "D1CRTC_H_TOTAL",
             "D1GRPH_X_END",
             "DISP_INTERRUPT_STATUS",

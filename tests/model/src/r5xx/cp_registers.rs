@@ -64,7 +64,9 @@ impl R5xx {
             mmio::CP_RB_BASE | mmio::CP_RB_CNTL | mmio::CP_CSQ_MODE => {
                 let size_changes =
                     offset != mmio::CP_RB_CNTL || (self.regs.get(offset) ^ value) & RING_SHAPE != 0;
-                if size_changes && self.mode(Stream::Ring) != Mode::Off && self.cp_busy() {
+                // Switching off is how a reset begins (R5xx 4.8, step 1).
+                let off = offset == mmio::CP_CSQ_MODE && value == 0;
+                if size_changes && !off && self.mode(Stream::Ring) != Mode::Off && self.cp_busy() {
                     let name = self.regs.register(offset).map_or("", |r| r.name);
                     m.finding(Kind::CpReconfigured, format_args!("{name} = {value:#010x}"));
                 }

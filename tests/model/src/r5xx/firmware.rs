@@ -334,6 +334,7 @@ mod tests {
         let mut chip = entry.chip(Options {
             vram: VRAM,
             window: VRAM,
+            trapped: false,
             state,
         });
         chip.reset(&mut m);

@@ -14,7 +14,6 @@ use super::regs::Space;
 use super::{R5xx, Source};
 use crate::judge::Kind;
 use crate::machine::Machine;
-use crate::memory::Unit;
 
 /// What is wrong with reading a register of a space, if anything.
 fn judge_read(m: &mut Machine, space: &mut Space, offset: u32, source: Source) -> bool {
@@ -75,6 +74,17 @@ fn judge_write(
             false
         }
     }
+}
+
+/// Whether a register is one of a surface's.
+fn is_surface(offset: u32) -> bool {
+    [
+        mmio::SURFACE_LOWER_BOUND,
+        mmio::SURFACE_UPPER_BOUND,
+        mmio::SURFACE_INFO,
+    ]
+    .iter()
+    .any(|array| array.index_of(offset).is_some())
 }
 
 impl R5xx {
@@ -252,10 +262,8 @@ impl R5xx {
                 }
                 self.tell_engine2d(m, offset, value);
             }
-            _ if mmio::SURFACE_INFO.index_of(offset).is_some() => {
-                self.surface(m, offset, value);
-                self.regs.set(offset, value);
-            }
+            mmio::SURFACE_CNTL => self.surface_written(m, offset, value),
+            _ if is_surface(offset) => self.surface_written(m, offset, value),
             _ if self.cp_write(m, offset, value, source)
                 || self.dma_write(m, offset, value, source) => {}
             _ => {
@@ -353,41 +361,6 @@ impl R5xx {
                 format_args!(
                     "without HDP_APER_CNTL, VRAM {aperture:#x} in BAR 0 is VRAM 0 once more"
                 ),
-            );
-        }
-    }
-
-    /// A surface that tiles or swaps would change what the CPU sees of VRAM, which QEMU maps as it is.
-    fn surface(&self, m: &mut Machine, offset: u32, value: u32) {
-        use mmio::surface_info::{AP0_SWP, AP1_SWP, TILE_MACRO, TILE_MICRO};
-        let acts = |v| {
-            [AP0_SWP, AP1_SWP, TILE_MACRO, TILE_MICRO]
-                .iter()
-                .any(|f| f.any(v))
-        };
-        if acts(value) && !acts(self.regs.get(offset)) {
-            m.finding(
-                Kind::UnimplementedRegister,
-                format_args!("a surface for the CPU, {value:#010x}"),
-            );
-        }
-    }
-
-    /// The CPU has touched VRAM through the BAR, where it is not mapped.
-    pub(super) fn host_access(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool) {
-        if write {
-            return;
-        }
-        let address = self.bus.frame_buffer().0 + offset;
-        if let Some(holder) = self.bus.caches.holder(Unit::Host, address, len) {
-            m.finding(
-                Kind::StaleRead,
-                format_args!("the CPU reads VRAM {offset:#x}, which is still in {holder}"),
-            );
-        } else if self.bus.caches.host_stale(offset, len) {
-            m.finding(
-                Kind::StaleRead,
-                format_args!("the CPU reads VRAM {offset:#x} through a read buffer from before"),
             );
         }
     }

@@ -5,6 +5,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`host`] | register accesses: windows, waits |
+//! | [`hdp`] | VRAM as the CPU sees it: apertures, surfaces |
 //! | [`soft_reset`] | status, soft resets, engines that are stuck |
 //! | [`regs`] | register files |
 //! | [`cp`], [`packet`], [`fetch`], [`ring`], [`me_ram`], [`scratch`], [`cp_registers`] | the command processor |
@@ -34,6 +35,7 @@ pub mod engine3d;
 mod fetch;
 pub mod firmware;
 mod gart;
+mod hdp;
 mod host;
 mod irq;
 mod me_ram;
@@ -311,8 +313,12 @@ impl Chip for R5xx {
         }
     }
 
-    fn vram_accessed(&mut self, m: &mut Machine, offset: u64, len: u64, write: bool) {
-        self.host_access(m, offset, len, write);
+    fn vram_read(&mut self, m: &mut Machine, offset: u64, data: &mut [u8]) {
+        self.hdp_read(m, offset, data);
+    }
+
+    fn vram_write(&mut self, m: &mut Machine, offset: u64, data: &[u8]) {
+        self.hdp_write(m, offset, data);
     }
 
     fn peek(&self, _m: &Machine, name: &str) -> Option<u32> {

@@ -52,6 +52,34 @@ impl fmt::Display for Surface {
     }
 }
 
+/// Byte offset of a byte of a row from a tiled surface's start: rows of `pitch` bytes, micro blocks of which `width` bytes
+/// lie side by side, and those in macro blocks or not.
+pub fn tiled_offset(byte: u32, y: u32, pitch: u32, width: u32, macro_tiled: bool) -> u64 {
+    let height = MICRO / width;
+    let wide = u64::from;
+    let (column, row) = (byte / width, y / height);
+    let inside = wide(y % height * width + byte % width);
+    if !macro_tiled {
+        // A row of micro blocks holds `height` rows of the surface.
+        return wide(row) * wide(pitch) * wide(height) + wide(column * MICRO) + inside;
+    }
+    let (u, v) = (column % 8, row % 8);
+    let (macro_column, macro_row) = (column / 8, row / 8);
+    let bit = |value: u32, n: u32| (value >> n) & 1;
+    // Bits 5 to 10 of the address, the lowest first.
+    let order = [
+        bit(u, 0),
+        bit(v, 0),
+        bit(v, 2) ^ bit(u, 1),
+        bit(v, 1) ^ bit(u, 2),
+        bit(macro_row, 0) ^ bit(u, 2),
+        bit(v, 2) ^ bit(macro_column, 0),
+    ];
+    let order = order.iter().rev().fold(0, |index, bit| index * 2 + bit);
+    let block = wide(macro_row) * wide(pitch / (8 * width)) + wide(macro_column);
+    block * wide(MACRO) + wide(order * MICRO) + inside
+}
+
 /// Consecutive pixels of a row that are consecutive in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -121,31 +149,10 @@ impl Surface {
 
     /// Byte offset of a byte of a row from the surface's start.
     fn offset(&self, byte: u32, y: u32) -> u64 {
-        let (width, height) = (self.micro_width(), self.micro_height());
-        let wide = u64::from;
-        let (column, row) = (byte / width, y / height);
-        let inside = wide(y % height * width + byte % width);
-        if self.macro_tiled {
-            let (u, v) = (column % 8, row % 8);
-            let (macro_column, macro_row) = (column / 8, row / 8);
-            let bit = |value: u32, n: u32| (value >> n) & 1;
-            // Bits 5 to 10 of the address, the lowest first.
-            let order = [
-                bit(u, 0),
-                bit(v, 0),
-                bit(v, 2) ^ bit(u, 1),
-                bit(v, 1) ^ bit(u, 2),
-                bit(macro_row, 0) ^ bit(u, 2),
-                bit(v, 2) ^ bit(macro_column, 0),
-            ];
-            let order = order.iter().rev().fold(0, |index, bit| index * 2 + bit);
-            let block = wide(macro_row) * wide(self.pitch / (8 * width)) + wide(macro_column);
-            block * wide(MACRO) + wide(order * MICRO) + inside
-        } else if self.micro_tiled {
-            // A row of micro blocks holds `height` rows of the surface.
-            wide(row) * wide(self.pitch) * wide(height) + wide(column * MICRO) + inside
+        if self.macro_tiled || self.micro_tiled {
+            tiled_offset(byte, y, self.pitch, self.micro_width(), self.macro_tiled)
         } else {
-            wide(y) * wide(self.pitch) + wide(byte)
+            u64::from(y) * u64::from(self.pitch) + u64::from(byte)
         }
     }
 

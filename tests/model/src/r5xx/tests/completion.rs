@@ -167,16 +167,16 @@ fn the_cpu_sees_drawing_through_the_read_buffer() {
     let mut b = Bench::running();
     b.open_scissors();
     b.ring(&paint());
-    b.chip.vram_accessed(&mut b.m, 0, 4, false);
+    b.chip.vram_read(&mut b.m, 0, &mut [0; 4]);
     b.ring(&type0(
         mmio::DSTCACHE_CTLSTAT,
         &[mmio::dstcache_ctlstat::DC_FLUSH.mask()],
     ));
-    b.chip.vram_accessed(&mut b.m, 0, 4, false);
+    b.chip.vram_read(&mut b.m, 0, &mut [0; 4]);
     assert_eq!(b.findings(), [(Kind::StaleRead, 2)]);
     b.write(
         mmio::HOST_PATH_CNTL,
         mmio::host_path_cntl::HDP_READ_BUFFER_INVALIDATE.mask(),
     );
-    b.chip.vram_accessed(&mut b.m, 0, 4, false);
+    b.chip.vram_read(&mut b.m, 0, &mut [0; 4]);
 }

@@ -7,6 +7,7 @@ mod completion;
 mod dma;
 mod draws;
 mod garbage;
+mod hdp;
 mod packets;
 mod registers;
 mod ring;
@@ -73,6 +74,7 @@ impl Bench {
             Options {
                 vram,
                 window,
+                trapped: true,
                 state,
             },
         );

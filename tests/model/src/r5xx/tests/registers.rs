@@ -187,16 +187,3 @@ fn the_apertures_are_joined_when_vram_needs_both() {
         );
     }
 }
-
-#[test]
-fn surfaces_that_act_are_found() {
-    let mut b = Bench::new();
-    let info = mmio::SURFACE_INFO.at(2).unwrap();
-    b.write(info, mmio::surface_info::PITCHSEL.of(64));
-    b.write(info, 0);
-    assert!(b.findings().is_empty());
-    let tiled = mmio::surface_info::TILE_MACRO.mask();
-    b.write(info, tiled);
-    b.write(info, tiled | 1);
-    assert_eq!(b.findings(), [(Kind::UnimplementedRegister, 1)]);
-}
