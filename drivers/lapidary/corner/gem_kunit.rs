@@ -151,6 +151,10 @@ impl Shared for Object {
         })
     }
 
+    fn most(_dev: &drm::Device<Driver, drm::Registered>) -> u64 {
+        0
+    }
+
     fn import(
         _dev: &drm::Device<Driver, drm::Registered>,
         _import: Arc<Import>,

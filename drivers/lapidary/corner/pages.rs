@@ -36,98 +36,42 @@ use crate::corner::{
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
-/// All pages of one object, held in memory.
-///
-/// Whoever has it gives it back with [`Pages::put`]; merely dropping it leaks the pages.
+/// Addresses of pages for one device.
 ///
 /// # Invariants
 ///
-/// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `addresses` is empty,
-/// or holds the address of each page, mapped for `device`. It has room for all of them.
-pub struct Pages {
-    /// Only to compare with.
-    object: *const bindings::drm_gem_object,
-    pages: *mut *mut bindings::page,
-    count: usize,
+/// `addresses` is empty, or holds the address of each page, mapped for `device`.
+pub(super) struct Mapping {
     addresses: KVVec<DmaAddress>,
     /// Only to compare with.
     device: *const bindings::device,
 }
 
-// SAFETY: Neither pages nor mappings are tied to a thread.
-unsafe impl Send for Pages {}
-// SAFETY: A shared reference only reads.
-unsafe impl Sync for Pages {}
-
-/// `device::Device` is a transparent wrapper of `struct device`.
-fn raw_device(dev: &device::Device<device::Bound>) -> *mut bindings::device {
-    ptr::from_ref(dev).cast_mut().cast()
-}
-
-impl Pages {
-    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed.
-    ///
-    /// May sleep and reclaim memory. Not to be called twice for one object without a `put` between
-    /// (harmless for memory safety, but the first `put` makes the pages swappable again).
-    ///
-    /// Errors: `ENOMEM`; `EINVAL` for an object without a shared-memory file; `EINTR` if the caller is
-    /// being killed.
-    pub fn get<O: IntoGEMObject>(object: &O) -> Result<Self> {
-        let raw = object.as_raw();
-        // SAFETY: The object is alive.
-        if unsafe { (*raw).filp.is_null() } {
-            return Err(EINVAL);
-        }
-        let count = object.size() / PAGE_SIZE;
-        // Now, for there is no other time: what is mapped is mapped under locks.
-        let addresses = KVVec::with_capacity(count, GFP_KERNEL)?;
-        // SAFETY: The object is alive and has a file.
-        let pages = from_err_ptr(unsafe { bindings::drm_gem_get_pages(raw) })?;
-        // INVARIANT: The array is as long as the object; nothing is mapped.
+impl Mapping {
+    /// No addresses, with room for `count`.
+    pub(super) fn new(count: usize) -> Result<Self> {
         Ok(Self {
-            object: raw,
-            pages,
-            count,
-            addresses,
+            // Now, for there is no other time: what is mapped is mapped under locks.
+            addresses: KVVec::with_capacity(count, GFP_KERNEL)?,
             device: ptr::null(),
         })
     }
 
-    /// The number of pages.
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Page frame number of page `index`, `None` behind the end.
-    pub fn frame(&self, index: usize) -> Option<usize> {
-        let &page = self.pages().get(index)?;
-        // SAFETY: Every pointer in the array is a page that is held.
-        Some(unsafe { extra::lapidary_page_to_pfn(page) })
-    }
-
-    fn pages(&self) -> &[*mut bindings::page] {
-        // SAFETY: By the invariant there are `count` pointers, which nobody changes.
-        unsafe { slice::from_raw_parts(self.pages, self.count) }
-    }
-
-    /// The pages as C functions want them: an array and its length.
-    pub(super) fn list(&self) -> (*mut *mut bindings::page, usize) {
-        (self.pages, self.count)
-    }
-
-    /// Addresses for the device, one for each page; empty while not mapped.
-    pub fn addresses(&self) -> &[DmaAddress] {
+    /// The addresses, one for each page; empty while not mapped.
+    pub(super) fn addresses(&self) -> &[DmaAddress] {
         &self.addresses
     }
 
-    /// Makes the pages reachable for `dev`, for reading and writing. Nothing happens if they are already.
+    /// As [`Pages::map`].
     ///
-    /// Allocates no memory itself.
+    /// # Safety
     ///
-    /// Errors: `EBUSY` if another device has them; `EIO` if the device's DMA mask or the IOMMU
-    /// does not allow it, or only by copying (which a GPU that keeps the pages for long cannot use).
-    pub fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
+    /// `pages` are held until there is no mapping any more; they are as many as there is room for.
+    pub(super) unsafe fn map(
+        &mut self,
+        dev: &device::Device<device::Bound>,
+        pages: &[*mut bindings::page],
+    ) -> Result {
         let raw = raw_device(dev);
         if !self.addresses.is_empty() {
             return if ptr::eq(self.device, raw) {
@@ -138,7 +82,7 @@ impl Pages {
         }
         let mut addresses = core::mem::take(&mut self.addresses);
         let mut result = Ok(());
-        for &page in self.pages() {
+        for &page in pages {
             match Self::map_page(raw, page) {
                 // There is room: this cannot fail and lose the mapping.
                 Ok(addr) => drop(addresses.push_within_capacity(addr)),
@@ -186,9 +130,8 @@ impl Pages {
         }
     }
 
-    /// Ends what [`Pages::map`] began. The device must not use the addresses any more: the page table
-    /// entries are gone and flushed. Nothing happens if `dev` has no mapping.
-    pub fn unmap(&mut self, dev: &device::Device<device::Bound>) {
+    /// As [`Pages::unmap`].
+    pub(super) fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         let raw = raw_device(dev);
         if ptr::eq(self.device, raw) {
             self.device = ptr::null();
@@ -197,12 +140,110 @@ impl Pages {
             self.addresses.clear();
         }
     }
+}
+
+/// All pages of one object, held in memory.
+///
+/// Whoever has it gives it back with [`Pages::put`]; merely dropping it leaks the pages.
+///
+/// # Invariants
+///
+/// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `mapping` is theirs. It has room for all of them.
+pub struct Pages {
+    /// Only to compare with.
+    object: *const bindings::drm_gem_object,
+    pages: *mut *mut bindings::page,
+    count: usize,
+    mapping: Mapping,
+}
+
+// SAFETY: Neither pages nor mappings are tied to a thread.
+unsafe impl Send for Pages {}
+// SAFETY: A shared reference only reads.
+unsafe impl Sync for Pages {}
+
+/// `device::Device` is a transparent wrapper of `struct device`.
+fn raw_device(dev: &device::Device<device::Bound>) -> *mut bindings::device {
+    ptr::from_ref(dev).cast_mut().cast()
+}
+
+impl Pages {
+    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed.
+    ///
+    /// May sleep and reclaim memory. Not to be called twice for one object without a `put` between
+    /// (harmless for memory safety, but the first `put` makes the pages swappable again).
+    ///
+    /// Errors: `ENOMEM`; `EINVAL` for an object without a shared-memory file; `EINTR` if the caller is
+    /// being killed.
+    pub fn get<O: IntoGEMObject>(object: &O) -> Result<Self> {
+        let raw = object.as_raw();
+        // SAFETY: The object is alive.
+        if unsafe { (*raw).filp.is_null() } {
+            return Err(EINVAL);
+        }
+        let count = object.size() / PAGE_SIZE;
+        let mapping = Mapping::new(count)?;
+        // SAFETY: The object is alive and has a file.
+        let pages = from_err_ptr(unsafe { bindings::drm_gem_get_pages(raw) })?;
+        // INVARIANT: The array is as long as the object; nothing is mapped.
+        Ok(Self {
+            object: raw,
+            pages,
+            count,
+            mapping,
+        })
+    }
+
+    /// The number of pages.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Page frame number of page `index`, `None` behind the end.
+    pub fn frame(&self, index: usize) -> Option<usize> {
+        let &page = self.pages().get(index)?;
+        // SAFETY: Every pointer in the array is a page that is held.
+        Some(unsafe { extra::lapidary_page_to_pfn(page) })
+    }
+
+    fn pages(&self) -> &[*mut bindings::page] {
+        // SAFETY: By the invariant there are `count` pointers, which nobody changes.
+        unsafe { slice::from_raw_parts(self.pages, self.count) }
+    }
+
+    /// The pages as C functions want them: an array and its length.
+    pub(super) fn list(&self) -> (*mut *mut bindings::page, usize) {
+        (self.pages, self.count)
+    }
+
+    /// Addresses for the device, one for each page; empty while not mapped.
+    pub fn addresses(&self) -> &[DmaAddress] {
+        self.mapping.addresses()
+    }
+
+    /// Makes the pages reachable for `dev`, for reading and writing. Nothing happens if they are already.
+    ///
+    /// Allocates no memory itself.
+    ///
+    /// Errors: `EBUSY` if another device has them; `EIO` if the device's DMA mask or the IOMMU
+    /// does not allow it, or only by copying (which a GPU that keeps the pages for long cannot use).
+    pub fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
+        // SAFETY: By the invariant there are `count` pages, which are held until `put` finds them unmapped.
+        unsafe { self.mapping.map(dev, slice::from_raw_parts(self.pages, self.count)) }
+    }
+
+    /// Ends what [`Pages::map`] began. The device must not use the addresses any more: the page table
+    /// entries are gone and flushed. Nothing happens if `dev` has no mapping.
+    pub fn unmap(&mut self, dev: &device::Device<device::Bound>) {
+        self.mapping.unmap(dev);
+    }
 
     /// Lets go of the pages, which keep their content until the object is freed.
     ///
     /// They leak instead if `object` is not theirs, or if they are still mapped for a device.
     pub fn put<O: IntoGEMObject>(self, object: &O) {
-        if !ptr::eq(self.object, object.as_raw()) || !self.addresses.is_empty() {
+        if !ptr::eq(self.object, object.as_raw()) || !self.addresses().is_empty() {
             kernel::pr_warn_once!("pages of an object leak: still mapped for a device\n");
             return;
         }

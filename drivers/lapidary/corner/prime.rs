@@ -47,6 +47,10 @@ use kernel::{
     prelude::*,
     sync::{
         aref::ARef,
+        atomic::{
+            Atomic,
+            Full, //
+        },
         Arc,
         SpinLock,
         UniqueArc, //
@@ -94,11 +98,14 @@ pub trait Shared: Backed {
     /// `EINVAL` if it is not in system pages of its own.
     fn pages(object: &gem::Object<Self>, show: &mut dyn FnMut(&Pages)) -> Result;
 
-    /// Makes an object around a foreign buffer.
+    /// Bytes of the largest buffer that the device can reach as a whole.
+    fn most(dev: &drm::Device<Self::Driver, drm::Registered>) -> u64;
+
+    /// Makes an object around a foreign buffer, which is not larger than that.
     ///
     /// # Errors
     ///
-    /// `ENOMEM` also for a buffer that the device cannot reach as a whole.
+    /// `ENOMEM`.
     fn import(
         dev: &drm::Device<Self::Driver, drm::Registered>,
         import: Arc<Import>,
@@ -109,8 +116,8 @@ pub trait Shared: Backed {
 ///
 /// # Invariants
 ///
-/// `attach` is an attachment of ours to a buffer of which we have a reference. `table` is its mapping, or `None`
-/// after that has ended. `addresses` holds the address of each page in that mapping.
+/// `attach` is an attachment of ours to a buffer of which we have a reference, while `attached` is set. `table` is its
+/// mapping, or `None` after that has ended. `addresses` holds the address of each page in that mapping.
 #[pin_data(PinnedDrop)]
 pub struct Import {
     #[pin]
@@ -118,6 +125,7 @@ pub struct Import {
     attach: NonNull<bindings::dma_buf_attachment>,
     #[pin]
     table: SpinLock<Option<Table>>,
+    attached: Atomic<bool>,
     addresses: KVVec<DmaAddress>,
 }
 
@@ -184,6 +192,7 @@ impl Import {
                 work <- new_work!("lapidary::Import"),
                 attach: mine,
                 table <- new_spinlock!(Some(mapping)),
+                attached: Atomic::new(true),
                 addresses,
             }),
             GFP_KERNEL,
@@ -206,7 +215,20 @@ impl Import {
         &self.addresses
     }
 
-    /// Gives up this reference, from any context: the attachment may end later.
+    /// Ends the attachment now.
+    fn end(&self) {
+        self.unmap();
+        if self.attached.xchg(false, Full) {
+            // SAFETY: By the invariant attachment and reference are ours; nothing is mapped any more.
+            unsafe {
+                let buffer = (*self.attach.as_ptr()).dmabuf;
+                bindings::dma_buf_detach(buffer, self.attach.as_ptr());
+                bindings::dma_buf_put(buffer);
+            }
+        }
+    }
+
+    /// Ends the attachment some time later, from any context. Nobody uses the addresses any more.
     pub fn release(self: Arc<Self>) {
         later::run(self);
     }
@@ -235,21 +257,15 @@ impl_has_work! {
 impl WorkItem for Import {
     type Pointer = Arc<Import>;
 
-    fn run(_this: Arc<Import>) {
-        // The last reference does everything.
+    fn run(this: Arc<Import>) {
+        this.end();
     }
 }
 
 #[pinned_drop]
 impl PinnedDrop for Import {
     fn drop(self: Pin<&mut Self>) {
-        self.unmap();
-        // SAFETY: By the invariant attachment and reference are ours; nothing is mapped any more.
-        unsafe {
-            let buffer = (*self.attach.as_ptr()).dmabuf;
-            bindings::dma_buf_detach(buffer, self.attach.as_ptr());
-            bindings::dma_buf_put(buffer);
-        }
+        self.end();
     }
 }
 
@@ -419,6 +435,11 @@ impl<T: Shared> Ops<T> {
         };
         let parent =
             AsRef::<<T::Driver as drm::Driver>::ParentDevice<device::Bound>>::as_ref(&*guard);
+        // Before its owner finds memory for it.
+        // SAFETY: The buffer is alive.
+        if unsafe { (*buffer).size } as u64 > T::most(&guard) {
+            return error(ENOMEM);
+        }
         // SAFETY: `T` ends the mapping before the device is unbound, and an object keeps its device.
         let object = unsafe { Import::new(parent.as_ref(), buffer) }
             .and_then(|import| T::import(&guard, import.clone()).map(|object| (import, object)));

@@ -257,7 +257,7 @@ pub fn create<F: Family>(
 ///
 /// # Errors
 ///
-/// `ENOMEM`, also for more than the GTT window holds.
+/// `ENOMEM`.
 fn create_foreign<F: Family>(
     dev: &drm::Device<Driver<F>>,
     import: Arc<Import>,
@@ -265,9 +265,6 @@ fn create_foreign<F: Family>(
     let memory = &dev.memory;
     let bytes = import.size();
     let (size, align) = (bytes as u64, PAGE_SIZE as u64);
-    if size > memory.gtt_size() {
-        return Err(ENOMEM);
-    }
     let slot = Slot::with(Source::Foreign(import.clone()), size, align)?;
     let args = Args {
         memory: memory.clone(),
@@ -700,6 +697,10 @@ impl<F: Family> Shared for Object<F> {
             At::System(slot) if slot.show(show) => Ok(()),
             _ => Err(EINVAL),
         }
+    }
+
+    fn most(dev: &drm::Device<Driver<F>, drm::Registered>) -> u64 {
+        dev.memory.gtt_size()
     }
 
     fn import(

@@ -56,7 +56,7 @@ pub(super) fn idle<F: RadeonFamily>(
 ///
 /// # Errors
 ///
-/// As [`idle`].
+/// As [`idle`]; `EINVAL` for VRAM if another driver uses the object or owns it: it cannot go there.
 pub(super) fn set_domain<F: RadeonFamily>(
     _dev: &Device<F>,
     running: &Running<'_, F>,
@@ -68,6 +68,9 @@ pub(super) fn set_domain<F: RadeonFamily>(
         0 => arg.read_domains,
         domain => domain,
     };
+    if domain == domain::VRAM && object.is_pinned() {
+        return Err(EINVAL);
+    }
     if domain != domain::CPU {
         return Ok(());
     }

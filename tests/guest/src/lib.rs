@@ -11,6 +11,7 @@
 //!   the device model's control port (absent on real hardware), the kernel log, driver binding, what
 //!   udev is told.
 //! - [`injection`]: allocations that fail on purpose.
+//! - [`foreign`]: other drivers that share memory with the GPU.
 //! - [`harness`], [`child`]: registered tests, each in a process of its own with a time limit,
 //!   judged by what it declared to provoke.
 //!
@@ -24,6 +25,7 @@ pub mod control;
 pub mod device;
 pub mod draw2d;
 pub mod draw3d;
+pub mod foreign;
 pub mod harness;
 pub mod injection;
 pub mod kmsg;

@@ -40,6 +40,9 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
     if step.root {
         boot.arg("--root");
     }
+    if step.gpu2 {
+        boot.arg("--gpu2");
+    }
     if step.swap != 0 {
         boot.args(["--swap", &step.swap.to_string()]);
     }

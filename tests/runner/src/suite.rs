@@ -77,6 +77,9 @@ pub struct GuestStep {
     /// The guest sees the Debian root, read-only, as 9p share `root`.
     #[serde(default)]
     pub root: bool,
+    /// The guest has two models of the chip.
+    #[serde(default)]
+    pub gpu2: bool,
     /// Swap space in MiB, as /dev/vda; none if 0.
     #[serde(default)]
     pub swap: u32,

@@ -26,6 +26,7 @@ mod isolation;
 mod malformed;
 mod mapping;
 mod objects;
+mod prime;
 mod recovery;
 mod refusal;
 mod sharing;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     tests.extend(domains::tests());
     tests.extend(isolation::tests());
     tests.extend(sharing::tests());
+    tests.extend(prime::tests());
     tests.extend(envelope::tests());
     tests.extend(refusal::tests());
     tests.extend(syncobj::tests());
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
     // Those that leave the device in need of a new probe come last.
     tests.extend(recovery::tests());
     tests.extend(coredump::tests());
+    tests.extend(prime::last_tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());
     lapidary_guest::harness::main(tests)

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Other makers of dma-bufs, as partners of the GPU's driver: vgem, whose objects are plain memory and which attaches
+//! fences that user space signals, and udmabuf, which turns a piece of a memory file into a buffer.
+//!
+//! Source of the numbers: the public headers `drm_mode.h`, `vgem_drm.h`, `udmabuf.h` and `dma-buf.h`.
+
+use crate::abi;
+use crate::device::{Device, ioctl_raw};
+use anyhow::{Context, Result, bail};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags};
+use std::ffi::c_void;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::Command;
+use std::rc::Rc;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Dumb buffers: new one.
+const CREATE_DUMB: u64 = abi::request(3, 0xb2, 32);
+/// Dumb buffers: offset for mmap.
+const MAP_DUMB: u64 = abi::request(3, 0xb3, 16);
+/// vgem: attach a fence that is pending.
+const FENCE_ATTACH: u64 = abi::request(3, 0x41, 16);
+/// vgem: signal it.
+const FENCE_SIGNAL: u64 = abi::request(1, 0x42, 8);
+/// udmabuf: `_IOW('u', 0x42, 24 bytes)`.
+const UDMABUF_CREATE: u64 = 0x4018_7542;
+
+#[repr(C)]
+#[derive(Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+struct CreateDumb {
+    height: u32,
+    width: u32,
+    bpp: u32,
+    flags: u32,
+    handle: u32,
+    pitch: u32,
+    size: u64,
+}
+
+#[repr(C)]
+#[derive(Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+struct MapDumb {
+    handle: u32,
+    pad: u32,
+    offset: u64,
+}
+
+#[repr(C)]
+#[derive(Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+struct FenceAttach {
+    handle: u32,
+    flags: u32,
+    out: u32,
+    pad: u32,
+}
+
+#[repr(C)]
+#[derive(Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+struct FenceSignal {
+    fence: u32,
+    flags: u32,
+}
+
+/// A client of vgem.
+#[derive(Debug)]
+pub struct Vgem(Rc<Device>);
+
+impl Vgem {
+    /// Opens vgem, after loading its module if need be; `None` if the kernel has none.
+    pub fn open() -> Result<Option<Vgem>> {
+        if !PathBuf::from("/sys/module/vgem").exists() {
+            // Ours in the initramfs; a machine with another way has loaded it.
+            let _ = Command::new("load").arg("vgem").status();
+        }
+        // Its dumb buffers are for primary nodes only.
+        for minor in 0..16 {
+            let path = PathBuf::from(format!("/dev/dri/card{minor}"));
+            let Ok(device) = Device::open_path(&path) else {
+                continue;
+            };
+            if device.version().is_ok_and(|v| v.name == "vgem") {
+                return Ok(Some(Vgem(Rc::new(device))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// As a client of the DRM core.
+    pub fn device(&self) -> &Rc<Device> {
+        &self.0
+    }
+
+    /// A new object of `bytes`, whole pages.
+    pub fn create(&self, bytes: u64) -> Result<u32, Errno> {
+        let mut argument = CreateDumb {
+            width: (bytes / 4) as u32,
+            height: 1,
+            bpp: 32,
+            ..Default::default()
+        };
+        self.0.ioctl(CREATE_DUMB, &mut argument)?;
+        Ok(argument.handle)
+    }
+
+    /// Maps an object.
+    pub fn map(&self, handle: u32, bytes: u64) -> Result<View, Errno> {
+        let mut argument = MapDumb {
+            handle,
+            ..Default::default()
+        };
+        self.0.ioctl(MAP_DUMB, &mut argument)?;
+        View::new(self.0.as_fd(), argument.offset, bytes)
+    }
+
+    /// Attaches a pending fence to an object, of somebody who writes or only reads it; `EBUSY` if somebody else is at
+    /// it. vgem signals it by itself after ten seconds.
+    pub fn attach_fence(&self, handle: u32, write: bool) -> Result<u32, Errno> {
+        let mut argument = FenceAttach {
+            handle,
+            flags: u32::from(write),
+            ..Default::default()
+        };
+        self.0.ioctl(FENCE_ATTACH, &mut argument)?;
+        Ok(argument.out)
+    }
+
+    /// Signals such a fence.
+    pub fn signal(&self, fence: u32) -> Result<(), Errno> {
+        let mut argument = FenceSignal { fence, flags: 0 };
+        self.0.ioctl(FENCE_SIGNAL, &mut argument).map(drop)
+    }
+}
+
+/// Memory of a file, and a dma-buf of it.
+#[derive(Debug)]
+pub struct MemoryFile {
+    file: OwnedFd,
+    bytes: u64,
+}
+
+impl MemoryFile {
+    /// `bytes` of zeros, whole pages, that do not shrink.
+    pub fn new(bytes: u64) -> Result<MemoryFile> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = rustix::fs::memfd_create("test", flags)?;
+        rustix::fs::ftruncate(&file, bytes)?;
+        rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK)?;
+        Ok(MemoryFile { file, bytes })
+    }
+
+    /// Maps it, without the help of any buffer.
+    pub fn map(&self) -> Result<View, Errno> {
+        View::new(self.file.as_fd(), 0, self.bytes)
+    }
+
+    /// A dma-buf of all of it; `None` if the kernel has no udmabuf.
+    pub fn buffer(&self) -> Result<Option<OwnedFd>> {
+        #[repr(C)]
+        struct Create {
+            memfd: i32,
+            flags: u32,
+            offset: u64,
+            size: u64,
+        }
+        const CLOEXEC: u32 = 1;
+        let Ok(maker) = File::options().write(true).read(true).open("/dev/udmabuf") else {
+            return Ok(None);
+        };
+        let mut argument = Create {
+            memfd: self.file.as_raw_fd(),
+            flags: CLOEXEC,
+            offset: 0,
+            size: self.bytes,
+        };
+        // SAFETY: the argument is what the number stands for.
+        let fd = unsafe {
+            ioctl_raw(
+                maker.as_fd(),
+                UDMABUF_CREATE,
+                std::ptr::from_mut(&mut argument).cast(),
+            )
+        }
+        .context("making a dma-buf of a memory file")?;
+        // SAFETY: the kernel has just made this descriptor for us.
+        Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+}
+
+/// Whether what a dma-buf's users do to it is done: nobody writes it, and for `write` nobody reads it either.
+pub fn is_idle(buffer: BorrowedFd<'_>, write: bool) -> Result<bool> {
+    let events = if write { libc::POLLOUT } else { libc::POLLIN };
+    let mut poll = libc::pollfd {
+        fd: buffer.as_raw_fd(),
+        events,
+        revents: 0,
+    };
+    // SAFETY: one descriptor, which is open.
+    match unsafe { libc::poll(&mut poll, 1, 0) } {
+        0 => Ok(false),
+        1 if poll.revents == events => Ok(true),
+        _ => bail!("polling a dma-buf: {:#x}", poll.revents),
+    }
+}
+
+/// A shared mapping of any file; unmapped when dropped. Accessed through volatile reads and writes.
+#[derive(Debug)]
+pub struct View {
+    address: *mut c_void,
+    bytes: usize,
+}
+
+impl View {
+    /// Maps `bytes` from `offset`.
+    pub fn new(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<View, Errno> {
+        let bytes = bytes as usize;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let address = unsafe {
+            rustix::mm::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+                file,
+                offset,
+            )?
+        };
+        Ok(View { address, bytes })
+    }
+
+    /// All dwords.
+    pub fn read(&self) -> Vec<u32> {
+        let first = self.address.cast::<u32>();
+        // SAFETY: inside the mapping.
+        (0..self.bytes / 4)
+            .map(|i| unsafe { first.add(i).read_volatile() })
+            .collect()
+    }
+
+    /// Writes dwords from the start; no more than there are.
+    pub fn write(&self, words: &[u32]) {
+        let first = self.address.cast::<u32>();
+        for (i, &word) in words.iter().enumerate().take(self.bytes / 4) {
+            // SAFETY: inside the mapping.
+            unsafe { first.add(i).write_volatile(word) };
+        }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and no reference into it exists.
+        let _ = unsafe { rustix::mm::munmap(self.address, self.bytes) };
+    }
+}
