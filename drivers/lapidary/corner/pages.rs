@@ -230,7 +230,10 @@ impl Pages {
     /// does not allow it, or only by copying (which a GPU that keeps the pages for long cannot use).
     pub fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
         // SAFETY: By the invariant there are `count` pages, which are held until `put` finds them unmapped.
-        unsafe { self.mapping.map(dev, slice::from_raw_parts(self.pages, self.count)) }
+        unsafe {
+            self.mapping
+                .map(dev, slice::from_raw_parts(self.pages, self.count))
+        }
     }
 
     /// Ends what [`Pages::map`] began. The device must not use the addresses any more: the page table

@@ -428,7 +428,7 @@ fn exporter_goes(context: &mut Context) -> Result<()> {
     // Ours, with a job under way.
     let vgem = self::vgem()?;
     let buffer = device.export(ours.handle())?;
-    let theirs = vgem.device().import(buffer.as_fd())?;
+    let _theirs = vgem.device().import(buffer.as_fd())?;
     let view = View::new(buffer.as_fd(), 0, SIZE)?;
     device.submit(&fill(&ours, 3))?;
     drop((ours, buffer, device));
