@@ -6,11 +6,11 @@
 use crate::support::{self, PITCH, WIDTH, engine_works};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test};
+use lapidary_guest::harness::{Context, Test, skip};
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Bo, Device, Domain, Stream};
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 const OURS: &str = "upstream's driver shows no engine time and one kind of memory only";
@@ -26,6 +26,7 @@ pub fn tests() -> Vec<Test> {
         ours("fdinfo/shared", shared),
         ours("fdinfo/active", active).needs_control(),
         ours("fdinfo/many_objects", many),
+        ours("fdinfo/shown_by_gputop", gputop).limit(60),
     ]
 }
 
@@ -252,4 +253,80 @@ fn many(context: &mut Context) -> Result<()> {
     );
     drop(objects);
     engine_works(&device)
+}
+
+/// A stock tool, of the Debian root that the guest has if it was booted with it, sees us while we draw.
+fn gputop(context: &mut Context) -> Result<()> {
+    use std::process::{Command, Stdio};
+    let has_root = Command::new("root")
+        .args(["test", "-x", "/usr/bin/gputop"])
+        .stderr(Stdio::null())
+        .status();
+    if !has_root.is_ok_and(|status| status.success()) {
+        return skip("no gputop here");
+    }
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Vram)?;
+    // It prints as much as its terminal has room for, and nothing without one.
+    let (_terminal, input) = terminal()?;
+    let mut tool = Command::new("root")
+        .args(["gputop", "-n", "4", "-d", "1"])
+        .stdin(input)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    // What it prints fits a pipe.
+    while tool.try_wait()?.is_none() {
+        for colour in 0..50 {
+            device.submit(&fill(&bo, colour))?;
+        }
+        bo.wait()?;
+    }
+    let mut text = String::new();
+    let mut out = tool.stdout.take().context("no output")?;
+    std::io::Read::read_to_string(&mut out, &mut text)?;
+    let me = std::process::id().to_string();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| line.split_whitespace().next() == Some(&me))
+        .collect();
+    ensure!(!lines.is_empty(), "we are not in {text:?}");
+    // We have had most of the engine, and the tool says which one that is.
+    let share = |line: &&str| {
+        let number = line.split('%').next()?.split_whitespace().last()?;
+        number.parse::<f64>().ok()
+    };
+    let most = lines.iter().filter_map(share).fold(0.0, f64::max);
+    ensure!(
+        text.contains(" gfx ") && most > 10.0,
+        "{most} % of the engine: {text:?}"
+    );
+    Ok(())
+}
+
+/// Both ends of a new terminal of 40 lines.
+fn terminal() -> Result<(OwnedFd, OwnedFd)> {
+    let (mut master, mut slave) = (-1, -1);
+    let size = libc::winsize {
+        ws_row: 40,
+        ws_col: 120,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: two descriptors are written, and a size is read.
+    let answer = unsafe {
+        libc::openpty(
+            &mut master,
+            &mut slave,
+            std::ptr::null_mut(),
+            std::ptr::null(),
+            &size,
+        )
+    };
+    ensure!(
+        answer == 0,
+        "no terminal: {}",
+        std::io::Error::last_os_error()
+    );
+    // SAFETY: the two are new, and nobody else's.
+    Ok(unsafe { (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) })
 }
