@@ -7,6 +7,7 @@
 //! everything; a test that starts threads must not fork while they run.
 
 use anyhow::{Result, bail};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 /// How a child ended.
@@ -35,10 +36,15 @@ pub fn spawn(body: impl FnOnce() -> Result<i32>) -> Result<Child> {
     match unsafe { libc::fork() } {
         -1 => Err(std::io::Error::last_os_error().into()),
         0 => {
-            let status = body().unwrap_or_else(|error| {
-                eprintln!("child: {error:#}");
-                FAILED
-            });
+            // A panic must not go on into what the parent has on its stack.
+            let status = match catch_unwind(AssertUnwindSafe(body)) {
+                Ok(Ok(status)) => status,
+                Ok(Err(error)) => {
+                    eprintln!("child: {error:#}");
+                    FAILED
+                }
+                Err(_) => FAILED,
+            };
             // SAFETY: leaves without running the parent's exit handlers a second time.
             unsafe { libc::_exit(status) }
         }

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! `ioctl-fuzz`: several processes use the device at random, for a bounded number of calls.
+//!
+//! Each process is a client that knows what it does: it makes, maps, fills, copies, shares and drops objects by the
+//! CPU and by the GPU, keeps a copy of what must be in each of them, and looks. Beside that it does what no
+//! reasonable client does: spoilt streams, broken envelopes, wild arguments, closing in the middle of things. None of
+//! it may reach anybody's objects but its own; see [`worker`]. Meanwhile the supervisor here sends signals and kills
+//! processes in whatever they are doing.
+//!
+//! All that a process decides comes from its seed, so a failure names a seed and the number of steps; the supervisor
+//! tries the same steps once more without company and says whether that is enough.
+
+mod objects;
+mod shared;
+mod streams;
+mod wild;
+mod worker;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Parser;
+use lapidary_guest::abi::info_request;
+use lapidary_guest::child::{self, Child, End};
+use lapidary_guest::control::Control;
+use lapidary_guest::harness::patience;
+use lapidary_guest::{Device, Domain};
+use shared::{Board, KINDS};
+use std::os::fd::OwnedFd;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use worker::Plan;
+
+/// How long a process may do without finishing a step.
+const STUCK: Duration = Duration::from_secs(30);
+
+/// What the model's judge may say of spoilt streams: their pixels come out undefined. Nobody else's do; and what the
+/// judge has to say of memory, of pages, of waiting and of everything the kernel does is not among it.
+const OWN_FAULT: [&str; 3] = ["reserved-value", "stale-read", "engine2d-overlap"];
+
+/// Uses the device at random.
+#[derive(Parser)]
+struct Args {
+    /// Whatever is decided comes from it.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Calls of all processes together.
+    #[arg(long, default_value_t = 20_000)]
+    calls: u64,
+    /// Processes at the same time.
+    #[arg(long, default_value_t = 4)]
+    workers: u32,
+    /// Objects are so many times larger: for more memory than there is.
+    #[arg(long, default_value_t = 1)]
+    scale: u32,
+    /// Repeats one process of a failed run, without company: WORKER.LIFE.
+    #[arg(long, value_name = "WORKER.LIFE", value_parser = life, requires = "steps")]
+    alone: Option<(u32, u32)>,
+    /// So many steps of it.
+    #[arg(long)]
+    steps: Option<u64>,
+}
+
+fn life(text: &str) -> Result<(u32, u32)> {
+    let (worker, life) = text.split_once('.').context("WORKER.LIFE")?;
+    Ok((worker.parse()?, life.parse()?))
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(()) => {
+            println!("test ioctl-fuzz ... ok\n1 passed, 0 failed");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("test ioctl-fuzz ... FAILED: {error:#}\n0 passed, 1 failed");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A process and what it is to do.
+struct Life {
+    number: u32,
+    child: Child,
+    steps: u64,
+    moved: Instant,
+}
+
+struct Supervisor<'a> {
+    args: &'a Args,
+    board: Board,
+    /// Objects that all processes may import and spoil.
+    public: Vec<OwnedFd>,
+}
+
+impl Supervisor<'_> {
+    fn plan(&self, worker: u32, life: u32) -> Plan<'_> {
+        Plan {
+            seed: self.args.seed,
+            worker,
+            life,
+            scale: self.args.scale,
+            public: &self.public,
+            board: &self.board,
+        }
+    }
+
+    /// Starts a process; without `steps` it goes on until it is told to stop.
+    fn spawn(&self, worker: u32, number: u32, steps: Option<u64>) -> Result<Life> {
+        self.board.step(worker).store(0);
+        let child = child::spawn(|| worker::run(&self.plan(worker, number), steps).map(|()| 0))?;
+        Ok(Life {
+            number,
+            child,
+            steps: 0,
+            moved: Instant::now(),
+        })
+    }
+
+    /// What to say of a process that failed, after a try without the others.
+    fn describe(&self, worker: u32, life: u32, steps: u64, how: &str) -> Result<String> {
+        let again = self
+            .spawn(worker, life, Some(steps))?
+            .child
+            .wait(Duration::from_secs(120) * patience());
+        let verdict = match again {
+            Ok(End::Exit(0)) => "passes alone, so it takes the others",
+            _ => "fails alone, too",
+        };
+        Ok(format!(
+            "process {worker}.{life} {how} at step {steps}; --seed {} --scale {} --alone {worker}.{life} --steps {steps} \
+             {verdict}",
+            self.args.seed, self.args.scale
+        ))
+    }
+
+    /// Lets the processes work until they have made all calls.
+    fn work(&self) -> Result<()> {
+        let mut rng = fastrand::Rng::with_seed(self.args.seed ^ 0x5afe);
+        let mut lives = (0..self.args.workers)
+            .map(|worker| self.spawn(worker, 0, None))
+            .collect::<Result<Vec<_>>>()?;
+        let limit = STUCK * patience();
+        while self.board.calls() < self.args.calls {
+            std::thread::sleep(Duration::from_millis(10));
+            for worker in 0..self.args.workers {
+                let life = &mut lives[worker as usize];
+                let number = life.number;
+                let steps = self.board.step(worker).load();
+                if let Some(end) = life.child.poll()? {
+                    bail!(self.describe(worker, number, steps, &format!("ended with {end:?}"))?);
+                }
+                if steps != life.steps {
+                    (life.steps, life.moved) = (steps, Instant::now());
+                }
+                if life.moved.elapsed() > limit {
+                    bail!(self.describe(worker, number, steps, "is stuck")?);
+                }
+                match rng.u32(..400) {
+                    0 => {
+                        life.child.signal(libc::SIGKILL);
+                        self.board.count_killed();
+                        *life = self.spawn(worker, number + 1, None)?;
+                    }
+                    1..=20 => life.child.signal(libc::SIGUSR1),
+                    _ => {}
+                }
+            }
+        }
+        self.board.stop();
+        for (worker, life) in lives.into_iter().enumerate() {
+            let end = life.child.wait(limit)?;
+            if end != End::Exit(0) {
+                let worker = worker as u32;
+                let steps = self.board.step(worker).load();
+                bail!(self.describe(worker, life.number, steps, &format!("ended with {end:?}"))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn usage(device: &Device) -> Result<[u64; 2]> {
+    Ok([
+        device.info(info_request("VRAM_USAGE"))?,
+        device.info(info_request("GTT_USAGE"))?,
+    ])
+}
+
+fn run(args: &Args) -> Result<()> {
+    ensure!(
+        (1..=shared::WORKERS).contains(&args.workers),
+        "1 to {} processes",
+        shared::WORKERS
+    );
+    let mut control = Control::find()?;
+    let device = Device::open_within(Duration::from_secs(5))?;
+    let public = Domain::ALL
+        .iter()
+        .map(|&domain| {
+            let bo = device.create(objects::smallest(args.scale), domain)?;
+            Ok(device.export(bo.handle())?)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let resets = device.reset_counter()?;
+    let before = usage(&device)?;
+    let supervisor = Supervisor {
+        args,
+        board: Board::new()?,
+        public,
+    };
+    if let Some((worker, life)) = args.alone {
+        return worker::run(&supervisor.plan(worker, life), args.steps);
+    }
+    let begin = Instant::now();
+    let worked = supervisor.work();
+    let board = &supervisor.board;
+    println!(
+        "seed {}: {} calls in {} s, {} processes killed",
+        args.seed,
+        board.calls(),
+        begin.elapsed().as_secs(),
+        board.killed()
+    );
+    for (kind, name) in KINDS.iter().enumerate() {
+        let (done, refused) = board.tally(kind);
+        println!("    {name}: {done} done, {refused} refused");
+    }
+    worked?;
+    if let Some(control) = &mut control {
+        let mut findings = control.findings()?;
+        findings.retain(|finding| !OWN_FAULT.contains(&finding.kind.as_str()));
+        ensure!(findings.is_empty(), "the model's judge: {findings:?}");
+    }
+    ensure!(device.reset_counter()? == resets, "the GPU was reset");
+    // What the dead held comes back.
+    let end = Instant::now() + Duration::from_secs(10) * patience();
+    while usage(&device)? != before {
+        ensure!(
+            Instant::now() < end,
+            "VRAM and GTT in use: {:?} bytes, {before:?} before",
+            usage(&device)?
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let idle: Vec<_> = KINDS
+        .iter()
+        .enumerate()
+        // Whether user pointers are there at all is for a test of its own to say.
+        .filter(|&(kind, name)| *name != "user memory" && board.tally(kind).0 == 0)
+        .map(|(_, name)| *name)
+        .collect();
+    ensure!(idle.is_empty(), "never done: {}", idle.join(", "));
+    Ok(())
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Objects, and what must be in them.
+//!
+//! Every dword that a process writes begins with a mark of its own, [`Mark`]. Its copy of the content says what it has
+//! to find in its objects; and where it cannot know the content, because a spoilt stream may have written there, a
+//! dword with the mark of another process is one that was read where it must not be read.
+
+use anyhow::{Context as _, Result, bail};
+use lapidary_guest::bo::{Mapping, PAGE};
+use lapidary_guest::syncobj::Syncobj;
+use lapidary_guest::{Bo, Device};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::rc::Rc;
+
+/// Bytes of a row of every surface.
+pub const PITCH: u32 = 256;
+/// Pixels of a row.
+pub const WIDTH: i32 = PITCH as i32 / 4;
+
+/// Bytes of the smallest object.
+pub fn smallest(scale: u32) -> u64 {
+    PAGE * u64::from(scale)
+}
+
+/// The upper bits of all that a process writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark(u32);
+
+impl Mark {
+    const COMMON: u32 = 0x5ec2_0000;
+
+    /// Of a process. Another life of it has another mark.
+    pub fn of(worker: u32, life: u32) -> Mark {
+        Mark(Mark::COMMON | ((worker << 4 | life & 0xf) & 0xff) << 8)
+    }
+
+    /// A dword.
+    pub fn word(self, low: u8) -> u32 {
+        self.0 | u32::from(low)
+    }
+
+    /// Whether a dword has the mark of any process.
+    pub fn any(word: u32) -> bool {
+        word & 0xffff_0000 == Mark::COMMON
+    }
+
+    /// Whether a dword has the mark of another process.
+    pub fn foreign(self, word: u32) -> bool {
+        Mark::any(word) && word & !0xff != self.0
+    }
+}
+
+/// Memory of the process itself.
+pub struct UserMemory {
+    address: *mut c_void,
+    bytes: usize,
+}
+
+impl UserMemory {
+    /// New, zeroed.
+    pub fn new(bytes: usize) -> Result<UserMemory> {
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let address = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )?
+        };
+        Ok(UserMemory { address, bytes })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> u64 {
+        self.address as u64
+    }
+}
+
+impl Drop for UserMemory {
+    fn drop(&mut self) {
+        // SAFETY: ours, and nobody refers to it.
+        let _ = unsafe { munmap(self.address, self.bytes) };
+    }
+}
+
+/// How the CPU comes to an object.
+pub enum Window {
+    /// Not at the moment.
+    None,
+    /// By a mapping.
+    Mapped(Mapping),
+    /// It is memory of the process.
+    User(UserMemory),
+}
+
+/// A handle, and what it is the name of. Two clients may have one each for the same content.
+pub struct Object {
+    /// The handle.
+    pub bo: Bo,
+    /// What must be in it.
+    pub content: Rc<RefCell<Vec<u32>>>,
+    /// The CPU's way to it.
+    pub window: Window,
+}
+
+impl Object {
+    /// A new object, which must be zero.
+    pub fn new(bo: Bo) -> Object {
+        let words = (bo.size() / 4) as usize;
+        Object {
+            bo,
+            content: Rc::new(RefCell::new(vec![0; words])),
+            window: Window::None,
+        }
+    }
+
+    /// Rows of its surface.
+    pub fn rows(&self) -> i32 {
+        (self.bo.size() / u64::from(PITCH)) as i32
+    }
+
+    /// Whether both are names of the same.
+    pub fn is_same(&self, other: &Object) -> bool {
+        Rc::ptr_eq(&self.content, &other.content)
+    }
+
+    /// Dwords of it, for the CPU; maps it if need be.
+    fn words(&mut self) -> Result<(*mut u32, usize)> {
+        if let Window::None = self.window {
+            self.window = Window::Mapped(self.bo.map().context("mapping")?);
+        }
+        Ok(match &self.window {
+            Window::Mapped(mapping) => (mapping.address().cast(), mapping.len()),
+            Window::User(memory) => (memory.address.cast(), memory.bytes / 4),
+            Window::None => bail!("no way to the object"),
+        })
+    }
+
+    /// Waits for the GPU, then compares everything.
+    pub fn look(&mut self, mark: Mark) -> Result<()> {
+        self.bo.wait().context("waiting")?;
+        let (address, count) = self.words()?;
+        for (i, &expected) in self.content.borrow().iter().enumerate().take(count) {
+            // SAFETY: inside the window, which is aligned to a page.
+            let seen = unsafe { address.add(i).read_volatile() };
+            if seen != expected {
+                let whose = if mark.foreign(seen) {
+                    ", of another process"
+                } else {
+                    ""
+                };
+                bail!(
+                    "dword {i} of {count} in {:?} is {seen:#010x}{whose}, expected {expected:#010x}",
+                    self.bo.domain()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the GPU, then looks for dwords of other processes.
+    pub fn search(&mut self, mark: Mark) -> Result<()> {
+        self.bo.wait().context("waiting")?;
+        let (address, count) = self.words()?;
+        for i in 0..count {
+            // SAFETY: inside the window, which is aligned to a page.
+            let seen = unsafe { address.add(i).read_volatile() };
+            if mark.foreign(seen) {
+                bail!("dword {i} of {count} is {seen:#010x}, of another process");
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the GPU, then writes some dwords.
+    pub fn write(&mut self, rng: &mut fastrand::Rng, mark: Mark) -> Result<()> {
+        self.bo.wait().context("waiting")?;
+        let (address, count) = self.words()?;
+        let mut content = self.content.borrow_mut();
+        let first = rng.usize(..count);
+        let last = count.min(first + rng.usize(1..=256));
+        for (i, word) in content.iter_mut().enumerate().take(last).skip(first) {
+            *word = mark.word(rng.u8(..));
+            // SAFETY: inside the window, which is aligned to a page.
+            unsafe { address.add(i).write_volatile(*word) };
+        }
+        Ok(())
+    }
+}
+
+/// A synchronisation object that submissions hand on to each other.
+pub struct Link {
+    /// It.
+    pub object: Syncobj,
+    /// Each submission has a point of its own.
+    pub timeline: bool,
+    /// Submissions so far.
+    pub last: u64,
+}
+
+impl Link {
+    /// The point of a submission; 0 for an object that is no timeline.
+    pub fn point(&self, submission: u64) -> u64 {
+        if self.timeline { submission } else { 0 }
+    }
+}
+
+/// An open file and what it has.
+pub struct Client {
+    /// The file.
+    pub device: Rc<Device>,
+    /// Its objects.
+    pub objects: Vec<Object>,
+    /// Its synchronisation objects.
+    pub links: Vec<Link>,
+}
+
+impl Client {
+    /// Without objects.
+    pub fn new(device: Rc<Device>) -> Client {
+        Client {
+            device,
+            objects: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+}

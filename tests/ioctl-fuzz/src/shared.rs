@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What the processes tell the supervisor, in memory that all of them map. It survives whoever is killed.
+
+use anyhow::Result;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The most processes.
+pub const WORKERS: u32 = 16;
+
+/// Kinds of steps.
+pub const KINDS: [&str; 15] = [
+    "make",
+    "close",
+    "look",
+    "write",
+    "draw",
+    "spoil",
+    "envelope",
+    "ask",
+    "share",
+    "public",
+    "wild",
+    "client",
+    "fork",
+    "user memory",
+    "syncobj",
+];
+
+/// A number in shared memory.
+pub struct Number(AtomicU64);
+
+impl Number {
+    /// Reads it.
+    pub fn load(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// Writes it.
+    pub fn store(&self, value: u64) {
+        self.0.store(value, Relaxed);
+    }
+
+    fn add(&self, value: u64) {
+        self.0.fetch_add(value, Relaxed);
+    }
+}
+
+#[repr(C)]
+struct Content {
+    calls: Number,
+    killed: Number,
+    stop: Number,
+    steps: [Number; WORKERS as usize],
+    done: [Number; KINDS.len()],
+    refused: [Number; KINDS.len()],
+}
+
+/// The memory. It stays mapped for good.
+pub struct Board(&'static Content);
+
+impl Board {
+    /// New, all zero.
+    pub fn new() -> Result<Board> {
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let address = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                size_of::<Content>(),
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED,
+            )?
+        };
+        // SAFETY: zeroed, aligned to a page, large enough, never unmapped, and only used by atomic accesses.
+        Ok(Board(unsafe { &*address.cast::<Content>() }))
+    }
+
+    /// Calls to the device that all processes have made.
+    pub fn calls(&self) -> u64 {
+        self.0.calls.load()
+    }
+
+    /// Counts calls.
+    pub fn count_calls(&self, calls: u64) {
+        self.0.calls.add(calls);
+    }
+
+    /// Processes that were killed.
+    pub fn killed(&self) -> u64 {
+        self.0.killed.load()
+    }
+
+    /// Counts one.
+    pub fn count_killed(&self) {
+        self.0.killed.add(1);
+    }
+
+    /// Tells all processes to come to an end.
+    pub fn stop(&self) {
+        self.0.stop.store(1);
+    }
+
+    /// Whether they should.
+    pub fn stopped(&self) -> bool {
+        self.0.stop.load() != 0
+    }
+
+    /// Steps that a process has finished.
+    pub fn step(&self, worker: u32) -> &Number {
+        &self.0.steps[worker as usize]
+    }
+
+    /// Steps of a kind: what the driver did, and what it refused.
+    pub fn tally(&self, kind: usize) -> (u64, u64) {
+        (self.0.done[kind].load(), self.0.refused[kind].load())
+    }
+
+    /// Counts one.
+    pub fn count(&self, kind: usize, done: bool) {
+        let numbers = if done { &self.0.done } else { &self.0.refused };
+        numbers[kind].add(1);
+    }
+}
