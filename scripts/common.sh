@@ -45,14 +45,8 @@ kernel_dir() {
 # depend on the kernel lie apart for each, so that both are there at the same time.
 KERNEL_BUILD=$BUILD${FLAVOUR:+/$FLAVOUR}
 
-# kernel_tree : the kernel to build against and to boot: the flavour's, or the caller's (KDIR), or the usual one.
-kernel_tree() {
-    if [ -n "${FLAVOUR:-}" ]; then
-        kernel_dir "$FLAVOUR"
-    else
-        printf '%s\n' "${KDIR:-$(kernel_dir)}"
-    fi
-}
+# kernel_tree : the kernel to build against and to boot: the caller's, or the flavour's.
+kernel_tree() { printf '%s\n' "${KDIR:-$(kernel_dir "${FLAVOUR:-}")}"; }
 
 # need_space PATH GIB WHAT : stop before a long step that cannot end well.
 need_space() {

@@ -17,7 +17,6 @@ use kernel::{
         self,
         IntoGEMObject, //
     },
-    new_mutex,
     prelude::*,
     rbtree::{
         RBTree,
@@ -31,9 +30,12 @@ use kernel::{
     },
 };
 
-use crate::corner::{
-    extra,
-    gem::Backed, //
+use crate::{
+    corner::{
+        extra,
+        gem::Backed, //
+    },
+    lock::shared_mutex,
 };
 
 struct Name<T: Backed>(NonNull<gem::Object<T>>);
@@ -68,10 +70,13 @@ impl<T: Backed> Roster<T> {
     pub fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
-                list <- new_mutex!(List {
-                    names: RBTree::new(),
-                    len: 0,
-                }),
+                list <- shared_mutex!(
+                    List {
+                        names: RBTree::new(),
+                        len: 0,
+                    },
+                    "roster.list",
+                ),
             }),
             GFP_KERNEL,
         )

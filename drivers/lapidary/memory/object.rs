@@ -26,7 +26,6 @@ use kernel::{
         self,
         gem, //
     },
-    new_mutex,
     page::PAGE_SIZE,
     prelude::*,
     sync::{
@@ -63,6 +62,7 @@ use crate::{
         GpuAddr,
         Uapi, //
     },
+    lock::shared_mutex,
     memory::{
         gtt::{
             self,
@@ -174,7 +174,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             objects: args.objects,
             clean: Atomic::new(matches!(args.home, Home::System(_))),
             vram: Atomic::new(args.home.vram()),
-            home <- new_mutex!(args.home),
+            home <- shared_mutex!(args.home, "object.home"),
             size: args.size,
             align: args.align,
             wanted: Atomic::new(args.wanted == Domain::Vram),
