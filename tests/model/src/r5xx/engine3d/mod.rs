@@ -147,7 +147,12 @@ impl Engine3d {
     /// Dwords for the waiting draw. Those behind its end are unwanted.
     pub fn feed(&mut self, regs: &Space, words: &[u32]) -> Fed {
         let Some(p) = &mut self.pending else {
-            return Fed::Unwanted;
+            // While it draws nothing, the vertex unit ignores what comes to its ports too (R5xx 10.10, VAP_CNTL).
+            return if mmio::vap_cntl::VAP_NO_RENDER.any(regs.get(mmio::VAP_CNTL)) {
+                Fed::More
+            } else {
+                Fed::Unwanted
+            };
         };
         let want = p.trigger.dwords().saturating_sub(p.come);
         let n = words.len().min(usize::try_from(want).unwrap_or(usize::MAX));

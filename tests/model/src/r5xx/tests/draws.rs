@@ -218,6 +218,11 @@ fn draws_and_their_data_belong_together() {
     assert_eq!(found, []);
     let found = run(&mut b, &[&port]);
     assert_eq!(found[0].0, Kind::DrawDataUnexpected);
+    // Where draws are ignored their data is, too.
+    let ignored = type0(mmio::VAP_CNTL, &[mmio::vap_cntl::VAP_NO_RENDER.mask()]);
+    let found = run(&mut b, &[&ignored, &draw, &port, &port, &flush()]);
+    assert_eq!(found, []);
+    b.write(mmio::VAP_CNTL, 0);
     // A write of the register alone begins a draw as well.
     let found = run(
         &mut b,
