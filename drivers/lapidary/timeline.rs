@@ -601,8 +601,13 @@ mod tests {
         let timeline = timeline()?;
         let load = Arc::new(7, GFP_KERNEL)?;
         commit(&timeline, &load)?;
+        // Not before the job is done.
+        timeline.reap();
+        assert_eq!(timeline.dropped(), 0);
+        assert!(Arc::into_unique_or_drop(load.clone()).is_none());
         timeline.process(1);
         timeline.reap();
+        assert_eq!(timeline.dropped(), 1);
         assert!(Arc::into_unique_or_drop(load).is_some());
         Ok(())
     }
