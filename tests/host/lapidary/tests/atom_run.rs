@@ -130,8 +130,8 @@ fn done(bytes: &[u8]) -> (Vec<u32>, Recorder) {
 const END: u8 = 91;
 /// Attributes: an immediate source of 32, 16 and 8 bits.
 const LONG: u8 = 5;
-const WORD: u8 = 5 | 1 << 3;
-const BYTE: u8 = 5 | 4 << 3;
+const WORD: u8 = 5 | (1 << 3);
+const BYTE: u8 = 5 | (4 << 3);
 
 #[test]
 fn results_of_the_operations() {
@@ -174,7 +174,7 @@ fn operations_without_a_source() {
         part(&[93, LONG, 0, 0, 0xff, 0, 0xff, 1, 0, 0, 0]),
         0x1200_5601
     );
-    assert_eq!(part(&[93, BYTE | 1 << 6, 0, 0x0f, 0x80]), 0x1234_8678);
+    assert_eq!(part(&[93, BYTE | (1 << 6), 0, 0x0f, 0x80]), 0x1234_8678);
     // shift by a number in the program: the whole, and within a part, out of which bits are lost
     assert_eq!(part(&[20, 0, 0, 8]), 0x3456_7800);
     assert_eq!(part(&[26, 0, 0, 8]), 0x0012_3456);
@@ -184,7 +184,7 @@ fn operations_without_a_source() {
     assert_eq!(part(&[26, 0, 0, 255]), 0);
     // A shift of the whole word brings bits of its neighbours into the part: byte 1, by 4 from work word 0.
     let mut shifted = vec![3, BYTE, 0, 4];
-    shifted.extend([110, 2 | 4 << 3 | 1 << 6, 0, 0]);
+    shifted.extend([110, 2 | (4 << 3) | (1 << 6), 0, 0]);
     assert_eq!(part(&shifted), 0x1234_6778);
 }
 
@@ -199,14 +199,14 @@ fn parts_of_words() {
     };
     assert_eq!(moved(0), 0x4433_2211);
     assert_eq!(moved(1 << 3), 0xffff_2211);
-    assert_eq!(moved(2 << 3 | 1 << 6), 0xff33_22ff);
-    assert_eq!(moved(3 << 3 | 2 << 6), 0x4433_ffff);
+    assert_eq!(moved((2 << 3) | (1 << 6)), 0xff33_22ff);
+    assert_eq!(moved((3 << 3) | (2 << 6)), 0x4433_ffff);
     // There is no fourth place for 16 bits.
-    assert_eq!(moved(1 << 3 | 3 << 6), 0x0000_2211);
+    assert_eq!(moved((1 << 3) | (3 << 6)), 0x0000_2211);
     assert_eq!(moved(4 << 3), 0xffff_ff11);
-    assert_eq!(moved(5 << 3 | 1 << 6), 0xffff_22ff);
-    assert_eq!(moved(6 << 3 | 2 << 6), 0xff33_ffff);
-    assert_eq!(moved(7 << 3 | 3 << 6), 0x44ff_ffff);
+    assert_eq!(moved((5 << 3) | (1 << 6)), 0xffff_22ff);
+    assert_eq!(moved((6 << 3) | (2 << 6)), 0xff33_ffff);
+    assert_eq!(moved((7 << 3) | (3 << 6)), 0x44ff_ffff);
     // The parts need not be the same.
     assert_eq!(moved(7 << 3), 0xffff_ff44);
 }
@@ -268,7 +268,7 @@ fn data_tables_are_read() {
         4,
         0, // parameter 0: the long at 4 of table 7, the first behind its header
         2,
-        4 | 2 << 3,
+        4 | (2 << 3),
         1,
         4,
         0, // parameter 1, lower half: its middle
@@ -347,7 +347,7 @@ fn a_switch_finds_its_case() {
         let mut bytes = vec![2, LONG, 0, value, 0, 0, 0];
         bytes.extend([
             66,
-            1 | 4 << 3,
+            1 | (4 << 3),
             0,
             0x63,
             9,
