@@ -132,7 +132,7 @@ pub fn clients<T: Accounts, E>(
 
 /// The core's number of a client, as it is in fdinfo.
 pub fn client_id<T: drm::file::DriverFile>(file: &drm::File<T>) -> u64 {
-    let mut pid = 0;
+    let raw = ptr::from_ref(file).cast_mut().cast();
     // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`, which is open.
-    unsafe { extra::lapidary_client_id(ptr::from_ref(file).cast_mut().cast(), &mut pid) }
+    unsafe { extra::lapidary_client_id(raw, ptr::null_mut()) }
 }

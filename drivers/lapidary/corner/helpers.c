@@ -324,12 +324,14 @@ struct drm_file *lapidary_client_next(struct drm_device *dev, struct drm_file *l
 }
 EXPORT_SYMBOL_GPL(lapidary_client_next);
 
-/* The core's number of an open file, and the process behind it. */
+/* The core's number of an open file; the process behind it goes to pid, unless that is NULL. */
 u64 lapidary_client_id(struct drm_file *file, int *pid)
 {
-	rcu_read_lock();
-	*pid = pid_nr(rcu_dereference(file->pid));
-	rcu_read_unlock();
+	if (pid) {
+		rcu_read_lock();
+		*pid = pid_nr(rcu_dereference(file->pid));
+		rcu_read_unlock();
+	}
 	return file->client_id;
 }
 EXPORT_SYMBOL_GPL(lapidary_client_id);

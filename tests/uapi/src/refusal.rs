@@ -3,13 +3,14 @@
 //! What our driver says about a client's submissions besides an error: why the last one was refused, and what resets
 //! have done to them.
 
-use crate::support::{self, nothing};
+use crate::support::{self, PITCH, WIDTH, nothing};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, CsReloc};
 use lapidary_guest::bo::PAGE;
+use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::{Device, Errno, pm4};
+use lapidary_guest::{Device, Domain, Errno, Stream, pm4};
 
 const OURS: &str = "asks for numbers of our own";
 const NONE: u32 = u32::MAX;
@@ -24,6 +25,10 @@ pub fn tests() -> Vec<Test> {
         ours("refusal/of_relocations", of_relocations),
         ours("refusal/is_the_clients_own", own),
         ours("refusal/nothing_was_reset", nothing_was_reset),
+        ours("refusal/after_a_hang", after_a_hang)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .limit(60),
     ]
 }
 
@@ -231,4 +236,37 @@ fn nothing_was_reset(context: &mut Context) -> Result<()> {
         "{status:?}"
     );
     Ok(())
+}
+
+/// Who has hung the GPU is told so, by its status and by why it is refused; others are not touched.
+fn after_a_hang(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let other = device.another()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(
+        &mut stream,
+        Surface::new(&bo, PITCH),
+        1,
+        Rect::new(0, 0, WIDTH, 16),
+    );
+    context.control()?.fault("hang", 1)?;
+    device.submit(&stream)?;
+    bo.wait()?;
+    context.control()?.clear_faults()?;
+    let envelope = Envelope::of(&stream);
+    check("banned", &device, &envelope, Errno::CANCELED, 0x001, NONE)?;
+    let status = device.reset_status()?;
+    ensure!(
+        status.guilty == 1 && status.flags == 1 && status.resets == device.reset_counter()?,
+        "the guilty: {status:?}"
+    );
+    let status = other.reset_status()?;
+    ensure!(
+        status.guilty == 0 && status.flags == 0 && other.last_refusal()?.count == 0,
+        "somebody else: {status:?}"
+    );
+    other.submit(&nothing())?;
+    support::engine_works(&other)
 }
