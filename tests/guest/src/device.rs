@@ -258,7 +258,7 @@ impl Device {
         let word = |i: usize| u32::from_le_bytes(bytes[4 * i..][..4].try_into().expect("four"));
         let text = bytes[24..128].split(|&byte| byte == 0).next();
         Ok(abi::LastRefusal {
-            count: u64::from(word(0)) | u64::from(word(1)) << 32,
+            count: u64::from(word(0)) | (u64::from(word(1)) << 32),
             reason: word(2),
             position: word(3),
             error: word(4),

@@ -235,8 +235,8 @@ impl View {
     /// All dwords.
     pub fn read(&self) -> Vec<u32> {
         let first = self.address.cast::<u32>();
-        // SAFETY: inside the mapping.
         (0..self.bytes / 4)
+            // SAFETY: inside the mapping.
             .map(|i| unsafe { first.add(i).read_volatile() })
             .collect()
     }
