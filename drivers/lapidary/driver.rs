@@ -14,7 +14,12 @@
 //!
 //! First the flag is set and the GPU stopped, which signals every fence, so that all waits end. Then, by the order of
 //! the fields of [`Bound`]: the DRM device is unplugged, which waits for ioctls that run; DMA mappings of all objects
-//! end, those of other drivers' memory last; the interrupt is released; the worker ends; what finished jobs held is dropped; the chip is let go.
+//! end, those of other drivers' memory last; the interrupt is released; the worker ends; what finished jobs held is
+//! dropped; the chip is let go.
+//!
+//! # Sleep
+//!
+//! See `sleep.rs`; here are only the calls ([`Sleeper`]).
 
 use core::{
     marker::PhantomData,
@@ -47,6 +52,7 @@ use crate::{
             Region,
             Share, //
         },
+        pm::Sleeper,
         roster::Roster,
         shrinker::Shrinker,
         workqueue::{
@@ -311,6 +317,24 @@ impl<F: Family> pci::Driver for Pci<F> {
         this: Pin<&Self::Data<'bound>>,
     ) {
         this.running.shared().gone.store(true, Relaxed);
+        this.running.stop(ENODEV, ENODEV);
+    }
+}
+
+impl<F: Family> Sleeper for Pci<F> {
+    fn prepare(this: Pin<&Self::Data<'_>>) -> Result {
+        this.running.prepare_sleep()
+    }
+
+    fn sleep(this: Pin<&Self::Data<'_>>) -> Result {
+        this.running.sleep()
+    }
+
+    fn wake(this: Pin<&Self::Data<'_>>) -> Result {
+        this.running.wake()
+    }
+
+    fn shutdown(this: Pin<&Self::Data<'_>>) {
         this.running.stop(ENODEV, ENODEV);
     }
 }

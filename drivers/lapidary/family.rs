@@ -14,7 +14,8 @@
 //! 5. when a ring hangs: [`Gpu::quiesce`], then [`Gpu::reset`], after which the jobs of the innocent are put on the
 //!    rings again;
 //! 6. at unbind, or when resetting does not help: [`Gpu::quiesce`]. After it the chip touches no memory any more, so
-//!    that fences can be signalled with an error and pages given back.
+//!    that fences can be signalled with an error and pages given back;
+//! 7. when the system sleeps: [`Gpu::suspend`], and afterwards [`Gpu::resume`].
 //!
 //! All methods may sleep unless they say otherwise. Nothing here is called with a reservation lock held
 //! *and* allocates: the path from `commit` to retirement is a fence-signalling section.
@@ -145,6 +146,24 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// `ENODEV` if the device does not answer, any other if it does not work afterwards: trying again may help. Each
     /// after one line in the log.
     fn reset(&self) -> Result;
+
+    /// Makes the chip ready to lose its power: what is in it and must survive goes to system memory, then as
+    /// [`Gpu::quiesce`]. No job is under way, no object lies in VRAM or has entries in the page table.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`; the chip runs on then.
+    fn suspend(&self) -> Result;
+
+    /// Brings the chip up after [`Gpu::suspend`], as [`Family::bring_up`] does, whatever it has lost; power and
+    /// configuration space are as they were. The page table maps nothing but what the family itself needs.
+    ///
+    /// At most 20 s, which a card takes that firmware has to set up again, else 1 s; takes no memory.
+    ///
+    /// # Errors
+    ///
+    /// Any, after one `dev_err!` line. [`Gpu::quiesce`] may follow, [`Gpu::resume`] not.
+    fn resume(&self) -> Result;
 
     /// Writes into `out` the commands for ring 0 that fill `len` bytes at `dst` with `value`; returns the
     /// number of dwords. `dst` and `len` are multiples of 4096.

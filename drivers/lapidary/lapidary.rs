@@ -11,6 +11,7 @@
 //! - [`running`]: a GPU that runs;
 //! - [`interrupt`], [`watchdog`]: who notices what it has done, or has not;
 //! - [`recovery`]: what happens when it hangs;
+//! - `sleep`: a GPU that sleeps with the system;
 //! - [`context`]: what is remembered about a client's work;
 //! - [`submit`]: the way of a submission from user words to the ring;
 //! - [`timeline`]: the fences of a ring;
@@ -35,6 +36,7 @@ pub mod portable;
 pub mod radeon;
 pub mod recovery;
 pub mod running;
+mod sleep;
 pub(crate) mod state;
 pub mod submit;
 pub mod timeline;

@@ -26,6 +26,10 @@ use kernel::{
     prelude::*,
     sync::{
         aref::ARef,
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
         Arc,
         Mutex, //
     },
@@ -103,6 +107,8 @@ pub struct Running<'a, F: Family> {
     /// The GPU has been stopped for good. Whoever holds this lock starts, stops or arms it.
     #[pin]
     pub(crate) stopped: Mutex<bool>,
+    /// It has no work, and its registers may not be touched: see `sleep`. Written under the lock of `stopped`.
+    pub(crate) asleep: Atomic<bool>,
 }
 
 impl<'a, F: Family> Running<'a, F> {
@@ -132,6 +138,7 @@ impl<'a, F: Family> Running<'a, F> {
             snapshot <- shared_mutex!(Snapshot::new().inspect_err(|_| gpu.quiesce())?, "running.snapshot"),
             herald,
             stopped <- shared_mutex!(false, "running.stopped"),
+            asleep: Atomic::new(false),
         }? Error)
     }
 
@@ -265,7 +272,7 @@ impl<'a, F: Family> Running<'a, F> {
     /// Lets the interrupt through exactly while somebody waits.
     pub(crate) fn arm(&self) {
         let stopped = self.stopped.lock();
-        if *stopped {
+        if *stopped || self.asleep.load(Relaxed) {
             return;
         }
         let wanted = self.lanes.iter().any(|lane| lane.timeline().is_wanted());
@@ -294,7 +301,10 @@ impl<'a, F: Family> Running<'a, F> {
         }
         if !*stopped {
             *stopped = true;
-            self.gpu.quiesce();
+            // Asleep it is quiet, and may not be touched.
+            if !self.asleep.load(Relaxed) {
+                self.gpu.quiesce();
+            }
         }
         // What had completed before is a success.
         self.look();

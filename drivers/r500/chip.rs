@@ -78,6 +78,9 @@ pub(crate) trait Chip: Sync {
     /// Reads where the firmware placed the frame buffer.
     fn fb_location(&self, mc: &Mc<'_>) -> FbLocation;
 
+    /// Places the frame buffer. Nobody accesses memory.
+    fn place_fb(&self, mc: &Mc<'_>, location: FbLocation);
+
     /// Closes the AGP window, which nothing uses on a PCI Express card and which must not lie over
     /// the GART's.
     fn close_agp(&self, mc: &Mc<'_>);
@@ -133,6 +136,14 @@ impl Chip for Rv515 {
         }
     }
 
+    fn place_fb(&self, mc: &Mc<'_>, location: FbLocation) {
+        mc.write(
+            mc_rv515::MC_FB_LOCATION::zeroed()
+                .with_mc_fb_start(location.start)
+                .with_mc_fb_top(location.top),
+        );
+    }
+
     fn close_agp(&self, mc: &Mc<'_>) {
         mc.write(mc_rv515::MC_AGP_LOCATION::from(AGP_CLOSED));
         mc.write(mc_rv515::MC_AGP_BASE::zeroed());
@@ -151,6 +162,14 @@ fn r520_fb_location(mc: &Mc<'_>) -> FbLocation {
         start: location.mc_fb_start().cast::<u16>().get(),
         top: location.mc_fb_top().cast::<u16>().get(),
     }
+}
+
+fn r520_place_fb(mc: &Mc<'_>, location: FbLocation) {
+    mc.write(
+        mc_r520::MC_FB_LOCATION::zeroed()
+            .with_mc_fb_start(location.start)
+            .with_mc_fb_top(location.top),
+    );
 }
 
 fn r520_close_agp(mc: &Mc<'_>) {
@@ -177,6 +196,10 @@ impl Chip for R520 {
         r520_fb_location(mc)
     }
 
+    fn place_fb(&self, mc: &Mc<'_>, location: FbLocation) {
+        r520_place_fb(mc, location);
+    }
+
     fn close_agp(&self, mc: &Mc<'_>) {
         r520_close_agp(mc);
     }
@@ -195,6 +218,10 @@ impl Chip for Rv530 {
 
     fn fb_location(&self, mc: &Mc<'_>) -> FbLocation {
         r520_fb_location(mc)
+    }
+
+    fn place_fb(&self, mc: &Mc<'_>, location: FbLocation) {
+        r520_place_fb(mc, location);
     }
 
     fn close_agp(&self, mc: &Mc<'_>) {

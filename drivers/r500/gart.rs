@@ -61,6 +61,7 @@ pub(crate) struct Gart<'a> {
     /// The entries in VRAM, as the host sees them, and how many there are.
     table: wc::Window<'a>,
     len: usize,
+    place: Place,
 }
 
 /// Values of the registers that say where things are.
@@ -104,18 +105,18 @@ impl<'a> Gart<'a> {
             table: address.try_into()?,
             scapegoat: scapegoat.try_into()?,
         };
-        // All of the memory, for what lies behind the table may be read by mistake as well.
-        let all = table.size() / ENTRY_SIZE;
-        Entries::of(&table, all).fill(0, all, Entry::NONE);
         Ok(try_pin_init!(Self {
             registers <- Pcie::new(registers),
             len,
             table,
-            _: {
-                enable(&registers, &place);
-                invalidate(&registers, &Entries::of(table, *len));
-            },
+            place,
+            _: { begin(&registers, table, *len, place) },
         }? Error))
+    }
+
+    /// Begins anew on a chip that may have lost table and registers: no page is mapped.
+    pub(crate) fn restart(&self) {
+        begin(&self.registers, &self.table, self.len, &self.place);
     }
 
     fn entries(&self) -> Entries<'_> {
@@ -189,6 +190,15 @@ impl<'t> Entries<'t> {
     fn settle(&self) {
         let _ = self.memory.try_read32(0);
     }
+}
+
+/// Makes the table empty and opens the window.
+fn begin(registers: &Pcie<'_>, table: &wc::Window<'_>, len: usize, place: &Place) {
+    // All of the memory, for what lies behind the table may be read by mistake as well.
+    let all = table.size() / ENTRY_SIZE;
+    Entries::of(table, all).fill(0, all, Entry::NONE);
+    enable(registers, place);
+    invalidate(registers, &Entries::of(table, len));
 }
 
 /// Sets up the window and opens it.

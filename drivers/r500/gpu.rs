@@ -21,6 +21,7 @@ use lapidary::{
         self,
         Event,
         GpuAddr,
+        Layout,
         Space as _,
         TopHalf, //
     },
@@ -29,7 +30,10 @@ use lapidary::{
 };
 
 use crate::{
-    chip::Chip,
+    chip::{
+        Chip,
+        FbLocation, //
+    },
     cp,
     dump,
     firmware,
@@ -40,6 +44,7 @@ use crate::{
     irq::Irq,
     isolation::Isolation,
     mc,
+    picture::Picture,
     pipes::{
         self,
         Pipes, //
@@ -76,7 +81,7 @@ pub(crate) struct Gpu<'a> {
     pub(crate) microcode: firmware::Image,
     /// Where the command processor finds the ring.
     pub(crate) setup: cp::Setup,
-    irq: Irq<'a>,
+    pub(crate) irq: Irq<'a>,
     isolation: Isolation,
     pub(crate) pipes: Pipes,
     /// The card's video BIOS, if it has one.
@@ -84,9 +89,17 @@ pub(crate) struct Gpu<'a> {
     #[pin]
     pub(crate) ring: Ring<'a>,
     #[pin]
-    gart: Gart<'a>,
-    /// Where the ring lies in the window on system memory.
+    pub(crate) gart: Gart<'a>,
+    #[pin]
+    pub(crate) picture: Picture<'a>,
+    /// Where memory was when the card was found, and stays.
+    pub(crate) layout: Layout,
+    pub(crate) location: FbLocation,
+    /// Bytes of the host's window on VRAM.
+    pub(crate) bar_size: u64,
+    /// Where the ring lies in the window on system memory, and its first entry in the page table.
     _place: Range,
+    pub(crate) ring_entry: u64,
     /// VRAM of the page table, and behind it a page of zeros for reads that go nowhere.
     _table: Range,
     /// What all windows in the other fields look at.
@@ -150,10 +163,9 @@ pub(crate) fn bring_up<'a, 'm>(
             // firmware.
             irq: Irq::new(window),
             _: { cp::stop(window) },
-            _: {
-                let bar_size = pdev.resource_len(VRAM_BAR)?;
-                mc::arrange(dev, chip, window, &layout, bar_size);
-            },
+            location: mc::location(chip, window),
+            bar_size: pdev.resource_len(VRAM_BAR)?,
+            _: { mc::arrange(dev, chip, window, &layout, *bar_size) },
             pipes: pipes::set_up(chip, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
             bios,
@@ -161,10 +173,8 @@ pub(crate) fn bring_up<'a, 'm>(
             microcode: firmware::get(dev)?,
             _: { firmware::load(dev, window, microcode)? },
             ring <- Ring::new(dev, window),
-            _: {
-                let first = (place.start() - layout.gtt.start) / pte::PAGE_SIZE;
-                map_ring(&gart, &ring, first)?;
-            },
+            ring_entry: (place.start() - layout.gtt.start) / pte::PAGE_SIZE,
+            _: { map_ring(&gart, &ring, *ring_entry)? },
             setup: ring.setup(place.start())?,
             running: {
                 cp::start(window, setup)?;
@@ -177,6 +187,8 @@ pub(crate) fn bring_up<'a, 'm>(
             dev,
             chip,
             isolation: Isolation::new(chipset, pipes),
+            picture <- Picture::new(pdev, window, &layout),
+            layout,
             _table: table,
             _place: place,
         }? Error))
@@ -191,7 +203,7 @@ impl<'a> Gpu<'a> {
 }
 
 /// Maps the ring's memory for the chip, from entry `first` of the page table on.
-fn map_ring(gart: &Gart<'_>, ring: &Ring<'_>, first: u64) -> Result {
+pub(crate) fn map_ring(gart: &Gart<'_>, ring: &Ring<'_>, first: u64) -> Result {
     let mut first = usize::try_from(first)?;
     for (addr, size) in ring.pieces() {
         let pages = size / pte::PAGE_SIZE as usize;
@@ -227,6 +239,14 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
     fn reset(&self) -> Result {
         self.irq.off();
         self.restart()
+    }
+
+    fn suspend(&self) -> Result {
+        self.fall_asleep()
+    }
+
+    fn resume(&self) -> Result {
+        self.awake()
     }
 
     fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<usize> {

@@ -126,6 +126,15 @@ impl<'a> Irq<'a> {
         self.window.write_reg(GEN_INT_CNTL::zeroed());
     }
 
+    /// As after [`Irq::new`] and [`Irq::set_kind`], on a chip that may have lost its registers.
+    pub(crate) fn renew(&self) {
+        self.off();
+        display::silence(self.window);
+        if self.messages.load(Relaxed) {
+            self.rearm();
+        }
+    }
+
     /// Lets the next message be sent.
     fn rearm(&self) {
         self.window

@@ -91,6 +91,59 @@ pub(crate) fn vram(dev: &Device, chip: &dyn Chip, window: Window<'_>) -> Result<
     })
 }
 
+/// Where the firmware placed VRAM, exactly: what [`restore`] takes.
+pub(crate) fn location(chip: &dyn Chip, window: Window<'_>) -> FbLocation {
+    pin_init::stack_pin_init!(let mc = Mc::new(window));
+    chip.fb_location(&mc)
+}
+
+/// Puts VRAM back to `location`, so that it is at `vram` again, on a card that has lost its settings and may have got
+/// others when it was posted.
+///
+/// # Errors
+///
+/// `EIO` after one line in the log: a display already reads from another place, or there is another amount of memory.
+pub(crate) fn restore(
+    dev: &Device,
+    chip: &dyn Chip,
+    window: Window<'_>,
+    location: FbLocation,
+    vram: &GpuRange,
+) -> Result {
+    pin_init::stack_pin_init!(let mc = Mc::new(window));
+    if chip.fb_location(&mc) != location {
+        if display::is_on(window) {
+            dev_err!(dev, "a display reads VRAM at another address than before\n");
+            return Err(EIO);
+        }
+        await_idle(dev, chip, &mc);
+        chip.place_fb(&mc, location);
+    }
+    let size = window.read(CONFIG_MEMSIZE).into_raw();
+    if placed(location, size.into()).as_ref() != Some(vram) {
+        dev_err!(
+            dev,
+            "the card has another amount of memory than before: {:#x}\n",
+            size
+        );
+        return Err(EIO);
+    }
+    Ok(())
+}
+
+/// Waits until nobody accesses memory; says so if that does not happen.
+fn await_idle(dev: &Device, chip: &dyn Chip, mc: &Mc<'_>) {
+    let idle = poll::read_poll_timeout(
+        || Ok(chip.mc_idle(mc)),
+        |idle| *idle,
+        Delta::from_micros(10),
+        IDLE_TIME,
+    );
+    if idle.is_err() {
+        dev_warn!(dev, "memory controller does not become idle\n");
+    }
+}
+
 /// The range of `size` bytes of memory at `location`, whole pages; none if there is nothing.
 fn placed(location: FbLocation, size: u64) -> Option<GpuRange> {
     const UNIT: u64 = SZ_64K as u64;
@@ -139,15 +192,7 @@ pub(crate) fn arrange(
     // A display keeps the memory controller busy for ever. It reads VRAM, whose window stays as it
     // is.
     if !display::is_on(window) {
-        let idle = poll::read_poll_timeout(
-            || Ok(chip.mc_idle(&mc)),
-            |idle| *idle,
-            Delta::from_micros(10),
-            IDLE_TIME,
-        );
-        if idle.is_err() {
-            dev_warn!(dev, "memory controller does not become idle\n");
-        }
+        await_idle(dev, chip, &mc);
     }
     chip.close_agp(&mc);
     open_host_window(window, &layout.vram, bar_size);

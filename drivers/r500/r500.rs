@@ -18,6 +18,7 @@
 //! - [`ring`], [`state`], [`selftest`]: the command ring, the engines' first state, and whether all
 //!   this works;
 //! - [`irq`]: interrupts, while somebody waits for one;
+//! - [`sleep`]: losing all this and doing it again; [`picture`]: what the firmware shows meanwhile;
 //! - [`isolation`]: what keeps the commands of user space within its objects;
 //! - [`regs`]: access to registers;
 //! - [`portable`]: code without kernel types, shared with the host tests.
@@ -60,6 +61,7 @@ mod ids;
 mod irq;
 mod isolation;
 mod mc;
+mod picture;
 mod pipes;
 // The host's tests use more of it than the module does.
 #[allow(dead_code, unreachable_pub)]
@@ -70,6 +72,7 @@ mod regs;
 mod reset;
 mod ring;
 mod selftest;
+mod sleep;
 mod state;
 
 /// Reference clock of the cards' PLLs in kHz if the video BIOS does not say; nearly all say this.
@@ -134,7 +137,7 @@ impl RadeonFamily for R500 {
 
 type Driver = Pci<R500>;
 
-kernel::module_pci_driver! {
+lapidary::module_pci_driver! {
     type: Driver,
     name: "r500",
     authors: ["The Lapidary authors"],

@@ -240,6 +240,12 @@ impl<'a> Ring<'a> {
         }
     }
 
+    /// Gives the number of the last fence back to a chip that has lost its registers. It reports none at this time.
+    pub(crate) fn remember(&self) {
+        let number = SCRATCH_REG::from(self.scratch(FENCE));
+        self.window.write(SCRATCH_REG::at(FENCE as usize), number);
+    }
+
     /// Position behind the last dword that the CP has been told of.
     pub(crate) fn write_pointer(&self) -> u32 {
         self.write.lock().at

@@ -27,6 +27,7 @@ pub mod lent;
 pub mod mm;
 pub mod mmap;
 pub mod pages;
+pub mod pm;
 pub mod prime;
 pub mod resv;
 pub mod rom;

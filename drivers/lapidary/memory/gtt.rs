@@ -314,6 +314,17 @@ impl Gtt {
         }
     }
 
+    /// Takes the addresses of all slots.
+    ///
+    /// Errors: `EBUSY` if one is in use.
+    pub(super) fn vacate(&mut self, hardware: &Hardware<'_>) -> Result {
+        while self.displace(hardware) {}
+        match self.placed.is_empty() {
+            true => Ok(()),
+            false => Err(EBUSY),
+        }
+    }
+
     /// Takes the addresses of a slot, if it has any. Nobody uses them or gets them any more.
     fn clear(&mut self, inner: &mut Inner, hardware: &Hardware<'_>) {
         let Some(range) = inner.range.take() else {

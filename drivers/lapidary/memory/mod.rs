@@ -233,6 +233,16 @@ impl Memory {
         gtt::entry(self.layout.gtt.start, addr)
     }
 
+    /// Takes their addresses in the GTT window from all objects, which get new ones when a job needs them: the page
+    /// table may be lost.
+    ///
+    /// Errors: `EBUSY` if a job under way uses an object.
+    pub fn vacate(&self) -> Result {
+        let mut guard = self.gtt.lock();
+        let (gtt, hardware) = guard.parts();
+        hardware.map_or(Ok(()), |hardware| gtt.vacate(&hardware))
+    }
+
     /// Addresses of the GTT window in use, in bytes.
     pub fn gtt_placed(&self) -> u64 {
         self.gtt.lock().parts().0.usage()

@@ -47,6 +47,8 @@ const POOL_DWORDS: usize = 256 * 1024;
 const ALIGN_DWORDS: u64 = 64;
 /// Dwords of the two pages behind the pool, which the self-test writes.
 const TEST_DWORDS: usize = 2 * PAGE_SIZE / 4;
+/// Pages of both.
+const PAGES: usize = (POOL_DWORDS + TEST_DWORDS) * 4 / PAGE_SIZE;
 
 /// The jobs of family `F`.
 pub struct Jobs<F>(core::marker::PhantomData<fn() -> F>);
@@ -177,29 +179,35 @@ impl Pool {
         memory: &Memory,
         space: &dyn Space,
     ) -> Result<Self> {
-        let dwords = POOL_DWORDS + TEST_DWORDS;
-        let pages = dwords * 4 / PAGE_SIZE;
-        let coherent = Buffer::new(dev, dwords)?;
-        let range = memory.reserve_gtt((dwords * 4) as u64, PAGE_SIZE as u64)?;
-        space.map(
-            memory.gtt_entry(range.start()),
-            coherent.dma_address(),
-            pages,
-        )?;
-        space.flush();
-        Ok(Self {
+        let coherent = Buffer::new(dev, POOL_DWORDS + TEST_DWORDS)?;
+        let range = memory.reserve_gtt((PAGES * PAGE_SIZE) as u64, PAGE_SIZE as u64)?;
+        let pool = Self {
             memory: coherent,
             range,
             head: 0,
-        })
+        };
+        pool.map(memory, space)?;
+        Ok(pool)
+    }
+
+    /// Puts the pool into the page table.
+    ///
+    /// # Errors
+    ///
+    /// As [`Space::map`].
+    pub(crate) fn map(&self, memory: &Memory, space: &dyn Space) -> Result {
+        space.map(
+            memory.gtt_entry(self.range.start()),
+            self.memory.dma_address(),
+            PAGES,
+        )?;
+        space.flush();
+        Ok(())
     }
 
     /// Takes the pool out of the page table: the GPU is quiet.
     pub(crate) fn unmap(&self, memory: &Memory, space: &dyn Space) {
-        space.unmap(
-            memory.gtt_entry(self.range.start()),
-            (POOL_DWORDS + TEST_DWORDS) * 4 / PAGE_SIZE,
-        );
+        space.unmap(memory.gtt_entry(self.range.start()), PAGES);
         space.flush();
     }
 

@@ -42,6 +42,20 @@ impl Control {
         Control::find_named(PORT_NAME)
     }
 
+    /// Opens the port when it appears.
+    fn await_port() -> Result<Control> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(control) = Control::find()? {
+                return Ok(control);
+            }
+            if Instant::now() > end {
+                bail!("the control port does not come back");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Opens the port with this name, if the machine has it; where there are two GPUs, each has its own.
     pub fn find_named(wanted: &str) -> Result<Option<Control>> {
         let Ok(ports) = std::fs::read_dir("/sys/class/virtio-ports") else {
@@ -97,9 +111,14 @@ impl Control {
     /// One request; the lines of the answer before `ok`.
     pub fn request(&mut self, request: &str) -> Result<Vec<String>> {
         assert!(!request.contains('\n'));
-        self.port
-            .write_all(format!("{request}\n").as_bytes())
-            .with_context(|| format!("asking the model {request:?}"))?;
+        let text = format!("{request}\n");
+        let mut written = self.port.write_all(text.as_bytes());
+        if matches!(&written, Err(error) if error.raw_os_error() == Some(libc::ENODEV)) {
+            // The port was taken away while the machine slept; there is a new one, or will be.
+            *self = Control::await_port()?;
+            written = self.port.write_all(text.as_bytes());
+        }
+        written.with_context(|| format!("asking the model {request:?}"))?;
         let end = Instant::now() + PATIENCE;
         let mut lines = Vec::new();
         loop {

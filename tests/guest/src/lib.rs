@@ -7,6 +7,7 @@
 //! - [`pm4`], [`stream`], [`draw2d`], [`submit`]: command streams with relocations, and the CS
 //!   envelope around them, well formed or deliberately not.
 //! - [`syncobj`], [`vgem`]: synchronisation objects, and fences of another driver.
+//! - [`machine`]: putting the machine to sleep.
 //! - [`control`], [`kmsg`], [`sysfs`], [`uevent`]: what a test can see from outside the interface:
 //!   the device model's control port (absent on real hardware), the kernel log, driver binding, what
 //!   udev is told.
@@ -29,6 +30,7 @@ pub mod foreign;
 pub mod harness;
 pub mod injection;
 pub mod kmsg;
+pub mod machine;
 pub mod pm4;
 pub mod stream;
 pub mod submit;

@@ -75,6 +75,18 @@ impl PciDevice {
         self.tell(driver, "bind")
     }
 
+    /// Removes the device itself, as if it had been pulled out; returns when its driver has let go.
+    pub fn remove(&self) -> Result<()> {
+        let path = self.directory.join("remove");
+        std::fs::write(&path, "1").with_context(|| path.display().to_string())
+    }
+
+    /// Looks for devices that are there, this one among them.
+    pub fn rescan(&self) -> Result<()> {
+        let path = "/sys/bus/pci/rescan";
+        std::fs::write(path, "1").context(path)
+    }
+
     fn tell(&self, driver: &str, action: &str) -> Result<()> {
         let path = format!("/sys/bus/pci/drivers/{driver}/{action}");
         std::fs::write(&path, self.address())

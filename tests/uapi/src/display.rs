@@ -23,7 +23,7 @@ pub fn tests() -> Vec<Test> {
 }
 
 /// Where in video memory the picture lies: first byte and length, if one is shown.
-fn scan_out(control: &mut Control) -> Result<Option<(u64, u64)>> {
+pub fn scan_out(control: &mut Control) -> Result<Option<(u64, u64)>> {
     let enabled = mmio::d1crtc_control::CRTC_MASTER_EN.get(peek(control, "D1CRTC_CONTROL")?) != 0;
     if !enabled || peek(control, "D1GRPH_ENABLE")? & 1 == 0 {
         return Ok(None);
@@ -41,7 +41,7 @@ fn scan_out(control: &mut Control) -> Result<Option<(u64, u64)>> {
     Ok(Some((address - start, bytes)))
 }
 
-fn vram(control: &mut Control, offset: u64, bytes: u64) -> Result<Vec<String>> {
+pub fn vram(control: &mut Control, offset: u64, bytes: u64) -> Result<Vec<String>> {
     const AT_ONCE: u64 = 1 << 18;
     let mut lines = Vec::new();
     for at in (0..bytes).step_by(AT_ONCE as usize) {

@@ -29,7 +29,9 @@ mod objects;
 mod prime;
 mod recovery;
 mod refusal;
+mod removal;
 mod sharing;
+mod sleep;
 mod stress;
 mod support;
 mod syncobj;
@@ -65,10 +67,12 @@ fn main() -> ExitCode {
     tests.extend(display::tests());
     tests.extend(failures::tests());
     // Those that leave the device in need of a new probe come last.
+    tests.extend(sleep::tests());
     tests.extend(recovery::tests());
     tests.extend(coredump::tests());
     tests.extend(prime::last_tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());
+    tests.extend(removal::tests());
     lapidary_guest::harness::main(tests)
 }

@@ -61,10 +61,6 @@ impl Harness {
     /// For the device of this machine; `unmarked` makes it blind to known differences.
     pub fn new(unmarked: bool) -> Result<Harness> {
         let control = Control::find()?;
-        if let Some(control) = &control {
-            fcntl_setfd(control, FdFlags::empty())
-                .context("keeping the control port open for tests")?;
-        }
         let device = Device::open_within(Duration::from_secs(2));
         // Without a device the log is none of our business.
         let kmsg = device
@@ -176,6 +172,8 @@ impl Harness {
             .stdout(writer)
             .process_group(0);
         if let Some(control) = &self.control {
+            fcntl_setfd(control, FdFlags::empty())
+                .context("keeping the control port open for tests")?;
             command.env(CONTROL_FD, control.file().as_raw_fd().to_string());
         }
         let mut process = command.spawn().context("starting a test's process")?;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The firmware's picture, kept while the card sleeps.
+//!
+//! A card without power forgets its memory. All that lies there is moved to system memory before, as every buffer
+//! object has a place there; but what the firmware left is nobody's object: the text screen of the VGA core, and the
+//! frame buffer into which a driver like simpledrm draws, which does not know that anything may happen to it. So
+//! those ranges, the same that are kept free ([`display::reserved`]), are copied by the CPU while the card is quiet, if
+//! a display shows anything.
+//!
+//! The CPU reads device memory slowly, with eight bytes at a time: a frame buffer of 8 MiB takes about a second on
+//! hardware.
+
+use core::ops::Range;
+
+use kernel::{
+    device::Bound,
+    io::Io,
+    new_mutex,
+    pci,
+    prelude::*,
+    sync::Mutex, //
+};
+
+use lapidary::{
+    corner::wc,
+    family::Layout, //
+};
+
+use crate::{
+    display,
+    probe::VRAM_BAR,
+    regs::Window, //
+};
+
+/// What one access copies.
+const STEP: usize = size_of::<u64>();
+
+/// The firmware's ranges of VRAM, and their content while the card sleeps.
+#[pin_data]
+pub(crate) struct Picture<'a> {
+    pdev: &'a pci::Device<Bound>,
+    window: Window<'a>,
+    /// As offsets in VRAM, some of them empty.
+    reserved: [Range<u64>; 4],
+    /// Bytes of VRAM that the CPU sees.
+    visible: u64,
+    #[pin]
+    saved: Mutex<KVec<Saved<'a>>>,
+}
+
+/// One range.
+struct Saved<'a> {
+    view: wc::Window<'a>,
+    copy: VVec<u64>,
+}
+
+impl<'a> Picture<'a> {
+    /// Nothing is saved yet.
+    pub(crate) fn new(
+        pdev: &'a pci::Device<Bound>,
+        window: Window<'a>,
+        layout: &Layout,
+    ) -> impl PinInit<Self> + use<'a> {
+        let reserved = layout.reserved.clone();
+        let visible = layout.aperture.end - layout.aperture.start;
+        pin_init!(Self {
+            pdev,
+            window,
+            reserved,
+            visible,
+            saved <- new_mutex!(KVec::new()),
+        })
+    }
+
+    /// Copies the ranges to system memory, if a display is on.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn save(&self) -> Result {
+        let mut saved = self.saved.lock();
+        saved.clear();
+        if !display::is_on(self.window) {
+            return Ok(());
+        }
+        for range in ranges(&self.reserved, self.visible) {
+            let size = usize::try_from(range.end - range.start)?;
+            let view = wc::Window::new(self.pdev, VRAM_BAR, range.start, size)?;
+            let mut copy = VVec::with_capacity(size / STEP, GFP_KERNEL)?;
+            for at in (0..size).step_by(STEP) {
+                copy.push(view.try_read64(at)?, GFP_KERNEL)?;
+            }
+            saved.push(Saved { view, copy }, GFP_KERNEL)?;
+        }
+        Ok(())
+    }
+
+    /// Writes back what was saved, and gives its memory back.
+    pub(crate) fn restore(&self) {
+        let saved = core::mem::take(&mut *self.saved.lock());
+        for Saved { view, copy } in &saved {
+            for (step, &value) in copy.iter().enumerate() {
+                // The error would be one of range: the copy is as long as the view.
+                let _ = view.try_write64(value, step * STEP);
+            }
+        }
+    }
+}
+
+/// Those of `reserved` that the CPU sees, each once.
+fn ranges(reserved: &[Range<u64>], visible: u64) -> impl Iterator<Item = Range<u64>> + '_ {
+    reserved
+        .iter()
+        .enumerate()
+        .filter_map(move |(index, range)| {
+            let again = reserved.iter().take(index).any(|other| other == range);
+            let range = range.start..range.end.min(visible);
+            (!again && !range.is_empty()).then_some(range)
+        })
+}
+
+#[kunit_tests(r500_picture)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_visible_range_is_saved_once() {
+        let vga = 0..0x4_0000;
+        let picture = 0xf_0000..0x30_0000;
+        let reserved = [vga.clone(), vga.clone(), picture.clone(), 0..0];
+        let mut found = ranges(&reserved, 0x100_0000);
+        assert_eq!(found.next(), Some(vga.clone()));
+        assert_eq!(found.next(), Some(picture));
+        assert_eq!(found.next(), None);
+        let mut found = ranges(&reserved, 0x10_0000);
+        assert_eq!(found.next(), Some(vga.clone()));
+        assert_eq!(found.next(), Some(0xf_0000..0x10_0000));
+        assert_eq!(found.next(), None);
+        assert_eq!(ranges(&reserved, 0xf_0000).nth(1), None);
+    }
+}

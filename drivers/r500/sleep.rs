@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Sleep: leaving a card that may lose its power, and starting it again.
+//!
+//! In D3hot, let alone without power, a card forgets its registers, and its memory is not refreshed. The PCI core
+//! brings back configuration space and D0; everything else is done here, as if the card had just been found, with two
+//! differences: nobody has posted it, so the driver does ([`post`]), and everybody relies on what was found at the
+//! first time — where VRAM and the window on system memory are, how many pipes there are — so that has to come out the
+//! same.
+//!
+//! The order is that of [`gpu::bring_up`](crate::gpu::bring_up). No firmware file is asked for and no memory taken: user
+//! space, and the disks, are not there yet.
+
+use kernel::prelude::*;
+
+use lapidary::family::Gpu as _;
+
+use crate::{
+    cp,
+    gpu::{
+        map_ring,
+        Gpu, //
+    },
+    mc,
+    post,
+    probe::is_dead, //
+};
+
+impl Gpu<'_> {
+    /// Implements [`lapidary::family::Gpu::suspend`].
+    pub(crate) fn fall_asleep(&self) -> Result {
+        self.picture.save()?;
+        self.quiesce();
+        Ok(())
+    }
+
+    /// Implements [`lapidary::family::Gpu::resume`].
+    pub(crate) fn awake(&self) -> Result {
+        let (dev, chip, window) = (self.dev, self.chip, self.window());
+        if is_dead(window) {
+            dev_err!(dev, "device does not answer: registers read all ones\n");
+            return Err(ENODEV);
+        }
+        post::ensure(dev, chip, window, self.bios.as_deref())?;
+        self.irq.renew();
+        cp::stop(window);
+        mc::restore(dev, chip, window, self.location, &self.layout.vram)?;
+        mc::arrange(dev, chip, window, &self.layout, self.bar_size);
+        self.picture.restore();
+        self.gart.restart();
+        map_ring(&self.gart, &self.ring, self.ring_entry)?;
+        self.ring.remember();
+        self.restart()
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The card is pulled out while clients use it, or they are killed while they use it, or somebody wants the module
+//! back: nobody waits longer than he has to, nothing is left behind, and a card that is put in works.
+
+use crate::support::{self, PITCH, Random, WIDTH, bound, engine_works, within};
+use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::child::{self, Child, End};
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::{Context, Test, patience};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const PROMISE: &str = "our driver lets a card be pulled out in use";
+/// How long taking the device away may take: the waits inside of calls end at once, and the chip is given up after
+/// 100 ms.
+const BOUND: Duration = Duration::from_secs(4);
+/// For a client to notice, on a loaded host.
+const LIMIT: Duration = Duration::from_secs(20);
+
+pub fn tests() -> Vec<Test> {
+    let test = |name, body| Test::new(name, body).lapidary_only(PROMISE).limit(60);
+    vec![
+        test("removal/idle", |c| pulled_out(c, &[])).needs_control(),
+        test("removal/while_submitting", |c| {
+            pulled_out(c, &[submitting, submitting])
+        })
+        .needs_control(),
+        test("removal/while_waiting", |c| {
+            pulled_out(c, &[waiting, waiting])
+        })
+        .needs_control(),
+        test("removal/while_faulting", |c| {
+            pulled_out(c, &[faulting, faulting])
+        })
+        .needs_control(),
+        test("removal/while_all_that", |c| {
+            pulled_out(c, &[submitting, waiting, faulting, sharing])
+        })
+        .needs_control(),
+        test("removal/what_is_left_is_dead", what_is_left).needs_control(),
+        test("removal/unbinding_in_use", unbinding).limit(120),
+        test("removal/killed_at_random", killed_at_random).limit(120),
+        test("removal/module_stays_while_it_is_used", module_stays),
+    ]
+}
+
+type Work = fn(&Rc<Device>) -> Result<()>;
+
+fn fill(bo: &Bo, colour: u32) -> Stream {
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(
+        &mut stream,
+        Surface::new(bo, PITCH),
+        colour,
+        Rect::new(0, 0, WIDTH, 16),
+    );
+    stream
+}
+
+/// Keeps the ring full.
+fn submitting(device: &Rc<Device>) -> Result<()> {
+    let bo = support::surface(device, 16, Domain::Vram)?;
+    for colour in 0.. {
+        device.submit(&fill(&bo, colour))?;
+    }
+    Ok(())
+}
+
+/// Waits for each of its jobs.
+fn waiting(device: &Rc<Device>) -> Result<()> {
+    let bo = support::surface(device, 16, Domain::Gtt)?;
+    for colour in 0.. {
+        device.submit(&fill(&bo, colour))?;
+        bo.wait()?;
+    }
+    Ok(())
+}
+
+/// Makes mappings and touches them.
+fn faulting(device: &Rc<Device>) -> Result<()> {
+    loop {
+        for domain in [Domain::Vram, Domain::Gtt] {
+            let bo = device.create(1 << 18, domain)?;
+            let mapping = bo.map()?;
+            for word in (0..mapping.len()).step_by(1024) {
+                mapping.set(word, 1);
+            }
+        }
+    }
+}
+
+/// Hands objects to another client and back.
+fn sharing(device: &Rc<Device>) -> Result<()> {
+    let other = device.another()?;
+    loop {
+        let bo = support::surface(device, 16, Domain::Vram)?;
+        let buffer = device.export(bo.handle())?;
+        let handle = other.import(std::os::fd::AsFd::as_fd(&buffer))?;
+        let there = Bo::adopt(other.clone(), handle, bo.size(), Domain::Vram);
+        other.submit(&fill(&there, 7))?;
+    }
+}
+
+/// A client that works until something fails, which must be because the device has gone.
+fn client(work: Work) -> Result<Child> {
+    child::spawn(move || {
+        let device = Device::open()?;
+        let error = match work(&device) {
+            Ok(()) => return Ok(1),
+            Err(error) => error,
+        };
+        let begin = Instant::now();
+        while device.gem_info() != Err(Errno::NODEV) {
+            if begin.elapsed() > LIMIT {
+                return Err(error.context("the device has not gone"));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(0)
+    })
+}
+
+/// Whoever looked at video memory just then got a signal.
+fn ended_well(child: Child) -> Result<()> {
+    let end = child.wait(LIMIT * patience())?;
+    ensure!(
+        [End::Exit(0), End::Signal(libc::SIGBUS)].contains(&end),
+        "a client ended with {end:?}"
+    );
+    Ok(())
+}
+
+/// What is registered for the driver.
+fn claimed(driver: &str) -> Result<usize> {
+    let text = std::fs::read_to_string("/proc/iomem")?;
+    let interrupts = std::fs::read_to_string("/proc/interrupts")?;
+    let lines = text.lines().chain(interrupts.lines());
+    Ok(lines.filter(|line| line.ends_with(driver)).count())
+}
+
+/// Pulls the card out and puts it back, several times, while clients do `works`.
+fn pulled_out(context: &mut Context, works: &[Work]) -> Result<()> {
+    let device = context.device()?;
+    let (pci, driver) = bound(&device)?;
+    engine_works(&device)?;
+    drop(device);
+    for round in 0..3 {
+        let clients: Vec<_> = works
+            .iter()
+            .map(|&work| client(work))
+            .collect::<Result<_>>()?;
+        std::thread::sleep(Duration::from_millis(200));
+        context.control()?.request("fault dead")?;
+        // Sometimes nobody notices for a while.
+        std::thread::sleep(Duration::from_millis(150 * round));
+        within(BOUND, "removing the device", || pci.remove())??;
+        for client in clients {
+            ended_well(client).with_context(|| format!("round {round}"))?;
+        }
+        ensure!(claimed(&driver)? == 0, "round {round}: something is left");
+        context.control()?.clear_faults()?;
+        pci.rescan()?;
+        engine_works(&context.device()?).with_context(|| format!("round {round}, put back"))?;
+    }
+    Ok(())
+}
+
+/// Files, objects, mappings and buffers of a card that is gone can be used, to no effect, and be let go.
+fn what_is_left(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let (pci, _) = bound(&device)?;
+    let objects = [
+        device.create(65536, Domain::Vram)?,
+        device.create(65536, Domain::Gtt)?,
+    ];
+    let maps: Vec<_> = objects.iter().map(Bo::map).collect::<Result<_, _>>()?;
+    let buffer = device.export(objects[1].handle())?;
+    for bo in &objects {
+        device.submit(&fill(bo, 1))?;
+    }
+    context.control()?.request("fault dead")?;
+    within(BOUND, "removing the device", || pci.remove())??;
+    for (mapping, what) in maps.iter().zip(["VRAM", "GTT"]) {
+        let end = child::run(LIMIT, || Ok(i32::from(mapping.get(0) == 0xdead_beef)))?;
+        let allowed = end == End::Signal(libc::SIGBUS) || (what == "GTT" && end == End::Exit(0));
+        ensure!(allowed, "{what}: {end:?}");
+    }
+    ensure!(device.submit(&support::nothing()) == Err(Errno::NODEV));
+    ensure!(device.wait_idle(objects[0].handle()) == Err(Errno::NODEV));
+    context.control()?.clear_faults()?;
+    pci.rescan()?;
+    // A buffer of the card that was is no object of the one that is.
+    let fresh = context.device()?;
+    engine_works(&fresh)?;
+    drop((maps, objects, device));
+    engine_works(&fresh)?;
+    drop(buffer);
+    engine_works(&fresh)
+}
+
+/// As pulling it out, but the card is there.
+fn unbinding(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let (pci, driver) = bound(&device)?;
+    drop(device);
+    let works: [Work; 4] = [submitting, waiting, faulting, sharing];
+    for round in 0..4 {
+        let clients: Vec<_> = works
+            .iter()
+            .map(|&work| client(work))
+            .collect::<Result<_>>()?;
+        std::thread::sleep(Duration::from_millis(200));
+        within(BOUND, "unbinding", || pci.unbind(&driver))??;
+        for client in clients {
+            ended_well(client).with_context(|| format!("round {round}"))?;
+        }
+        ensure!(claimed(&driver)? == 0, "round {round}: something is left");
+        pci.bind(&driver)?;
+        engine_works(&context.device()?).with_context(|| format!("round {round}"))?;
+    }
+    Ok(())
+}
+
+/// What objects take, of video memory and of system memory.
+fn usage(device: &Device) -> Result<(u64, u64)> {
+    let ask = |id| {
+        device
+            .info(abi::info_request(id))
+            .context("asking for usage")
+    };
+    Ok((ask("VRAM_USAGE")?, ask("GTT_USAGE")?))
+}
+
+/// Clients are killed at any moment, and nothing of them stays.
+fn killed_at_random(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    engine_works(&device)?;
+    let before = usage(&device)?;
+    let mut random = Random::new(0x6b11_0009);
+    let works: [Work; 4] = [submitting, waiting, faulting, sharing];
+    for _ in 0..40 {
+        let clients: Vec<_> = (0..2)
+            .map(|_| client(works[random.below(4) as usize]))
+            .collect::<Result<_>>()?;
+        for client in clients {
+            std::thread::sleep(Duration::from_micros(random.below(30_000)));
+            client.signal(libc::SIGKILL);
+            let end = client.wait(LIMIT)?;
+            ensure!(
+                end == End::Signal(libc::SIGKILL),
+                "a client ended with {end:?}"
+            );
+        }
+    }
+    engine_works(&device)?;
+    // What jobs hold is given back behind them.
+    let begin = Instant::now();
+    loop {
+        let now = usage(&device)?;
+        if now == before {
+            return Ok(());
+        }
+        if begin.elapsed() > Duration::from_secs(5) {
+            bail!("{before:?} bytes were in use, now {now:?}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Tries to unload the module; it must not let itself.
+fn refuses_to_go(driver: &str, state: &str) -> Result<()> {
+    let name = std::ffi::CString::new(driver)?;
+    // SAFETY: plain system call.
+    let gone = unsafe { libc::syscall(libc::SYS_delete_module, name.as_ptr(), libc::O_NONBLOCK) };
+    let error = std::io::Error::last_os_error();
+    ensure!(gone != 0, "{driver} could be unloaded with {state}");
+    ensure!(
+        error.raw_os_error() == Some(libc::EWOULDBLOCK),
+        "unloading {driver} with {state}: {error}"
+    );
+    Ok(())
+}
+
+/// As long as anybody has anything of the driver, its code stays, bound or not.
+fn module_stays(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let (pci, driver) = bound(&device)?;
+    refuses_to_go(&driver, "an open file")?;
+    refuses_to_go("lapidary", "a driver that uses it")?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    device.submit(&fill(&bo, 1))?;
+    refuses_to_go(&driver, "a job under way")?;
+    let mapping = bo.map()?;
+    let buffer = device.export(bo.handle())?;
+    drop((bo, device));
+    refuses_to_go(&driver, "a mapping and a buffer")?;
+    drop(mapping);
+    refuses_to_go(&driver, "a buffer")?;
+    pci.unbind(&driver)?;
+    let left = refuses_to_go(&driver, "a buffer of a device that is gone");
+    pci.bind(&driver)?;
+    left?;
+    drop(buffer);
+    engine_works(&context.device()?)
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The machine sleeps, and the card loses its registers and its memory: what clients have in their objects is there
+//! afterwards, and they go on.
+//!
+//! Most tests rehearse (`/sys/power/pm_test`), which is quick and leads through the same calls as the real thing. The
+//! real thing is there, too: sleep in RAM, and sleep on disk if there is one (`scripts/boot --swap`).
+
+use crate::support::{self, PITCH, Random, Reprobe, WIDTH, engine_works};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::child::{self, End};
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::machine::{self, Back, Depth, Kind};
+use lapidary_guest::{Bo, Device, Domain, Errno, Mapping, Stream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+use std::time::Duration;
+
+const PROMISE: &str = "what upstream's driver loses in its sleep is its own affair";
+/// QEMU forgets the register behind it at wake-up.
+const QEMU: &str = "Could not disable RealTimeClock events";
+/// A loaded host is late with the clock's alarm.
+const HPET: &str = "hpet: Lost";
+
+pub fn tests() -> Vec<Test> {
+    let rehearsal = |name, body| Test::new(name, body).lapidary_only(PROMISE).limit(60);
+    vec![
+        rehearsal("sleep/devices_in_memory", |c| {
+            contents(c, || machine::rehearse(Kind::Memory, Depth::Devices))
+        }),
+        rehearsal("sleep/devices_on_disk", |c| {
+            contents(c, || machine::rehearse(Kind::Disk, Depth::Devices))
+        }),
+        rehearsal("sleep/platform_in_memory", |c| {
+            contents(c, || machine::rehearse(Kind::Memory, Depth::Platform))
+        }),
+        rehearsal("sleep/platform_on_disk", |c| {
+            contents(c, || machine::rehearse(Kind::Disk, Depth::Platform))
+        }),
+        rehearsal("sleep/core_in_memory", |c| {
+            contents(c, || machine::rehearse(Kind::Memory, Depth::Core))
+        }),
+        rehearsal("sleep/core_on_disk", |c| {
+            contents(c, || machine::rehearse(Kind::Disk, Depth::Core))
+        }),
+        rehearsal("sleep/posted_by_firmware", posted_by_firmware).needs_control(),
+        rehearsal("sleep/in_memory", |c| contents(c, machine::sleep_in_memory))
+            .needs_control()
+            .kernel_grumbles(QEMU)
+            .kernel_grumbles(HPET),
+        rehearsal("sleep/in_memory_again_and_again", |c| {
+            for round in 0..2 {
+                contents(c, machine::sleep_in_memory).with_context(|| format!("round {round}"))?;
+            }
+            Ok(())
+        })
+        .needs_control()
+        .kernel_grumbles(QEMU)
+        .kernel_grumbles(HPET),
+        rehearsal("sleep/on_disk_and_back_at_once", |c| {
+            on_disk(c, Back::AtOnce)
+        })
+        .limit(180),
+        rehearsal("sleep/on_disk_switched_off", |c| {
+            on_disk(c, Back::SwitchedOff)
+        })
+        .limit(180),
+        rehearsal("sleep/while_drawing", while_drawing).limit(120),
+        rehearsal("sleep/work_under_way", work_under_way).needs_control(),
+        rehearsal("sleep/picture", picture).needs_control(),
+        rehearsal("sleep/card_does_not_come_back", does_not_come_back)
+            .needs_control()
+            .kernel("device does not answer", 1)
+            .kernel("Unable to change power state from D3hot to D0", 1)
+            .kernel("the GPU does not come back from sleep", 1)
+            .kernel("returns -19", 1)
+            .kernel("failed to resume: error -19", 1),
+    ]
+}
+
+/// An object whose content is known.
+struct Known {
+    bo: Bo,
+    words: Vec<u32>,
+    /// Mapped before the machine sleeps.
+    mapping: Option<Mapping>,
+    what: &'static str,
+}
+
+impl Known {
+    fn new(bo: Bo, seed: u64, mapped: bool, what: &'static str) -> Result<Known> {
+        let mut random = Random::new(seed);
+        let words: Vec<u32> = (0..bo.size() / 4).map(|_| random.next() as u32).collect();
+        let mapping = bo.map()?;
+        mapping.write(0, &words);
+        Ok(Known {
+            bo,
+            words,
+            mapping: mapped.then_some(mapping),
+            what,
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        self.bo.wait()?;
+        let seen = match &self.mapping {
+            Some(mapping) => mapping.read(0, self.words.len()),
+            None => self.bo.read()?,
+        };
+        let wrong = seen.iter().zip(&self.words).position(|(a, b)| a != b);
+        if let Some(at) = wrong {
+            anyhow::bail!(
+                "{} in {:?}, {} bytes: dword {at} is {:#010x}, was {:#010x}",
+                self.what,
+                self.bo.domain(),
+                self.bo.size(),
+                seen[at],
+                self.words[at]
+            );
+        }
+        Ok(())
+    }
+}
+
+/// A surface filled by the GPU.
+fn drawn(device: &Rc<Device>, domain: Domain, colour: u32) -> Result<Known> {
+    let bo = support::surface(device, 64, domain)?;
+    device.submit(&fill(&bo, colour, 64))?;
+    let words = vec![colour; (bo.size() / 4) as usize];
+    Ok(Known {
+        bo,
+        words,
+        mapping: None,
+        what: "drawn",
+    })
+}
+
+fn fill(bo: &Bo, colour: u32, rows: i32) -> Stream {
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(
+        &mut stream,
+        Surface::new(bo, PITCH),
+        colour,
+        Rect::new(0, 0, WIDTH, rows),
+    );
+    stream
+}
+
+/// Objects of all kinds.
+fn objects(device: &Rc<Device>) -> Result<Vec<Known>> {
+    let mut all = Vec::new();
+    let mut seed = 0x51ee_9000;
+    for domain in [Domain::Vram, Domain::Gtt] {
+        for size in [4096, 65536, (1 << 20) + 4096] {
+            for (mapped, what) in [(true, "mapped"), (false, "not mapped")] {
+                seed += 1;
+                all.push(Known::new(
+                    device.create(size, domain)?,
+                    seed,
+                    mapped,
+                    what,
+                )?);
+            }
+        }
+        all.push(drawn(device, domain, 0xd0a7_0000 + domain.bits())?);
+        let untouched = device.create(1 << 16, domain)?;
+        all.push(Known {
+            words: vec![0; (untouched.size() / 4) as usize],
+            bo: untouched,
+            mapping: None,
+            what: "never touched",
+        });
+    }
+    Ok(all)
+}
+
+/// An object that a second client has by a dma-buf.
+struct Shared {
+    known: Known,
+    _buffer: OwnedFd,
+    other: Bo,
+}
+
+fn shared(device: &Rc<Device>) -> Result<Shared> {
+    let known = Known::new(device.create(65536, Domain::Vram)?, 77, true, "exported")?;
+    let buffer = device.export(known.bo.handle())?;
+    let client = device.another()?;
+    let handle = client.import(buffer.as_fd())?;
+    let other = Bo::adopt(client, handle, known.bo.size(), Domain::Vram);
+    Ok(Shared {
+        known,
+        _buffer: buffer,
+        other,
+    })
+}
+
+/// What is in objects survives, and can be drawn to and read by the GPU afterwards.
+fn contents(context: &mut Context, sleep: impl FnOnce() -> Result<()>) -> Result<()> {
+    let device = context.device()?;
+    engine_works(&device)?;
+    let mut all = objects(&device)?;
+    let shared = shared(&device)?;
+    sleep()?;
+
+    for known in &all {
+        known.check()?;
+    }
+    shared.known.check()?;
+    let seen = shared.other.read()?;
+    ensure!(
+        seen == shared.known.words,
+        "the importer sees something else"
+    );
+    engine_works(&device).context("after sleep")?;
+
+    // The old addresses are worth nothing: the GPU finds every object anew.
+    for (colour, known) in (0x600d_0000..).zip(&mut all) {
+        let rows = known.bo.size() / u64::from(PITCH);
+        device.submit(&fill(&known.bo, colour, rows as i32))?;
+        known.words.fill(colour);
+    }
+    for known in &all {
+        known.check().context("drawn to after sleep")?;
+    }
+    // And a new client finds a device like any other.
+    engine_works(&device.another()?)
+}
+
+/// Where firmware posts the card at wake-up, the driver leaves that as it is.
+fn posted_by_firmware(context: &mut Context) -> Result<()> {
+    context.control()?.request("power d3 posted")?;
+    let result = contents(context, || machine::rehearse(Kind::Memory, Depth::Platform));
+    context.control()?.request("power d3 lost")?;
+    result
+}
+
+fn on_disk(context: &mut Context, back: Back) -> Result<()> {
+    if !machine::has_swap() {
+        return skip("no disk to sleep on");
+    }
+    contents(context, || machine::sleep_on_disk(back))
+}
+
+/// A client that draws and looks at it all the time notices nothing.
+fn while_drawing(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let children: Vec<_> = [Domain::Vram, Domain::Gtt]
+        .map(|domain| {
+            let device = device.another()?;
+            child::spawn(move || {
+                let bo = support::surface(&device, 64, domain)?;
+                let kept = Known::new(device.create(65536, domain)?, 5, true, "kept")?;
+                for colour in 1.. {
+                    device.submit(&fill(&bo, colour, 64))?;
+                    let seen = bo.read()?;
+                    ensure!(
+                        seen.iter().all(|&pixel| pixel == colour),
+                        "round {colour}, in {domain:?}: {:#x}",
+                        seen[0]
+                    );
+                    kept.check()?;
+                }
+                Ok(0)
+            })
+        })
+        .into_iter()
+        .collect::<Result<_>>()?;
+    for (kind, depth) in [
+        (Kind::Memory, Depth::Devices),
+        (Kind::Memory, Depth::Platform),
+        (Kind::Disk, Depth::Devices),
+        (Kind::Memory, Depth::Platform),
+        (Kind::Disk, Depth::Platform),
+    ] {
+        std::thread::sleep(Duration::from_millis(200));
+        machine::rehearse(kind, depth)?;
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    for child in children {
+        child.signal(libc::SIGTERM);
+        let end = child.wait(Duration::from_secs(10))?;
+        ensure!(
+            end == End::Signal(libc::SIGTERM),
+            "a client ended with {end:?}"
+        );
+    }
+    engine_works(&device)
+}
+
+/// Jobs that have been submitted are done before the machine sleeps, however long they take.
+fn work_under_way(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let bo = support::surface(&device, 64, Domain::Vram)?;
+    context.control()?.fault("late-fence", 2)?;
+    for colour in 1..=50 {
+        device.submit(&fill(&bo, colour, 64))?;
+    }
+    let result = machine::rehearse(Kind::Memory, Depth::Platform);
+    context.control()?.clear_faults()?;
+    result?;
+    ensure!(!bo.is_busy()?, "still busy after sleep");
+    let seen = bo.read()?;
+    ensure!(seen.iter().all(|&pixel| pixel == 50), "{:#x}", seen[0]);
+    engine_works(&device)
+}
+
+/// The picture that firmware shows comes back where it was.
+fn picture(context: &mut Context) -> Result<()> {
+    let control = context.control()?;
+    let Some((offset, bytes)) = crate::display::scan_out(control)? else {
+        return skip("no display is active");
+    };
+    let before = crate::display::vram(control, offset, bytes)?;
+    control.request("power d3 posted")?;
+    let result = machine::rehearse(Kind::Memory, Depth::Platform);
+    let control = context.control()?;
+    control.request("power d3 lost")?;
+    result?;
+    let after = crate::display::vram(control, offset, bytes)?;
+    let changed = before.iter().zip(&after).filter(|(a, b)| a != b).count();
+    ensure!(
+        changed == 0,
+        "{changed} of {} pieces of the picture changed",
+        before.len()
+    );
+    engine_works(&context.device()?)
+}
+
+/// A card that was pulled out while the machine slept: its clients are told, what they have in system memory is there,
+/// and a card that is put in works.
+fn does_not_come_back(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let kept = Known::new(device.create(65536, Domain::Gtt)?, 3, false, "kept")?;
+    context.control()?.fault("dead-asleep", 1)?;
+    let sleep = machine::rehearse(Kind::Memory, Depth::Platform);
+    context.control()?.clear_faults()?;
+    sleep?;
+    kept.check()?;
+    refused("CS", device.submit(&support::nothing()), Errno::BUSY)?;
+    drop((kept, device));
+    reprobe.now()?;
+    engine_works(&context.device()?).context("after binding again")
+}
