@@ -75,6 +75,8 @@ pub struct Slot {
     state: Atomic<u64>,
     /// The first address, while it has any.
     addr: Atomic<GpuAddr>,
+    /// Pages that it holds in memory.
+    held: Atomic<usize>,
     /// When it was last placed.
     used: Atomic<u64>,
     /// Bytes, whole pages.
@@ -112,6 +114,7 @@ impl Slot {
                     range: None,
                 }),
                 state: Atomic::new(0),
+                held: Atomic::new(0),
                 addr: Atomic::new(0),
                 used: Atomic::new(0),
                 size,
@@ -166,7 +169,7 @@ impl Slot {
     pub(super) fn hold<O: IntoGEMObject>(&self, object: &O) -> Result {
         if matches!(self.inner.lock().source, Source::Own(None)) {
             let pages = Pages::get(object)?;
-            self.inner.lock().source = Source::Own(Some(pages));
+            self.keep(pages);
         }
         Ok(())
     }
@@ -190,14 +193,25 @@ impl Slot {
             pages.discard(object);
             return result;
         }
-        self.inner.lock().source = Source::Own(Some(pages));
+        self.keep(pages);
         Ok(())
     }
 
-    /// Pages that the slot holds in memory; 0 if somebody is at it.
+    /// Pages that the slot holds in memory.
     pub(super) fn held(&self) -> usize {
-        let inner = self.inner.try_lock();
-        inner.map_or(0, |inner| inner.source.own().map_or(0, Pages::len))
+        self.held.load(Relaxed)
+    }
+
+    /// The slot holds `pages` from now on.
+    fn keep(&self, pages: Pages) {
+        self.held.store(pages.len(), Relaxed);
+        self.inner.lock().source = Source::Own(Some(pages));
+    }
+
+    /// The slot holds no pages any more: they are the caller's.
+    fn give_up(&self, inner: &mut Inner) -> Option<Pages> {
+        self.held.store(0, Relaxed);
+        inner.source.take_own()
     }
 
     /// Ends one use that [`place`] began.
@@ -441,7 +455,7 @@ pub(super) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
             slot.end();
             gtt.clear(&mut inner, &hardware);
         }
-        inner.source.take_own()
+        slot.give_up(&mut inner)
     };
     if let Some(pages) = pages {
         pages.discard(object);
@@ -466,7 +480,7 @@ pub(super) fn relinquish<O: IntoGEMObject>(
             }
             gtt.clear(&mut inner, &hardware);
         }
-        inner.source.take_own()?
+        slot.give_up(&mut inner)?
     };
     let count = pages.len();
     pages.put(object);

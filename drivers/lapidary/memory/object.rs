@@ -35,8 +35,8 @@ use kernel::{
             Relaxed, //
         },
         Arc,
-        Mutex,
-        SetOnce, //
+        SetOnce,
+        SpinLock, //
     },
 };
 
@@ -62,7 +62,7 @@ use crate::{
         GpuAddr,
         Uapi, //
     },
-    lock::shared_mutex,
+    lock::shared_spinlock,
     memory::{
         gtt::{
             self,
@@ -108,9 +108,9 @@ pub struct Object<F: Family> {
     /// The list that it is on.
     objects: Arc<Roster<Self>>,
     /// Changed only by whoever holds the reservation; whoever holds it may rely on it after the mutex is
-    /// released. The mutex alone gives a look at what may change at once. No memory is allocated under it.
+    /// released. The lock alone gives a look at what may change at once. No memory is allocated under it.
     #[pin]
-    home: Mutex<Home>,
+    home: SpinLock<Home>,
     /// Where in VRAM, or [`NOWHERE`]: for those who only look.
     vram: Atomic<u64>,
     /// Bytes and alignment, whole pages.
@@ -174,7 +174,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             objects: args.objects,
             clean: Atomic::new(matches!(args.home, Home::System(_))),
             vram: Atomic::new(args.home.vram()),
-            home <- shared_mutex!(args.home, "object.home"),
+            home <- shared_spinlock!(args.home, "object.home"),
             size: args.size,
             align: args.align,
             wanted: Atomic::new(args.wanted == Domain::Vram),
@@ -311,7 +311,7 @@ impl Home {
 }
 
 impl<F: Family> Object<F> {
-    /// Where the object is.
+    /// Where the object is. Any context but interrupts.
     pub fn domain(&self) -> Domain {
         match self.at() {
             At::Vram { .. } => Domain::Vram,
@@ -388,11 +388,11 @@ impl<F: Family> Object<F> {
         self.used.load(Relaxed)
     }
 
-    /// System pages that it holds in memory; 0 if somebody is at it.
+    /// System pages that it holds in memory.
     pub(super) fn held(&self) -> usize {
-        match self.home.try_lock().as_deref() {
-            Some(Home::System(slot)) => slot.held(),
-            _ => 0,
+        match &*self.home.lock() {
+            Home::System(slot) => slot.held(),
+            Home::Vram(_) => 0,
         }
     }
 
@@ -442,14 +442,15 @@ impl<F: Family> Object<F> {
         self.recount();
     }
 
-    /// What fdinfo reports about the object.
+    /// What fdinfo reports about the object. Any context but interrupts.
     pub fn status(&self) -> Status {
         Status {
             domain: self.domain(),
             size: self.size,
             resident: match self.at() {
                 At::Vram { .. } => true,
-                At::System(slot) => slot.held() != 0,
+                // What is pinned is somebody else's, or known to others.
+                At::System(slot) => slot.held() != 0 || self.is_pinned(),
             },
             pinned: self.is_pinned(),
         }

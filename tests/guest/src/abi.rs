@@ -596,6 +596,8 @@ pub const DOMAIN_VRAM: u32 = 4;
 
 /// Object flag: write-combined system memory.
 pub const FLAG_GTT_WC: u32 = 4;
+/// GEM_CREATE: the CPU will not access the object.
+pub const FLAG_NO_CPU_ACCESS: u32 = 0x10;
 
 /// Tiling flag: macro tiles.
 pub const TILING_MACRO: u32 = 1;

@@ -25,6 +25,7 @@ mod info;
 mod isolation;
 mod malformed;
 mod mapping;
+mod memory;
 mod objects;
 mod prime;
 mod recovery;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     tests.extend(hyperz::tests());
     tests.extend(tiling::tests());
     tests.extend(malformed::tests());
+    tests.extend(memory::tests());
     tests.extend(stress::tests());
     tests.extend(display::tests());
     tests.extend(failures::tests());
