@@ -32,6 +32,15 @@ use crate::{
 /// The domains that there are.
 const DOMAINS: u32 = domain::CPU | domain::GTT | domain::VRAM;
 
+/// Where an object with these domains should be.
+fn wanted(domains: u32) -> Domain {
+    match domains {
+        domains if domains & domain::VRAM != 0 => Domain::Vram,
+        domains if domains & domain::GTT != 0 => Domain::Gtt,
+        _ => Domain::System,
+    }
+}
+
 /// GEM_INFO. Never fails.
 pub(super) fn info<F: RadeonFamily>(
     dev: &Device<F>,
@@ -62,11 +71,7 @@ pub(super) fn create<F: RadeonFamily>(
     let request = Request {
         size: arg.size,
         align: arg.alignment,
-        domain: match arg.initial_domain {
-            domains if domains & domain::VRAM != 0 => Domain::Vram,
-            domains if domains & domain::GTT != 0 => Domain::Gtt,
-            _ => Domain::System,
-        },
+        domain: wanted(arg.initial_domain),
         access: match arg.flags {
             flags if flags & gem::CPU_ACCESS != 0 => Access::Cpu,
             flags if flags & gem::NO_CPU_ACCESS != 0 => Access::Gpu,
@@ -139,7 +144,11 @@ pub(super) fn op<F: RadeonFamily>(
     let object = Bo::<F>::lookup_handle(file, arg.handle)?;
     match arg.op {
         gem_op::GET_INITIAL_DOMAIN => arg.value = object.initial_domains().into(),
-        gem_op::SET_INITIAL_DOMAIN => object.set_initial_domains(arg.value as u32 & DOMAINS),
+        gem_op::SET_INITIAL_DOMAIN => {
+            let domains = arg.value as u32 & DOMAINS;
+            object.set_initial_domains(domains);
+            object.set_wanted(wanted(domains));
+        }
         _ => return Err(EINVAL),
     }
     Ok(())
