@@ -129,8 +129,8 @@ pub(super) fn get_tiling<F: RadeonFamily>(
     Ok(())
 }
 
-/// GEM_OP: gets or sets the domains that an object was made with. They are kept for whoever shares the object, which
-/// stays where it is.
+/// GEM_OP: gets or sets the domains that an object was made with. An object that should be in VRAM now comes there when
+/// a submission uses it; nothing moves at once.
 ///
 /// # Errors
 ///
