@@ -44,6 +44,28 @@ pub fn tests() -> Vec<Test> {
         .kernel("ring 0 hung", 1)
         .lapidary_only(OWN)
         .limit(60),
+        Test::new("recovery/stuck_2d", |c| innocents(c, "hang-2d"))
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/stuck_3d", |c| innocents(c, "hang-3d"))
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/stuck_pipe", |c| innocents(c, "hang-raster"))
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/second_attempt", second_attempt)
+            .needs_control()
+            .kernel("ring 0 hung", 1)
+            .kernel("GPU reset 1 failed", 1)
+            .kernel("ring test failed", 1)
+            .lapidary_only(OWN)
+            .limit(60),
         Test::new("recovery/goes_on", goes_on)
             .needs_control()
             .kernel("ring 0 hung", 1)
@@ -320,6 +342,26 @@ fn goes_on(context: &mut Context) -> Result<()> {
         "the 3D draw was not executed"
     );
     engine_works(&innocent)
+}
+
+/// The first restart fails, the second does not: nobody notices but the log.
+fn second_attempt(context: &mut Context) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let mut innocent = Painter::new(guilty.device.another()?, Domain::Vram)?;
+    let resets = guilty.device.reset_counter()?;
+    // The second time is in the ring test.
+    context.control()?.fault("hang", 2)?;
+    guilty.submit(1)?;
+    for seed in 1..6 {
+        innocent.step(seed)?;
+    }
+    innocent.check()?;
+    guilty.is_refused()?;
+    ensure!(
+        guilty.device.reset_counter()? == resets + 1,
+        "a restart that failed counts as a reset"
+    );
+    Ok(())
 }
 
 /// Two clients whose jobs hang, one after the other; a third has jobs between them.
