@@ -157,7 +157,8 @@ mod tests {
 
     #[test]
     fn an_object_without_jobs_is_idle() -> Result {
-        let object = Machine::new()?.object(PAGE_SIZE)?;
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
         assert!(wait(&*object, 0)?);
         assert!(wait(&*object, 1000)?);
         Ok(())
