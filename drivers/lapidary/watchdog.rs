@@ -174,9 +174,11 @@ impl<'a, F: Family> Running<'a, F> {
         }
         // It gets on, whether its fences have signalled by now or are left to the interrupt.
         let mut moved = watch.at != Some(progress.signalled) || overdue != 0;
-        if moved {
+        if completed == progress.signalled as u32 {
+            // Memory knows of the last one: reports arrive.
             dog.unreported.store(false, Relaxed);
-        } else {
+        }
+        if !moved {
             let stuck = watch.since.elapsed().as_millis();
             let look = stuck >= i64::from(GRACE_MS) || dog.unreported.load(Relaxed);
             moved = look && self.ask(ring, lane);

@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn every_job_counts() -> Result {
-        let object = Machine::new()?.object(PAGE_SIZE)?;
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
         let first = job(&object, Usage::Read)?;
         let second = job(&object, Usage::Write)?;
         assert!(!wait(&*object, 0)?);
@@ -205,7 +206,8 @@ mod tests {
 
     #[test]
     fn waiting_ends_in_time() -> Result {
-        let object = Machine::new()?.object(PAGE_SIZE)?;
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
         let fence = job(&object, Usage::Kernel)?;
         let start = Instant::<Monotonic>::now();
         assert!(!wait(&*object, 30)?);
