@@ -6,13 +6,13 @@
 //! Most tests rehearse (`/sys/power/pm_test`), which is quick and leads through the same calls as the real thing. The
 //! real thing is there, too: sleep in RAM, and sleep on disk if there is one (`scripts/boot --swap`).
 
-use crate::support::{self, PITCH, Random, Reprobe, WIDTH, engine_works};
+use crate::support::{self, PITCH, Random, WIDTH, engine_works};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::harness::{Context, Test, skip};
 use lapidary_guest::machine::{self, Back, Depth, Kind};
-use lapidary_guest::{Bo, Device, Domain, Errno, Mapping, Stream};
+use lapidary_guest::{Bo, Device, Domain, Mapping, Stream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
@@ -69,13 +69,6 @@ pub fn tests() -> Vec<Test> {
         rehearsal("sleep/while_drawing", while_drawing).limit(120),
         rehearsal("sleep/work_under_way", work_under_way).needs_control(),
         rehearsal("sleep/picture", picture).needs_control(),
-        rehearsal("sleep/card_does_not_come_back", does_not_come_back)
-            .needs_control()
-            .kernel("device does not answer", 1)
-            .kernel("Unable to change power state from D3hot to D0", 1)
-            .kernel("the GPU does not come back from sleep", 1)
-            .kernel("returns -19", 1)
-            .kernel("failed to resume: error -19", 1),
     ]
 }
 
@@ -325,21 +318,4 @@ fn picture(context: &mut Context) -> Result<()> {
         before.len()
     );
     engine_works(&context.device()?)
-}
-
-/// A card that was pulled out while the machine slept: its clients are told, what they have in system memory is there,
-/// and a card that is put in works.
-fn does_not_come_back(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    let reprobe = Reprobe::of(&device)?;
-    let kept = Known::new(device.create(65536, Domain::Gtt)?, 3, false, "kept")?;
-    context.control()?.fault("dead-asleep", 1)?;
-    let sleep = machine::rehearse(Kind::Memory, Depth::Platform);
-    context.control()?.clear_faults()?;
-    sleep?;
-    kept.check()?;
-    refused("CS", device.submit(&support::nothing()), Errno::BUSY)?;
-    drop((kept, device));
-    reprobe.now()?;
-    engine_works(&context.device()?).context("after binding again")
 }
