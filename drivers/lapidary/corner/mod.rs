@@ -35,6 +35,7 @@ pub mod roster;
 pub mod shrinker;
 pub mod stash;
 pub mod syncobj;
+pub mod userptr;
 pub mod wc;
 pub mod wedge;
 pub mod workqueue;

@@ -32,3 +32,56 @@ void lapidary_workqueue_flush(struct workqueue_struct *wq)
 	flush_workqueue(wq);
 }
 EXPORT_SYMBOL_GPL(lapidary_workqueue_flush);
+
+/* Whether a range of the calling process is memory of its own and of no file. Its lock is held. */
+static int own_memory(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	struct vm_area_struct *vma;
+	unsigned long at;
+
+	for (at = start; at < end; at = vma->vm_end) {
+		vma = find_vma(mm, at);
+		if (!vma || vma->vm_start > at)
+			return -EFAULT;
+		if (vma->vm_file)
+			return -EPERM;
+	}
+	return 0;
+}
+
+/* Pins pages of the calling process, all or none, to be written and read for long. */
+long lapidary_user_pin(unsigned long start, unsigned long count, struct page **pages)
+{
+	struct mm_struct *mm = current->mm;
+	unsigned long done = 0;
+	long ret;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	ret = own_memory(mm, start, start + count * PAGE_SIZE);
+	while (!ret && done < count) {
+		long some = pin_user_pages(start + done * PAGE_SIZE, count - done,
+					   FOLL_WRITE | FOLL_LONGTERM, pages + done);
+
+		if (some > 0)
+			done += some;
+		else
+			ret = some ? some : -EFAULT;
+	}
+	mmap_read_unlock(mm);
+	if (ret)
+		unpin_user_pages(pages, done);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(lapidary_user_pin);
+
+/* The device may have written them. Takes no lock of a page: whoever has it may wait for the device. */
+void lapidary_user_unpin(struct page **pages, unsigned long count)
+{
+	unsigned long i;
+
+	for (i = 0; i < count; i++)
+		set_page_dirty(pages[i]);
+	unpin_user_pages(pages, count);
+}
+EXPORT_SYMBOL_GPL(lapidary_user_unpin);

@@ -50,6 +50,7 @@ use crate::{
             Range, //
         },
         pages::Pages,
+        userptr::UserPages,
         wc, //
     },
     family::{
@@ -172,6 +173,14 @@ impl Slot {
             self.keep(pages);
         }
         Ok(())
+    }
+
+    /// The number of the process's pages that are here, if any are.
+    pub(super) fn number(&self) -> Option<usize> {
+        match &self.inner.lock().source {
+            Source::User(_, pages) => pages.as_ref().map(UserPages::number),
+            _ => None,
+        }
     }
 
     /// Shows the pages, if they are the object's own and held; says whether they are. No memory is allocated in `show`.
@@ -428,6 +437,34 @@ pub(super) fn place<O: IntoGEMObject>(
     inner.range = Some(range);
     slot.begin(addr, now);
     Ok(addr)
+}
+
+/// Gives `slot` the pages in `fresh`, unless it has such pages already. The caller holds the object's reservation.
+///
+/// Errors: `ENOSPC` while jobs use the pages that were there before.
+pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, fresh: &mut Option<UserPages>) -> Result {
+    let mut guard = gtt.lock();
+    let (gtt, hardware) = guard.parts();
+    let mut inner = slot.inner.lock();
+    let Source::User(_, pages) = &inner.source else {
+        return Err(EINVAL);
+    };
+    let number = |pages: &Option<UserPages>| pages.as_ref().map(UserPages::number);
+    if number(pages) == number(fresh) {
+        return Ok(());
+    }
+    if inner.range.is_some() {
+        let hardware = hardware.ok_or(ENODEV)?;
+        if !slot.end_if_idle() {
+            return Err(ENOSPC);
+        }
+        gtt.clear(&mut inner, &hardware);
+    }
+    if let Source::User(_, pages) = &mut inner.source {
+        // What was there goes with the caller.
+        core::mem::swap(pages, fresh);
+    }
+    Ok(())
 }
 
 /// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones.

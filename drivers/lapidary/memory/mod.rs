@@ -54,7 +54,8 @@ use crate::{
             Lease,
             Lent, //
         },
-        mm::Range, //
+        mm::Range,
+        userptr::Gate, //
     },
     family::{
         GpuAddr,
@@ -73,6 +74,7 @@ pub mod vram;
 
 pub use object::{
     create,
+    create_user,
     Bo,
     Object,
     Status,
@@ -97,6 +99,7 @@ pub struct Memory {
     vram: Vram,
     gtt: Arc<Lent<Gtt>>,
     foreign: Arc<Foreign>,
+    gate: Arc<Gate>,
     /// Bytes in objects that live in system pages.
     system: Atomic<u64>,
     /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
@@ -120,6 +123,7 @@ impl Memory {
             vram: Vram::new(layout)?,
             gtt: Lent::new(Gtt::new(layout)?)?,
             foreign: Foreign::new()?,
+            gate: Gate::new()?,
             system: Atomic::new(0),
             moved: Atomic::new(0),
             astray: Atomic::new(0),
@@ -152,6 +156,11 @@ impl Memory {
     /// Lends the device for mappings of other drivers' memory, until the lease is dropped; see [`ForeignLease`].
     pub fn lend_foreign(&self) -> ForeignLease {
         ForeignLease(self.foreign.clone())
+    }
+
+    /// Holds up changes of the memory of processes that the GPU uses.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// Where memory is.

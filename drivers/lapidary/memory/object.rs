@@ -54,7 +54,11 @@ use crate::{
             Import,
             Shared, //
         },
-        roster::Roster, //
+        roster::Roster,
+        userptr::{
+            UserMemory,
+            UserPages, //
+        }, //
     },
     driver::Driver,
     family::{
@@ -128,6 +132,8 @@ pub struct Object<F: Family> {
     pins: Atomic<u32>,
     /// It is another driver's memory.
     foreign: Option<Arc<Import>>,
+    /// It is a process's memory.
+    user: Option<Arc<UserMemory>>,
     /// It should be in VRAM and is not: counted in [`Memory`].
     astray: Atomic<bool>,
     /// When a job used it last, see [`Memory::now`].
@@ -156,6 +162,7 @@ pub struct Args<F: Family> {
     wanted: Domain,
     access: Access,
     foreign: Option<Arc<Import>>,
+    user: Option<Arc<UserMemory>>,
 }
 
 impl<F: Family> gem::DriverObject for Object<F> {
@@ -183,6 +190,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             touched: Atomic::new(false),
             pins: Atomic::new(0),
             foreign: args.foreign,
+            user: args.user,
             astray: Atomic::new(false),
             cleared: SetOnce::new(),
             tiling: Atomic::new(0),
@@ -231,6 +239,7 @@ pub fn create<F: Family>(
             wanted: request.domain,
             access: request.access,
             foreign: None,
+            user: None,
         };
         let object: ARef<Bo<F>> = crate::corner::gem::new(dev, usize::try_from(size)?, args)
             // What the shared-memory file system says when there is no memory for an inode.
@@ -251,6 +260,48 @@ pub fn create<F: Family>(
         }
     }
     Err(ENOMEM)
+}
+
+/// Makes an object that is memory of the calling process: `bytes` from address `start` on, both in whole pages. With
+/// `now` its pages are got at once, otherwise by the first job.
+///
+/// # Errors
+///
+/// As [`UserMemory::new`], and with `now` as [`UserMemory::fetch`]; `ENOMEM` also for more than the GTT window holds.
+pub fn create_user<F: Family>(
+    dev: &drm::Device<Driver<F>>,
+    start: usize,
+    bytes: usize,
+    now: bool,
+) -> Result<ARef<Bo<F>>> {
+    let memory = &dev.memory;
+    let (size, align) = (bytes as u64, PAGE_SIZE as u64);
+    if size > memory.gtt_size() {
+        return Err(ENOMEM);
+    }
+    let user = UserMemory::new(&memory.gate, start, bytes)?;
+    let pages = match now {
+        true => user.fetch(None)?,
+        false => None,
+    };
+    let slot = Slot::with(Source::User(user.clone(), pages), size, align)?;
+    let args = Args {
+        memory: memory.clone(),
+        objects: dev.objects.clone(),
+        home: Home::System(slot),
+        size,
+        align,
+        wanted: Domain::System,
+        access: Access::Both,
+        foreign: None,
+        user: Some(user),
+    };
+    let object: ARef<Bo<F>> =
+        crate::corner::gem::new(dev, bytes, args)
+            .map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
+    memory.count_system(size);
+    object.pin()?;
+    Ok(object)
 }
 
 /// Makes an object that is another driver's memory. It has no place in VRAM, ever.
@@ -275,6 +326,7 @@ fn create_foreign<F: Family>(
         wanted: Domain::Gtt,
         access: Access::Both,
         foreign: Some(import.clone()),
+        user: None,
     };
     memory.foreign.add(&import)?;
     let object: Result<ARef<Bo<F>>> = crate::corner::gem::new(dev, bytes, args);
@@ -525,6 +577,10 @@ pub struct Use<F: Family> {
     placed: bool,
     /// Of an object that was placed in system pages: it keeps its address.
     slot: Option<Arc<Slot>>,
+    /// Of an object that is a process's memory: the pages that the job is going to use, if the slot has not got them
+    /// yet, and their number.
+    fresh: Option<UserPages>,
+    number: usize,
     writes: bool,
     /// The job would like it to be in VRAM.
     vram: bool,
@@ -542,6 +598,8 @@ impl<F: Family> Use<F> {
             addr: 0,
             placed: false,
             slot: None,
+            fresh: None,
+            number: 0,
             writes,
             vram,
         }
@@ -567,6 +625,43 @@ impl<F: Family> Use<F> {
         self.writes = true;
     }
 
+    /// Whether the object is a process's memory.
+    pub fn is_user(&self) -> bool {
+        self.object.user.is_some()
+    }
+
+    /// Gets the pages of an object that is the calling process's memory. The caller holds no lock.
+    ///
+    /// # Errors
+    ///
+    /// As [`UserMemory::fetch`].
+    pub fn fetch(&mut self) -> Result {
+        let Some(user) = &self.object.user else {
+            return Ok(());
+        };
+        let At::System(slot) = self.object.at() else {
+            return Err(EINVAL);
+        };
+        let held = slot.number();
+        self.fresh = user.fetch(held)?;
+        let fresh = self.fresh.as_ref().map(UserPages::number);
+        self.number = fresh.or(held).ok_or(EINVAL)?;
+        Ok(())
+    }
+
+    /// Whether the object's memory still is what was got. For good only while the gate is closed.
+    pub fn is_current(&self) -> bool {
+        let user = self.object.user.as_ref();
+        user.is_none_or(|user| user.is_current(self.number))
+    }
+
+    /// Changes of the object's memory wait for `fence`. The gate is closed.
+    pub fn guard(&self, fence: &Fence) {
+        if let Some(user) = &self.object.user {
+            user.guard(fence);
+        }
+    }
+
     /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
     /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`].
     ///
@@ -586,6 +681,11 @@ impl<F: Family> Use<F> {
         match self.object.at() {
             At::Vram { start, .. } => self.addr = start,
             At::System(slot) => {
+                if self.fresh.is_some() {
+                    gtt::renew(self.object.memory.gtt(), &slot, &mut self.fresh)?;
+                    // What it has not taken, or has given back.
+                    self.fresh = None;
+                }
                 self.addr = gtt::place(self.object.memory.gtt(), &slot, &*self.object, now)?;
                 self.slot = Some(slot);
             }
@@ -617,9 +717,9 @@ unsafe impl<F: Family> Backed for Object<F> {
         &self.hook
     }
 
-    /// Other drivers' memory is not ours to move, nor is its reservation.
+    /// The memory of others is not ours to move, nor is another driver's reservation.
     fn roster(&self) -> Option<&Arc<Roster<Self>>> {
-        self.foreign.is_none().then_some(&self.objects)
+        (self.foreign.is_none() && self.user.is_none()).then_some(&self.objects)
     }
 
     fn release(object: &Bo<F>) {
@@ -673,7 +773,7 @@ unsafe impl<F: Family> Backed for Object<F> {
 
 impl<F: Family> Shared for Object<F> {
     fn is_private(&self) -> bool {
-        false
+        self.user.is_some()
     }
 
     fn pin(object: &Bo<F>, dev: Option<&drm::Device<Driver<F>, drm::Registered>>) -> Result {

@@ -3,7 +3,8 @@
 //! Where the system pages of an object come from.
 //!
 //! Most objects have pages of their own, which come into being when they are first needed. Some stand for memory of
-//! others: another driver's, which is mapped for our device from the moment the object is made.
+//! others: another driver's, which is mapped for our device from the moment the object is made; or a process's, whose
+//! pages are got anew when they have changed.
 
 use kernel::{
     device,
@@ -15,7 +16,11 @@ use kernel::{
 
 use crate::corner::{
     pages::Pages,
-    prime::Import, //
+    prime::Import,
+    userptr::{
+        UserMemory,
+        UserPages, //
+    }, //
 };
 
 /// Where the pages of a [`super::gtt::Slot`] come from.
@@ -24,6 +29,8 @@ pub(super) enum Source {
     Own(Option<Pages>),
     /// Another driver.
     Foreign(Arc<Import>),
+    /// A process. The pages are those of the last job, if there was one.
+    User(Arc<UserMemory>, Option<UserPages>),
 }
 
 impl Source {
@@ -31,7 +38,7 @@ impl Source {
     pub(super) fn own(&self) -> Option<&Pages> {
         match self {
             Self::Own(pages) => pages.as_ref(),
-            Self::Foreign(_) => None,
+            Self::Foreign(_) | Self::User(..) => None,
         }
     }
 
@@ -39,7 +46,7 @@ impl Source {
     pub(super) fn take_own(&mut self) -> Option<Pages> {
         match self {
             Self::Own(pages) => pages.take(),
-            Self::Foreign(_) => None,
+            Self::Foreign(_) | Self::User(..) => None,
         }
     }
 
@@ -49,7 +56,8 @@ impl Source {
     pub(super) fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
         match self {
             Self::Own(Some(pages)) => pages.map(dev),
-            Self::Own(None) => Err(EINVAL),
+            Self::User(_, Some(pages)) => pages.map(dev),
+            Self::Own(None) | Self::User(_, None) => Err(EINVAL),
             Self::Foreign(_) => Ok(()),
         }
     }
@@ -58,7 +66,8 @@ impl Source {
     pub(super) fn addresses(&self) -> &[DmaAddress] {
         match self {
             Self::Own(Some(pages)) => pages.addresses(),
-            Self::Own(None) => &[],
+            Self::User(_, Some(pages)) => pages.addresses(),
+            Self::Own(None) | Self::User(_, None) => &[],
             Self::Foreign(import) => import.addresses(),
         }
     }
@@ -67,8 +76,9 @@ impl Source {
     pub(super) fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         match self {
             Self::Own(Some(pages)) => pages.unmap(dev),
+            Self::User(_, Some(pages)) => pages.unmap(dev),
             // A foreign mapping ends with the import.
-            Self::Own(None) | Self::Foreign(_) => {}
+            Self::Own(None) | Self::User(_, None) | Self::Foreign(_) => {}
         }
     }
 
@@ -78,6 +88,7 @@ impl Source {
             Self::Own(Some(pages)) => pages.put(object),
             Self::Own(None) => {}
             Self::Foreign(import) => import.release(),
+            Self::User(memory, _) => memory.release(),
         }
     }
 }

@@ -93,6 +93,7 @@ pub(super) fn submit<F: RadeonFamily>(
     let only = running.gpu().rings().len() == 1;
     let own = lane.timeline().context();
     syncs.wait(dev, own, only, refused)?;
+    checked.fetch()?;
     pin_init::stack_pin_init!(let exec = checked.exec());
     let locked = checked.lock(exec)?;
     locked.wait(dev, own, only)?;

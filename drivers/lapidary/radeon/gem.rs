@@ -8,6 +8,7 @@ use kernel::{
 };
 
 use crate::{
+    corner::prime::Shared,
     memory::{
         self,
         Access,
@@ -88,14 +89,18 @@ pub(super) fn create<F: RadeonFamily>(
 ///
 /// # Errors
 ///
-/// `ENOENT`, `ENOMEM`.
+/// `ENOENT`, `ENOMEM`; `EPERM` for a process's memory, which is mapped already.
 pub(super) fn mmap<F: RadeonFamily>(
     _dev: &Device<F>,
     _running: &Running<'_, F>,
     arg: &mut uapi::GemMmap,
     file: &ClientFile<F>,
 ) -> Result {
-    arg.addr_ptr = Bo::<F>::lookup_handle(file, arg.handle)?.create_mmap_offset()?;
+    let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    if object.is_private() {
+        return Err(EPERM);
+    }
+    arg.addr_ptr = object.create_mmap_offset()?;
     Ok(())
 }
 
@@ -142,6 +147,9 @@ pub(super) fn op<F: RadeonFamily>(
     file: &ClientFile<F>,
 ) -> Result {
     let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    if object.is_private() {
+        return Err(EPERM);
+    }
     match arg.op {
         gem_op::GET_INITIAL_DOMAIN => arg.value = object.initial_domains().into(),
         gem_op::SET_INITIAL_DOMAIN => {
@@ -151,5 +159,40 @@ pub(super) fn op<F: RadeonFamily>(
         }
         _ => return Err(EINVAL),
     }
+    Ok(())
+}
+
+/// GEM_USERPTR: an object that is memory of the calling process. The GPU may write it, so that it must be watched, and
+/// not of a file.
+///
+/// # Errors
+///
+/// `EINVAL` for addresses that are not of whole pages, unknown flags, and read-only memory, which these chips do not
+/// take; `EACCES` unless both `ANONONLY` and `REGISTER` are asked for; otherwise as [`memory::create_user`].
+pub(super) fn userptr<F: RadeonFamily>(
+    dev: &Device<F>,
+    _running: &Running<'_, F>,
+    arg: &mut uapi::GemUserptr,
+    file: &ClientFile<F>,
+) -> Result {
+    use uapi::userptr::{
+        ANONONLY,
+        READONLY,
+        REGISTER,
+        VALIDATE, //
+    };
+    let page = kernel::page::PAGE_SIZE as u64;
+    let known = READONLY | ANONONLY | VALIDATE | REGISTER;
+    if (arg.addr | arg.size) % page != 0 || arg.flags & !known != 0 || arg.flags & READONLY != 0 {
+        return Err(EINVAL);
+    }
+    if arg.flags & (ANONONLY | REGISTER) != ANONONLY | REGISTER {
+        return Err(EACCES);
+    }
+    let start = usize::try_from(arg.addr).map_err(|_| EFAULT)?;
+    let bytes = usize::try_from(arg.size).map_err(|_| ENOMEM)?;
+    let object = memory::create_user(dev, start, bytes, arg.flags & VALIDATE != 0)?;
+    object.set_initial_domains(domain::CPU);
+    arg.handle = object.create_handle(file)?;
     Ok(())
 }

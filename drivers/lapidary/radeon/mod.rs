@@ -136,6 +136,7 @@ command!(GemBusy = GEM_BUSY(InOut uapi::GemBusy) => wait::busy);
 command!(GemSetTiling = GEM_SET_TILING(InOut uapi::GemTiling) => gem::set_tiling);
 command!(GemGetTiling = GEM_GET_TILING(InOut uapi::GemTiling) => gem::get_tiling);
 command!(GemOp = GEM_OP(InOut uapi::GemOp) => gem::op);
+command!(GemUserptr = GEM_USERPTR(InOut uapi::GemUserptr) => gem::userptr);
 command!(CsCommand = CS(InOut uapi::Cs) => cs::submit);
 command!(InfoCommand = INFO(InOut uapi::Info) => info::info);
 
@@ -155,6 +156,7 @@ impl<F: RadeonFamily> Commands<F> {
         .with::<GemSetTiling<F>>()
         .with::<GemGetTiling<F>>()
         .with::<GemOp<F>>()
+        .with::<GemUserptr<F>>()
         .with::<CsCommand<F>>()
         .with::<InfoCommand<F>>();
 }

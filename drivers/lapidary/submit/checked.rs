@@ -50,6 +50,15 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
         Exec::new(self.space.uses.len())
     }
 
+    /// Gets the pages of objects that are memory of the calling process.
+    ///
+    /// # Errors
+    ///
+    /// As [`Use::fetch`].
+    pub fn fetch(&mut self) -> Result {
+        self.space.uses.iter_mut().try_for_each(Use::fetch)
+    }
+
     /// Locks the objects, until `exec` is dropped.
     ///
     /// # Errors

@@ -132,6 +132,11 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         })
     }
 
+    /// The objects that it uses.
+    pub(crate) fn uses(&self) -> &[Use<F>] {
+        self.uses
+    }
+
     /// Gives the job to the GPU. `attach` is called with its fence before the job can complete.
     pub(crate) fn commit(self, attach: impl FnOnce(&Fence, &[Use<F>])) -> ARef<Fence> {
         let signalling = Signalling::begin();

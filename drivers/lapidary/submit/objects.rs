@@ -14,7 +14,10 @@ use kernel::{
 };
 
 use crate::{
-    corner::gem,
+    corner::{
+        gem,
+        prime::Shared, //
+    },
     driver::File,
     family::{
         Family,
@@ -86,6 +89,9 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
             })?;
             if let Some(fact) = facts.next() {
                 *fact = I::object(object.size() as u64, object.tiling().0);
+            }
+            if object.is_private() && placement.domains & domain::GTT == 0 {
+                return Err(EINVAL);
             }
             let vram = placement.domains & domain::VRAM != 0;
             uses.push_within_capacity(Use::new(object, placement.write, vram))

@@ -44,7 +44,7 @@ impl<F: Family> Placed<'_, F> {
     ///
     /// # Errors
     ///
-    /// `EAGAIN` if it does not; as [`Job::prepare`]. Nothing has happened then.
+    /// `EAGAIN` if it does not, or if a process has changed memory that the job uses; as [`Job::prepare`]. Nothing has happened then.
     pub fn submit(
         self,
         running: &Running<'_, F>,
@@ -62,11 +62,19 @@ impl<F: Family> Placed<'_, F> {
         if !still() {
             return Err(EAGAIN);
         }
+        let user = job.uses().iter().any(Use::is_user);
+        let _gate = user.then(|| running.shared().memory.gate().close());
+        if user && !job.uses().iter().all(Use::is_current) {
+            return Err(EAGAIN);
+        }
         Ok(job.commit(|fence, uses| {
             locked.attach(fence, uses, |item| match item.writes() {
                 true => (item.object(), Usage::Write),
                 false => (item.object(), Usage::Read),
             });
+            if user {
+                uses.iter().for_each(|item| item.guard(fence));
+            }
             publish(fence);
         }))
     }

@@ -232,6 +232,11 @@ impl View {
         Ok(View { address, bytes })
     }
 
+    /// First byte.
+    pub fn address(&self) -> *mut c_void {
+        self.address
+    }
+
     /// All dwords.
     pub fn read(&self) -> Vec<u32> {
         let first = self.address.cast::<u32>();

@@ -38,6 +38,7 @@ mod support;
 mod syncobj;
 mod tiling;
 mod trace;
+mod userptr;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
     tests.extend(isolation::tests());
     tests.extend(sharing::tests());
     tests.extend(prime::tests());
+    tests.extend(userptr::tests());
     tests.extend(envelope::tests());
     tests.extend(refusal::tests());
     tests.extend(syncobj::tests());

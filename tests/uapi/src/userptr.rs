@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Memory of the process that the GPU uses where it lies.
+//!
+//! Upstream's driver has the same calls, but its page table entries for such memory do not allow writes on these
+//! chips, and it ignores that pages could not be got: what the GPU writes there is lost, and what it reads may be
+//! page 0. So tests that need either are for ours only.
+
+use crate::support::{PITCH, WIDTH, engine_works, surface};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::bo::PAGE;
+use lapidary_guest::child::{self, End};
+use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::foreign::MemoryFile;
+use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, munmap};
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::time::Duration;
+
+const READONLY: u32 = 1;
+const ANONONLY: u32 = 2;
+const VALIDATE: u32 = 4;
+const REGISTER: u32 = 8;
+const WRITABLE: u32 = ANONONLY | REGISTER;
+
+const ROWS: u32 = 64;
+const SIZE: u64 = (PITCH * ROWS) as u64;
+const LOST: &str = "upstream's page table does not let the GPU write a process's memory";
+const IGNORED: &str = "upstream ignores that it could not get the pages";
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("userptr/what_is_refused", what_is_refused),
+        Test::new("userptr/neither_mapped_nor_exported", not_shared),
+        Test::new("userptr/is_read", is_read),
+        Test::new("userptr/is_written", is_written).lapidary_only(LOST),
+        Test::new("userptr/files_are_refused", files).lapidary_only(IGNORED),
+        Test::new("userptr/video_memory_alone_is_refused", placement),
+        Test::new("userptr/unmapped_while_it_is_written", unmapped)
+            .lapidary_only(LOST)
+            .needs_control(),
+        Test::new("userptr/other_pages_at_the_same_address", replaced).lapidary_only(LOST),
+        Test::new("userptr/moved_away", moved).lapidary_only(IGNORED),
+        Test::new("userptr/fork", forked).lapidary_only(LOST),
+        Test::new("userptr/exit_while_it_is_written", exits)
+            .lapidary_only(LOST)
+            .needs_control(),
+        Test::new("userptr/many", many).lapidary_only(LOST),
+    ]
+}
+
+/// Anonymous memory of this process, unmapped when dropped.
+struct Memory {
+    address: *mut c_void,
+    bytes: usize,
+}
+
+impl Memory {
+    fn new(bytes: u64) -> Result<Memory> {
+        Memory::at(std::ptr::null_mut(), bytes, MapFlags::PRIVATE)
+    }
+
+    fn at(address: *mut c_void, bytes: u64, flags: MapFlags) -> Result<Memory> {
+        let bytes = bytes as usize;
+        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, at a place of the kernel's choice or where the caller has none any more.
+        let address = unsafe { mmap_anonymous(address, bytes, prot, flags)? };
+        Ok(Memory { address, bytes })
+    }
+
+    fn read(&self) -> Vec<u32> {
+        let first = self.address.cast::<u32>();
+        // SAFETY: inside the mapping.
+        (0..self.bytes / 4)
+            .map(|i| unsafe { first.add(i).read_volatile() })
+            .collect()
+    }
+
+    fn write(&self, words: &[u32]) {
+        for (i, &word) in words.iter().enumerate().take(self.bytes / 4) {
+            // SAFETY: inside the mapping.
+            unsafe { self.address.cast::<u32>().add(i).write_volatile(word) };
+        }
+    }
+
+    fn object(&self, device: &Rc<Device>, flags: u32) -> Result<Bo, Errno> {
+        let handle = userptr(device, self.address as u64, self.bytes as u64, flags)?;
+        Ok(Bo::adopt(
+            device.clone(),
+            handle,
+            self.bytes as u64,
+            Domain::Gtt,
+        ))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and no reference into it exists.
+        let _ = unsafe { munmap(self.address, self.bytes) };
+    }
+}
+
+fn userptr(device: &Device, addr: u64, size: u64, flags: u32) -> Result<u32, Errno> {
+    let mut argument = abi::GemUserptr {
+        addr,
+        size,
+        flags,
+        handle: 0,
+    };
+    device.ioctl(abi::RADEON_GEM_USERPTR, &mut argument)?;
+    Ok(argument.handle)
+}
+
+fn pattern(seed: u32) -> Vec<u32> {
+    (0..(SIZE / 4) as u32)
+        .map(|i| (i ^ seed).wrapping_mul(0x9e37_79b9))
+        .collect()
+}
+
+fn plain(colour: u32) -> Vec<u32> {
+    vec![colour; (SIZE / 4) as usize]
+}
+
+const ALL: Rect = Rect {
+    x: 0,
+    y: 0,
+    w: WIDTH,
+    h: ROWS as i32,
+};
+
+fn fill(bo: &Bo, colour: u32) -> Stream {
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(&mut stream, Surface::new(bo, PITCH), colour, ALL);
+    stream
+}
+
+fn copy(from: &Bo, to: &Bo) -> Stream {
+    let mut stream = Stream::new();
+    let (from, to) = (Surface::new(from, PITCH), Surface::new(to, PITCH));
+    draw2d::copy_by_registers(&mut stream, from, to, (0, 0), ALL);
+    stream
+}
+
+fn what_is_refused(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(4 * PAGE)?;
+    let address = memory.address as u64;
+    // What Mesa asks to find out whether there is such a call.
+    refused("all zero", userptr(&device, 0, 0, 0), Errno::ACCESS)?;
+    for flags in [0, ANONONLY, REGISTER, VALIDATE, VALIDATE | REGISTER] {
+        refused(
+            "written unwatched",
+            userptr(&device, address, PAGE, flags),
+            Errno::ACCESS,
+        )?;
+    }
+    for flags in [READONLY, READONLY | WRITABLE, WRITABLE | 16, 1 << 31] {
+        refused(
+            "flags",
+            userptr(&device, address, PAGE, flags),
+            Errno::INVAL,
+        )?;
+    }
+    refused(
+        "odd address",
+        userptr(&device, address + 4, PAGE, WRITABLE),
+        Errno::INVAL,
+    )?;
+    refused(
+        "odd size",
+        userptr(&device, address, PAGE + 4, WRITABLE),
+        Errno::INVAL,
+    )?;
+    let window = device.gem_info()?.gart_size;
+    refused(
+        "more than the window",
+        userptr(&device, address, window + PAGE, WRITABLE),
+        Errno::NOMEM,
+    )
+}
+
+fn not_shared(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    refused("GEM_MMAP", device.mmap_offset(bo.handle()), Errno::PERM)?;
+    refused("export", device.export(bo.handle()).map(drop), Errno::PERM)?;
+    let mut argument = abi::GemOp {
+        handle: bo.handle(),
+        op: 0,
+        value: 0,
+    };
+    refused(
+        "GEM_OP",
+        device.ioctl(abi::RADEON_GEM_OP, &mut argument),
+        Errno::PERM,
+    )?;
+    bo.wait()?;
+    device.busy(bo.handle()).0.context("idle")
+}
+
+fn is_read(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    memory.write(&pattern(1));
+    for flags in [WRITABLE, WRITABLE | VALIDATE] {
+        let bo = memory.object(&device, flags)?;
+        for domain in Domain::ALL {
+            let ours = surface(&device, ROWS, domain)?;
+            device.submit(&copy(&bo, &ours))?;
+            ensure!(ours.read()? == pattern(1), "{domain:?}, flags {flags}");
+        }
+    }
+    Ok(())
+}
+
+fn is_written(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    // Its pages come into being by this.
+    let bo = memory.object(&device, WRITABLE)?;
+    for colour in 1..5 {
+        device.submit(&fill(&bo, colour))?;
+        bo.wait()?;
+        ensure!(memory.read() == plain(colour), "a fill");
+        let ours = surface(&device, ROWS, Domain::Vram)?;
+        ours.write(&pattern(colour))?;
+        device.submit(&copy(&ours, &bo))?;
+        bo.wait()?;
+        ensure!(memory.read() == pattern(colour), "a copy");
+    }
+    ensure!(device.busy(bo.handle()).1 == abi::DOMAIN_GTT, "where it is");
+    // Inside of larger memory, the rest stays.
+    let large = Memory::new(SIZE + 2 * PAGE)?;
+    let inner = userptr(
+        &device,
+        large.address as u64 + PAGE,
+        SIZE,
+        WRITABLE | VALIDATE,
+    )?;
+    let inner = Bo::adopt(device.clone(), inner, SIZE, Domain::Gtt);
+    device.submit(&fill(&inner, 9))?;
+    inner.wait()?;
+    let (seen, page) = (large.read(), PAGE as usize / 4);
+    ensure!(seen[page..seen.len() - page] == plain(9), "inside");
+    ensure!(
+        seen[..page]
+            .iter()
+            .chain(&seen[seen.len() - page..])
+            .all(|&w| w == 0),
+        "around"
+    );
+    Ok(())
+}
+
+fn files(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let file = MemoryFile::new(SIZE)?;
+    let view = file.map()?;
+    let address = view.address() as u64;
+    refused(
+        "a file's",
+        userptr(&device, address, SIZE, WRITABLE | VALIDATE),
+        Errno::PERM,
+    )?;
+    let bo = Bo::adopt(
+        device.clone(),
+        userptr(&device, address, SIZE, WRITABLE)?,
+        SIZE,
+        Domain::Gtt,
+    );
+    refused(
+        "a file's, when it is used",
+        device.submit(&fill(&bo, 1)),
+        Errno::PERM,
+    )?;
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    drop(memory);
+    refused("none", device.submit(&fill(&bo, 1)), Errno::FAULT)?;
+    engine_works(&device)
+}
+
+fn placement(context: &mut Context) -> Result<()> {
+    use lapidary_guest::submit::{Chunk, Envelope};
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    let stream = fill(&bo, 1);
+    let mut relocations = stream.relocations().to_vec();
+    for entry in &mut relocations {
+        (entry.read_domains, entry.write_domain) = (0, abi::DOMAIN_VRAM);
+    }
+    let answer = Envelope::new()
+        .with(Chunk::relocations(&relocations))
+        .with(Chunk::commands(stream.words()))
+        .submit(&device);
+    refused("VRAM alone", answer, Errno::INVAL)
+}
+
+/// The memory goes while a job writes it: it goes when the job is done.
+fn unmapped(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for _ in 0..5 {
+        let memory = Memory::new(SIZE)?;
+        let bo = memory.object(&device, WRITABLE)?;
+        context.control()?.fault("late-fence", 1)?;
+        device.submit(&fill(&bo, 7))?;
+        drop(memory);
+        ensure!(!bo.is_busy()?, "unmapped before the job had ended");
+        refused("afterwards", device.submit(&fill(&bo, 8)), Errno::FAULT)?;
+    }
+    engine_works(&device)
+}
+
+fn replaced(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let mut memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    for colour in 0..20 {
+        device.submit(&fill(&bo, colour))?;
+        // In the place of the old one, which goes.
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+        let fresh = Memory::at(memory.address, SIZE, flags)?;
+        std::mem::forget(std::mem::replace(&mut memory, fresh));
+        ensure!(memory.read() == plain(0), "the old job wrote new memory");
+        device.submit(&fill(&bo, !colour))?;
+        bo.wait()?;
+        ensure!(
+            memory.read() == plain(!colour),
+            "the new job wrote old memory"
+        );
+    }
+    Ok(())
+}
+
+fn moved(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    device.submit(&fill(&bo, 3))?;
+    let elsewhere = Memory::new(SIZE)?;
+    let flags = MremapFlags::MAYMOVE;
+    // SAFETY: both are mappings of ours; the second is replaced.
+    let address = unsafe {
+        rustix::mm::mremap_fixed(
+            memory.address,
+            memory.bytes,
+            memory.bytes,
+            flags,
+            elsewhere.address,
+        )
+    };
+    ensure!(address? == elsewhere.address, "mremap");
+    std::mem::forget(memory);
+    ensure!(
+        elsewhere.read() == plain(3),
+        "what was written before it moved"
+    );
+    refused("where it was", device.submit(&fill(&bo, 4)), Errno::FAULT)?;
+    ensure!(elsewhere.read() == plain(3), "written where it went");
+    Ok(())
+}
+
+/// After a fork the object still is the parent's memory, and only the parent may use it.
+fn forked(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    device.submit(&fill(&bo, 1))?;
+    let end = child::run(Duration::from_secs(10), || {
+        ensure!(memory.read() == plain(1), "the child's copy");
+        refused("in the child", device.submit(&fill(&bo, 2)), Errno::PERM)?;
+        memory.write(&plain(5));
+        Ok(0)
+    })?;
+    ensure!(end == End::Exit(0), "the child: {end:?}");
+    device.submit(&fill(&bo, 3))?;
+    bo.wait()?;
+    ensure!(memory.read() == plain(3), "the parent's memory");
+    Ok(())
+}
+
+fn exits(context: &mut Context) -> Result<()> {
+    for _ in 0..5 {
+        context.control()?.fault("late-fence", 1)?;
+        let end = child::run(Duration::from_secs(10), || {
+            let device = Device::open()?;
+            let memory = Memory::new(SIZE)?;
+            let bo = memory.object(&device, WRITABLE)?;
+            device.submit(&fill(&bo, 1))?;
+            std::mem::forget((memory, bo));
+            Ok(0)
+        })?;
+        ensure!(end == End::Exit(0), "{end:?}");
+    }
+    engine_works(&context.device()?)
+}
+
+fn many(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let all = (0..64)
+        .map(|_| {
+            let memory = Memory::new(SIZE)?;
+            let bo = memory.object(&device, WRITABLE)?;
+            Ok((memory, bo))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    for round in 0..3 {
+        for (i, (_, bo)) in all.iter().enumerate() {
+            device.submit(&fill(bo, round << 8 | i as u32))?;
+        }
+        for (i, (memory, bo)) in all.iter().enumerate() {
+            bo.wait()?;
+            ensure!(
+                memory.read() == plain(round << 8 | i as u32),
+                "round {round}, {i}"
+            );
+        }
+    }
+    Ok(())
+}
