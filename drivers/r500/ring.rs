@@ -234,7 +234,10 @@ impl<'a> Ring<'a> {
         let mut write = self.write.lock();
         write.at = 0;
         for index in [READ_POINTER, SCRATCH + TEST as usize] {
-            let clear = || Ok::<(), Error>(io_write!(self.reports, [try: index], 0));
+            let clear = || {
+                io_write!(self.reports, [try: index], 0);
+                Ok::<(), Error>(())
+            };
             // Both are constants inside the page.
             let _ = clear();
         }

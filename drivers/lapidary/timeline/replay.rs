@@ -65,7 +65,7 @@ impl<K: Kind> Timeline<K> {
             let mut state = self.state.lock();
             let index = slot(state.signalled + 1);
             let first = state.records.get(index).and_then(Option::as_ref);
-            if !first.is_some_and(|record| record.verdict.is_err()) {
+            if first.is_none_or(|record| record.verdict.is_ok()) {
                 break;
             }
             let record = Self::next(&mut state, self.now(), 1);
