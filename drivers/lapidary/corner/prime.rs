@@ -169,8 +169,8 @@ impl Import {
             bindings::dma_buf_detach(buffer, attach)
         });
         // SAFETY: The attachment is alive, the reservation is not ours.
-        let table =
-            from_err_ptr(unsafe { bindings::dma_buf_map_attachment_unlocked(*attach, BOTH_WAYS) })?;
+        let table = unsafe { bindings::dma_buf_map_attachment_unlocked(*attach, BOTH_WAYS) };
+        let table = from_err_ptr(table)?;
         let table = ScopeGuard::new_with_data(table, |table| {
             // SAFETY: The mapping just made.
             unsafe { bindings::dma_buf_unmap_attachment_unlocked(*attach, table, BOTH_WAYS) }

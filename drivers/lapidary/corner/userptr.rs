@@ -70,6 +70,9 @@ impl Gate {
     }
 }
 
+/// The last fence of each timeline, by its context.
+type Fences = [Option<(u64, ARef<Fence>)>; TIMELINES];
+
 /// A watched range of the addresses of a process.
 #[pin_data(PinnedDrop)]
 pub struct UserMemory {
@@ -78,9 +81,9 @@ pub struct UserMemory {
     gate: Arc<Gate>,
     start: usize,
     pages: usize,
-    /// Fences to be waited for: the last of each timeline, by its context.
+    /// To be waited for.
     #[pin]
-    fences: SpinLock<[Option<(u64, ARef<Fence>)>; TIMELINES]>,
+    fences: SpinLock<Fences>,
     /// The range is watched.
     #[pin]
     watched: Mutex<bool>,

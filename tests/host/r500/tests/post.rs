@@ -28,6 +28,7 @@ impl Model {
         let mut chip = entry.build(Options {
             vram: VRAM,
             window: VRAM,
+            trapped: false,
             state,
         });
         chip.reset(&mut machine);
