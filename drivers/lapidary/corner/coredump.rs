@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn half_a_text_is_no_dump() -> Result {
-        let machine = Machine::named(c"lapidary-kunit-coredump")?;
+        let machine = Machine::new()?;
         assert!(Text::new().publish(machine.dev()) == Err(ENOMEM));
         let mut text = Text::new();
         write!(text, "half").map_err(|_| ENOMEM)?;

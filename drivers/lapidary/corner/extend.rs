@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn devices_get_one_table_that_has_more() -> Result {
-        let (first, second) = (Machine::named(c"first")?, Machine::named(c"second")?);
+        let (first, second) = (Machine::new()?, Machine::new()?);
         let before = table(&first);
         assert!(core::ptr::eq(before, table(&second)));
         assert!(before.show_fdinfo.is_none());

@@ -11,6 +11,7 @@ use kernel::{
     },
     faux, new_mutex,
     prelude::*,
+    str::CString,
     sync::{
         aref::ARef,
         atomic::{
@@ -209,13 +210,14 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Makes a device whose DMA reaches all memory.
+    ///
+    /// Each has a name of its own: an exported buffer keeps the one of an earlier test until the process that loads the
+    /// module returns to user space.
     pub(crate) fn new() -> Result<Self> {
-        Self::named(c"lapidary-kunit")
-    }
-
-    /// The same, for a second device at a time.
-    pub(crate) fn named(name: &CStr) -> Result<Self> {
-        let faux = faux::Registration::new(name, None)?;
+        static COUNT: Atomic<u32> = Atomic::new(0);
+        let number = COUNT.fetch_add(1, Relaxed);
+        let name = CString::try_from_fmt(fmt!("lapidary-kunit-{number}"))?;
+        let faux = faux::Registration::new(&name, None)?;
         let parent: &faux::Device<device::Bound> = faux.as_ref();
         let dev: &device::Device<device::Bound> = parent.as_ref();
         let raw = core::ptr::from_ref(dev)

@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn one_device_at_a_time() -> Result {
         let machine = Machine::new()?;
-        let other = Machine::named(c"lapidary-kunit-2")?;
+        let other = Machine::new()?;
         let object = machine.object(PAGE_SIZE)?;
         let mut pages = Pages::get(&*object)?;
         pages.map(machine.dev())?;

@@ -488,7 +488,7 @@ mod tests {
 
     #[test]
     fn one_device_imports_what_another_exports() -> Result {
-        let (owner, guest) = (Machine::new()?, Machine::named(c"lapidary-kunit-2")?);
+        let (owner, guest) = (Machine::new()?, Machine::new()?);
         let object = owner.object(3 * PAGE_SIZE)?;
         let buffer = Buffer::of(&object)?;
         assert_eq!(object.pins.load(Relaxed), 0);
