@@ -162,6 +162,21 @@ pub(super) fn op<F: RadeonFamily>(
     Ok(())
 }
 
+/// GEM_VA: clients have no address spaces of their own on these chips. Looks at nothing else.
+///
+/// # Errors
+///
+/// `ENOTTY`, with the result in the operation.
+pub(super) fn va<F: RadeonFamily>(
+    _dev: &Device<F>,
+    _running: &Running<'_, F>,
+    arg: &mut uapi::GemVa,
+    _file: &ClientFile<F>,
+) -> Result {
+    arg.operation = uapi::va::RESULT_ERROR;
+    Err(ENOTTY)
+}
+
 /// GEM_USERPTR: an object that is memory of the calling process. The GPU may write it, so that it must be watched, and
 /// not of a file.
 ///

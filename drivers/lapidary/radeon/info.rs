@@ -138,6 +138,11 @@ fn answer<F: RadeonFamily>(
         info::NUM_GB_PIPES => facts.pixel_pipes,
         info::NUM_Z_PIPES => facts.z_pipes,
         info::ACCEL_WORKING | info::ACCEL_WORKING2 => working(),
+        // No display, no register that clients may read; but they are asked about one.
+        info::CRTC_FROM_ID | info::READ_REG => {
+            question()?;
+            return Err(EINVAL);
+        }
         info::WANT_HYPERZ => want(dev, file, Resource::HyperZ, question()?)?,
         info::WANT_CMASK => want(dev, file, Resource::Cmask, question()?)?,
         info::CLOCK_CRYSTAL_FREQ => facts.crystal_khz,

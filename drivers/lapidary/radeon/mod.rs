@@ -135,6 +135,7 @@ command!(GemWaitIdle = GEM_WAIT_IDLE(In uapi::GemWaitIdle) => wait::idle);
 command!(GemBusy = GEM_BUSY(InOut uapi::GemBusy) => wait::busy);
 command!(GemSetTiling = GEM_SET_TILING(InOut uapi::GemTiling) => gem::set_tiling);
 command!(GemGetTiling = GEM_GET_TILING(InOut uapi::GemTiling) => gem::get_tiling);
+command!(GemVa = GEM_VA(InOut uapi::GemVa) => gem::va);
 command!(GemOp = GEM_OP(InOut uapi::GemOp) => gem::op);
 command!(GemUserptr = GEM_USERPTR(InOut uapi::GemUserptr) => gem::userptr);
 command!(CsCommand = CS(InOut uapi::Cs) => cs::submit);
@@ -155,6 +156,7 @@ impl<F: RadeonFamily> Commands<F> {
         .with::<GemBusy<F>>()
         .with::<GemSetTiling<F>>()
         .with::<GemGetTiling<F>>()
+        .with::<GemVa<F>>()
         .with::<GemOp<F>>()
         .with::<GemUserptr<F>>()
         .with::<CsCommand<F>>()

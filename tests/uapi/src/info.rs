@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("info/answers_are_as_long_as_documented", lengths),
         Test::new("info/unknown_requests", unknown),
         Test::new("info/bad_pointers", bad_pointers),
+        Test::new("info/unknown_crtcs", crtcs),
         Test::new("info/rings", rings),
         Test::new("info/clocks", clocks),
         Test::new("info/one_owner_of_hyperz_and_cmask", owners),
@@ -100,6 +101,16 @@ fn working(context: &mut Context) -> Result<()> {
     support::engine_works(&device)
 }
 
+/// There is no CRTC with such a number.
+fn crtcs(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for id in [0, 0x7fff_ffff, u32::MAX] {
+        let answer = device.info_with(find("CRTC_FROM_ID"), id);
+        refused(&format!("CRTC {id:#x}"), answer, Errno::INVAL)?;
+    }
+    Ok(())
+}
+
 fn find(name: &str) -> abi::InfoRequest {
     info_request(name)
 }
@@ -171,7 +182,14 @@ fn bad_pointers(context: &mut Context) -> Result<()> {
         0x8000_0000_0000_0000,
         u64::MAX,
     ] {
-        for name in ["DEVICE_ID", "WANT_HYPERZ", "VRAM_USAGE", "RING_WORKING"] {
+        for name in [
+            "DEVICE_ID",
+            "WANT_HYPERZ",
+            "VRAM_USAGE",
+            "RING_WORKING",
+            "CRTC_FROM_ID",
+            "READ_REG",
+        ] {
             let mut argument = abi::Info {
                 request: find(name).id,
                 pad: 0,

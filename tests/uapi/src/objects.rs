@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("objects/waiting_is_for_this_object_only", this_object_only),
         Test::new("objects/tiling", tiling),
         Test::new("objects/not_implemented_is_refused", not_implemented),
+        Test::new("objects/no_address_spaces", no_address_spaces),
     ]
 }
 
@@ -207,18 +208,48 @@ fn not_implemented(context: &mut Context) -> Result<()> {
         device.ioctl(abi::RADEON_GEM_PWRITE, &mut bytes),
         Errno::INVAL,
     )?;
+    Ok(())
+}
+
+/// Nothing else is looked at where clients have no address spaces, and the result says so too.
+fn no_address_spaces(context: &mut Context) -> Result<()> {
+    const FAILED: u32 = 1;
+    let device = context.device()?;
     let bo = device.create(PAGE, Domain::Gtt)?;
-    let mut argument = abi::GemVa {
+    let good = abi::GemVa {
         handle: bo.handle(),
         operation: 1,
         flags: 6,
         offset: 1 << 24,
         vm_id: 0,
     };
-    let answer = device.ioctl(abi::RADEON_GEM_VA, &mut argument);
-    ensure!(
-        matches!(answer, Err(Errno::NOTTY | Errno::INVAL)),
-        "GEM_VA without address spaces: {answer:?}"
-    );
+    for mut argument in [
+        good,
+        abi::GemVa {
+            operation: 2,
+            ..good
+        },
+        abi::GemVa {
+            operation: 77,
+            ..good
+        },
+        abi::GemVa { vm_id: 1, ..good },
+        abi::GemVa { offset: 0, ..good },
+        abi::GemVa { flags: 1, ..good },
+        abi::GemVa {
+            handle: 0x7777,
+            ..good
+        },
+    ] {
+        let before = argument;
+        let answer = device.ioctl(abi::RADEON_GEM_VA, &mut argument);
+        refused(&format!("{before:?}"), answer, Errno::NOTTY)?;
+        let operation = argument.operation;
+        ensure!(operation == FAILED, "{before:?}: result {operation}");
+        ensure!(
+            argument.handle == before.handle && argument.offset == before.offset,
+            "{before:?} became {argument:?}"
+        );
+    }
     Ok(())
 }
