@@ -81,6 +81,11 @@ pub fn rehearse(kind: Kind, depth: Depth) -> Result<()> {
     result
 }
 
+/// Whether more than one CPU runs. Under emulation the others do not always come back from sleep in RAM.
+pub fn has_many_cpus() -> bool {
+    fs::read_to_string("/sys/devices/system/cpu/online").is_ok_and(|cpus| cpus.trim() != "0")
+}
+
 /// Sleeps in RAM until the clock's alarm. That is set before the machine goes to sleep, which must not take longer.
 pub fn sleep_in_memory() -> Result<()> {
     let _aside = Aside::put()?;

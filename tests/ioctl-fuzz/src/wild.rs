@@ -9,6 +9,8 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
 /// Dwords that arguments may point at.
 const TARGET: usize = 1024;
+/// The most synchronisation objects that a call names.
+const MOST_SYNCOBJS: u32 = 1 << 16;
 /// The largest argument.
 const BYTES: usize = 256;
 
@@ -109,6 +111,12 @@ impl Wild {
         }
         if makes_descriptor {
             argument[2] = u32::MAX;
+        }
+        // The core allocates an array as long as these say, and warns when no array can be that long.
+        match nr {
+            0xc4 | 0xc5 => argument[2] %= MOST_SYNCOBJS,
+            0xcb | 0xcd => argument[4] %= MOST_SYNCOBJS,
+            _ => {}
         }
         let request = abi::request(direction, nr, size);
         // SAFETY: the argument is larger than any size that the number can say; addresses in it are those of
