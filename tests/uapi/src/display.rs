@@ -92,12 +92,17 @@ fn picture_survives(context: &mut Context) -> Result<()> {
         "the picture is all of one colour: damage could not be seen"
     );
     let device = context.device()?;
-    // Large objects first, then ever smaller ones into what is left.
+    // Large objects first, then ever smaller ones into what is left. When nothing is left others make room; that ends
+    // when all together are a little more than video memory.
     let mut objects: Vec<Bo> = Vec::new();
-    let mut size = 16 << 20;
-    while size >= 1 << 16 {
+    let (mut size, mut made) = (16 << 20, 0);
+    let most = device.gem_info()?.vram_size + (32 << 20);
+    while size >= 1 << 16 && made < most {
         match device.create(size, Domain::Vram) {
-            Ok(bo) if device.busy(bo.handle()).1 == Domain::Vram.bits() => objects.push(bo),
+            Ok(bo) if device.busy(bo.handle()).1 == Domain::Vram.bits() => {
+                made += bo.size();
+                objects.push(bo);
+            }
             // Elsewhere, or not at all: video memory is full for this size.
             _ => size /= 4,
         }
