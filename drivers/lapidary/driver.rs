@@ -52,6 +52,7 @@ use crate::{
             Region,
             Share, //
         },
+        lent::Hardware,
         pm::Sleeper,
         roster::Roster,
         shrinker::Shrinker,
@@ -63,7 +64,6 @@ use crate::{
     family::{
         Family,
         Gpu,
-        Space,
         Uapi, //
     },
     interrupt::Handler,
@@ -72,8 +72,8 @@ use crate::{
         Bo,
         Domain,
         ForeignLease,
-        GttLease,
         Memory,
+        MemoryLease,
         Object, //
     },
     recovery::Herald,
@@ -218,8 +218,8 @@ impl<F: Family> Accounts for Driver<F> {
 #[pin_data]
 pub struct Bound<'a, F: Family> {
     _registration: drm::Registration<'a, Driver<F>>,
-    /// DMA mappings of objects. Borrows from `running`.
-    _lease: GttLease<'a>,
+    /// DMA mappings of objects, and surface registers. Borrows from `running`.
+    _lease: MemoryLease<'a>,
     /// Mappings of other drivers' memory.
     _foreign: ForeignLease,
     /// Borrows from `vectors`.
@@ -290,11 +290,16 @@ impl<F: Family> pci::Driver for Pci<F> {
                 },
                 _: { running.self_test()? },
                 _lease: {
-                    // SAFETY: The running GPU, and the page table with it, is dropped after the lease.
-                    let space: &'bound dyn Space =
-                        unsafe { &*core::ptr::from_ref(running.gpu().space()) };
+                    // SAFETY: The running GPU is dropped after the lease.
+                    let gpu: &'bound F::Gpu<'bound> =
+                        unsafe { &*core::ptr::from_ref(running.gpu()) };
+                    let hardware = Hardware {
+                        dev: pdev.as_ref(),
+                        space: gpu.space(),
+                        surfaces: gpu.surfaces(),
+                    };
                     // SAFETY: The lease is dropped with the driver data.
-                    unsafe { memory.lend(pdev.as_ref(), space)? }
+                    unsafe { memory.lend(hardware)? }
                 },
                 _foreign: memory.lend_foreign(),
                 // SAFETY: The registration is dropped with the driver data.

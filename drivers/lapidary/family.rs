@@ -126,6 +126,11 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// The page table that serves [`Layout::gtt`].
     fn space(&self) -> &Self::Space;
 
+    /// How the CPU sees tiled objects.
+    ///
+    /// All of them show nothing after [`Gpu::resume`]; [`Gpu::reset`] leaves them as they are.
+    fn surfaces(&self) -> &dyn Surfaces;
+
     /// What proves that a client's stream is harmless.
     fn isolation(&self) -> &Self::Isolation;
 
@@ -290,6 +295,32 @@ pub trait Slot {
 
     /// Publishes everything written: barriers and exactly one MMIO write.
     fn kick(self);
+}
+
+/// Part of VRAM that the CPU is to see as lines.
+#[derive(Clone, Debug)]
+pub struct Surface {
+    /// Bytes from the start of VRAM, whole pages.
+    pub range: Range<u64>,
+    /// Tiling flags that user space has stored with the object: anything.
+    pub flags: u32,
+    /// Bytes from line to line, user space says: anything.
+    pub pitch: u32,
+}
+
+/// Registers through which the CPU sees tiled VRAM as lines.
+///
+/// The generic memory code owns which of them are taken. Nothing here takes memory or sleeps.
+pub trait Surfaces: Send + Sync {
+    /// The registers that can be used, as a set; at most eight. Stays the same.
+    fn usable(&self) -> u32;
+
+    /// Whether a register makes a difference to `surface`: its flags ask for something that the chip can do.
+    fn reorders(&self, surface: &Surface) -> bool;
+
+    /// Has register `index` show `surface`, which [`Surfaces::reorders`], or nothing. The CPU's accesses that come
+    /// later see it so.
+    fn set(&self, index: u32, surface: Option<&Surface>);
 }
 
 /// An indirect buffer.

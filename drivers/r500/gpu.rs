@@ -66,7 +66,8 @@ use crate::{
         self,
         Ring, //
     },
-    selftest, //
+    selftest,
+    surface::Surfaces, //
 };
 
 /// A running chip.
@@ -90,6 +91,7 @@ pub(crate) struct Gpu<'a> {
     pub(crate) ring: Ring<'a>,
     #[pin]
     pub(crate) gart: Gart<'a>,
+    surfaces: Surfaces<'a>,
     #[pin]
     pub(crate) picture: Picture<'a>,
     /// Where memory was when the card was found, and stays.
@@ -166,6 +168,7 @@ pub(crate) fn bring_up<'a, 'm>(
             location: mc::location(chip, window),
             bar_size: pdev.resource_len(VRAM_BAR)?,
             _: { mc::arrange(dev, chip, window, &layout, *bar_size) },
+            surfaces: Surfaces::new(window),
             pipes: pipes::set_up(chip, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
             bios,
@@ -225,6 +228,10 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
 
     fn space(&self) -> &Self::Space {
         &self.gart
+    }
+
+    fn surfaces(&self) -> &dyn family::Surfaces {
+        &self.surfaces
     }
 
     fn isolation(&self) -> &Self::Isolation {

@@ -19,6 +19,7 @@
 //!   this works;
 //! - [`irq`]: interrupts, while somebody waits for one;
 //! - [`sleep`]: losing all this and doing it again; [`picture`]: what the firmware shows meanwhile;
+//! - [`surface`]: tiled memory as the CPU sees it;
 //! - [`isolation`]: what keeps the commands of user space within its objects;
 //! - [`regs`]: access to registers;
 //! - [`portable`]: code without kernel types, shared with the host tests.
@@ -74,6 +75,7 @@ mod ring;
 mod selftest;
 mod sleep;
 mod state;
+mod surface;
 
 /// Reference clock of the cards' PLLs in kHz if the video BIOS does not say; nearly all say this.
 const CRYSTAL_KHZ: u32 = 27_000;

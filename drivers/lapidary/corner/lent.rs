@@ -23,7 +23,10 @@ use kernel::{
 };
 
 use crate::{
-    family::Space,
+    family::{
+        Space,
+        Surfaces, //
+    },
     lock::shared_mutex, //
 };
 
@@ -34,6 +37,8 @@ pub struct Hardware<'a> {
     pub dev: &'a device::Device<device::Bound>,
     /// Its page table.
     pub space: &'a dyn Space,
+    /// How the CPU sees tiled objects.
+    pub surfaces: &'a dyn Surfaces,
 }
 
 /// State that uses the hardware while there is some.
@@ -58,7 +63,7 @@ pub struct Lent<T: Tenant> {
     inner: Mutex<Inner<T>>,
 }
 
-// SAFETY: A device and a `Space` are `Sync`, references to them can be sent; the tenant is `Send`.
+// SAFETY: A device, a `Space` and `Surfaces` are `Sync`, references to them can be sent; the tenant is `Send`.
 unsafe impl<T: Tenant> Send for Inner<T> {}
 
 impl<T: Tenant> Lent<T> {
@@ -142,11 +147,26 @@ impl<T: Tenant> Drop for Lease<'_, T> {
 #[kunit_tests(lapidary_lent)]
 mod tests {
     use super::*;
-    use crate::corner::gem_kunit::Machine;
+    use crate::{
+        corner::gem_kunit::Machine,
+        family::Surface, //
+    };
     use kernel::dma::DmaAddress;
 
     /// A page table that nobody reads.
     struct Nothing;
+
+    impl Surfaces for Nothing {
+        fn usable(&self) -> u32 {
+            0
+        }
+
+        fn reorders(&self, _surface: &Surface) -> bool {
+            false
+        }
+
+        fn set(&self, _index: u32, _surface: Option<&Surface>) {}
+    }
 
     impl Space for Nothing {
         fn map(&self, _first: usize, _addr: DmaAddress, _pages: usize) -> Result {
@@ -176,8 +196,15 @@ mod tests {
 
     fn lend<'a>(lent: &Arc<Lent<Guest>>, machine: &'a Machine) -> Result<Lease<'a, Guest>> {
         let (dev, space) = (machine.dev(), &Nothing);
+        let surfaces = &Nothing;
         // SAFETY: All tests drop the lease.
-        unsafe { lent.lend(Hardware { dev, space }) }
+        unsafe {
+            lent.lend(Hardware {
+                dev,
+                space,
+                surfaces,
+            })
+        }
     }
 
     #[test]

@@ -543,9 +543,15 @@ pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
 #[kunit_tests(lapidary_gtt)]
 mod tests {
     use super::*;
-    use crate::corner::{
-        gem_kunit::Machine,
-        lent::Lease, //
+    use crate::{
+        corner::{
+            gem_kunit::Machine,
+            lent::Lease, //
+        },
+        family::{
+            Surface,
+            Surfaces, //
+        },
     };
     const START: GpuAddr = 0x8000_0000;
     const PAGE: u64 = PAGE_SIZE as u64;
@@ -581,6 +587,18 @@ mod tests {
         fn flushed(&self) -> bool {
             self.dirty.load(Relaxed) == 0
         }
+    }
+
+    impl Surfaces for Table {
+        fn usable(&self) -> u32 {
+            0
+        }
+
+        fn reorders(&self, _surface: &Surface) -> bool {
+            false
+        }
+
+        fn set(&self, _index: u32, _surface: Option<&Surface>) {}
     }
 
     impl Space for Table {
@@ -627,7 +645,13 @@ mod tests {
     ) -> Result<Lease<'a, Gtt>> {
         let dev = machine.dev();
         // SAFETY: All tests drop the lease.
-        unsafe { window.lend(Hardware { dev, space }) }
+        unsafe {
+            window.lend(Hardware {
+                dev,
+                space,
+                surfaces: space,
+            })
+        }
     }
 
     fn usage(window: &Lent<Gtt>) -> u64 {

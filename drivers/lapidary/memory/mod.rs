@@ -15,6 +15,8 @@
 //! the CPU touches what it cannot see, when the machine goes to sleep ([`pressure`]). The rules are portable code,
 //! [`crate::portable::placement`]; [`object`] is the object itself.
 //!
+//! The CPU sees tiled objects in VRAM as lines if they ask for it ([`surfaces`]).
+//!
 //! Some objects stand for memory of other drivers ([`foreign`], [`source`]); they lie in system pages for good. So do
 //! objects that other drivers use, while they do.
 //!
@@ -27,7 +29,7 @@
 //! # Locks
 //!
 //! From outside to inside: an object's reservation; the list of all objects; its home; the GTT window; a
-//! [`gtt::Slot`]; the range managers.
+//! [`gtt::Slot`]; the range managers. The surface registers come directly behind the reservation.
 //!
 //! Freeing an object takes no reservation, but all of the others. Who reclaims memory may be the one who drops the
 //! last reference: therefore no memory is allocated under any of these locks but the reservation, and where memory is
@@ -36,7 +38,6 @@
 //! Who has locked objects (a submission) and needs others to make room only tries for those.
 
 use kernel::{
-    device,
     prelude::*,
     sync::{
         atomic::{
@@ -59,8 +60,7 @@ use crate::{
     },
     family::{
         GpuAddr,
-        Layout,
-        Space, //
+        Layout, //
     },
 };
 
@@ -70,6 +70,7 @@ pub mod moves;
 pub mod object;
 pub mod pressure;
 mod source;
+pub mod surfaces;
 pub mod vram;
 
 pub use object::{
@@ -90,7 +91,10 @@ pub use crate::portable::placement::{
 pub use foreign::ForeignLease;
 
 use foreign::Foreign;
+pub use surfaces::set_tiling;
+
 use gtt::Gtt;
+use surfaces::Registers;
 use vram::Vram;
 
 /// The memory of one GPU.
@@ -98,6 +102,7 @@ pub struct Memory {
     layout: Layout,
     vram: Vram,
     gtt: Arc<Lent<Gtt>>,
+    surfaces: Arc<Lent<Registers>>,
     foreign: Arc<Foreign>,
     gate: Arc<Gate>,
     /// Bytes in objects that live in system pages.
@@ -110,8 +115,11 @@ pub struct Memory {
     time: Atomic<u64>,
 }
 
-/// While this exists, objects in system pages can be placed in the GTT window.
-pub type GttLease<'bound> = Lease<'bound, Gtt>;
+/// While this exists, objects in system pages can be placed in the GTT window, and the CPU can see tiled objects as lines.
+pub struct MemoryLease<'bound> {
+    _gtt: Lease<'bound, Gtt>,
+    _surfaces: Lease<'bound, Registers>,
+}
 
 impl Memory {
     /// Makes the managers of the memory that `layout` describes, with the reserved ranges taken out.
@@ -122,6 +130,7 @@ impl Memory {
         let memory = Self {
             vram: Vram::new(layout)?,
             gtt: Lent::new(Gtt::new(layout)?)?,
+            surfaces: Lent::new(Registers::new())?,
             foreign: Foreign::new()?,
             gate: Gate::new()?,
             system: Atomic::new(0),
@@ -133,24 +142,26 @@ impl Memory {
         Ok(Arc::new(memory, GFP_KERNEL)?)
     }
 
-    /// Lends the page table of the GTT window, and the device for DMA mappings, until the lease is dropped.
+    /// Lends the page table of the GTT window, the device for DMA mappings, and the surface registers, until the lease
+    /// is dropped.
     ///
-    /// Dropping the lease clears the page table entries of all objects and ends their DMA mappings;
-    /// later placements in the window fail with `ENODEV`. To be dropped after the DRM device has been
-    /// unplugged and the GPU is quiet, before `space` goes.
+    /// Dropping the lease clears the page table entries of all objects, ends their DMA mappings and switches surfaces
+    /// off; later placements in the window fail with `ENODEV`. To be dropped after the DRM device has been
+    /// unplugged and the GPU is quiet, before the page table goes.
     ///
     /// Errors: `EBUSY` if there is a lease already.
     ///
     /// # Safety
     ///
     /// The lease is dropped, not leaked, before `'bound` ends.
-    pub unsafe fn lend<'bound>(
-        &self,
-        dev: &'bound device::Device<device::Bound>,
-        space: &'bound dyn Space,
-    ) -> Result<GttLease<'bound>> {
+    pub unsafe fn lend<'bound>(&self, hardware: Hardware<'bound>) -> Result<MemoryLease<'bound>> {
         // SAFETY: By the caller's promise.
-        unsafe { self.gtt.lend(Hardware { dev, space }) }
+        unsafe {
+            Ok(MemoryLease {
+                _gtt: self.gtt.lend(hardware)?,
+                _surfaces: self.surfaces.lend(hardware)?,
+            })
+        }
     }
 
     /// Lends the device for mappings of other drivers' memory, until the lease is dropped; see [`ForeignLease`].
@@ -196,6 +207,10 @@ impl Memory {
     /// Whether any object should be in VRAM and is not.
     fn any_astray(&self) -> bool {
         self.astray.load(Relaxed) != 0
+    }
+
+    fn surfaces(&self) -> &Lent<Registers> {
+        &self.surfaces
     }
 
     fn gtt(&self) -> &Lent<Gtt> {

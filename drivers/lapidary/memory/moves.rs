@@ -54,6 +54,7 @@ use crate::{
             Bo,
             Home, //
         },
+        surfaces, //
     },
     running::Running,
     submit::kernel_stream::KernelStream,
@@ -258,6 +259,8 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
         return Err(EBUSY);
     }
     mmap::zap(&**object);
+    // The memory as it is, not as lines.
+    surfaces::give_back(&***object);
     let slot = Slot::new(size, object.align())?;
     let window = wc::Window::at(running.pdev(), bus, usize::try_from(size)?)?;
     slot.read_device(&**object, &window)?;

@@ -75,6 +75,10 @@ use crate::{
         moves,
         pressure,
         source::Source,
+        surfaces::{
+            self,
+            Taken, //
+        },
         Memory, //
     },
     portable::placement::{
@@ -142,8 +146,10 @@ pub struct Object<F: Family> {
     cleared: SetOnce<ARef<Fence>>,
     /// The content may be looked at, for good: it is system pages, or clear VRAM.
     clean: Atomic<bool>,
-    /// Flags in the low half, pitch in the high half: kept for user space.
+    /// Flags in the low half, pitch in the high half. Changed under the reservation.
     tiling: Atomic<u64>,
+    /// How the CPU sees it while it is in VRAM.
+    surface: Taken,
     /// User space's number for [`Object::wanted`], kept for it.
     initial_domains: Atomic<u32>,
     _family: PhantomData<fn() -> F>,
@@ -194,6 +200,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             astray: Atomic::new(false),
             cleared: SetOnce::new(),
             tiling: Atomic::new(0),
+            surface: Taken::new(),
             initial_domains: Atomic::new(0),
             _family: PhantomData,
         })
@@ -386,6 +393,7 @@ impl<F: Family> Object<F> {
     /// The content is at `home` now; the old one comes back. The caller holds the reservation, and there are no CPU
     /// mappings and no jobs that use the old one.
     pub(super) fn settle(&self, home: Home) -> Home {
+        surfaces::give_back(self);
         self.vram.store(home.vram(), Relaxed);
         let arrives = matches!(home, Home::System(_));
         let old = replace(&mut *self.home.lock(), home);
@@ -514,10 +522,20 @@ impl<F: Family> Object<F> {
         (both as u32, (both >> 32) as u32)
     }
 
-    /// Stores tiling flags and pitch for whoever shares the object. Nothing here looks at them.
-    pub fn set_tiling(&self, flags: u32, pitch: u32) {
+    /// Stores what [`Object::tiling`] says; see [`surfaces::set_tiling`].
+    pub(super) fn store_tiling(&self, flags: u32, pitch: u32) {
         let both = u64::from(flags) | u64::from(pitch) << 32;
         self.tiling.store(both, Relaxed);
+    }
+
+    /// How the CPU sees it.
+    pub(super) fn surface(&self) -> &Taken {
+        &self.surface
+    }
+
+    /// The list that it is on, unless its memory is somebody else's.
+    pub(super) fn objects(&self) -> &Roster<Self> {
+        &self.objects
     }
 
     /// What user space has stored as the domains it wanted.
@@ -723,6 +741,8 @@ unsafe impl<F: Family> Backed for Object<F> {
     }
 
     fn release(object: &Bo<F>) {
+        // Before its range can be another's.
+        surfaces::give_back(object);
         if let At::System(slot) = object.at() {
             let memory = &object.memory;
             gtt::release(memory.gtt(), &slot, object);
@@ -749,6 +769,8 @@ unsafe impl<F: Family> Backed for Object<F> {
             let vram = object.memory.vram();
             let from = start + (first * PAGE_SIZE) as u64;
             if vram.bus_address(from).is_some() {
+                let offset = start - object.memory.layout().vram.start;
+                surfaces::show(object, offset..offset + size)?;
                 for addr in (from..start + size).step_by(PAGE_SIZE) {
                     // The next fault brings the rest, if the CPU does not see it.
                     let Some(bus) = vram.bus_address(addr) else {

@@ -104,19 +104,20 @@ pub(super) fn mmap<F: RadeonFamily>(
     Ok(())
 }
 
-/// GEM_SET_TILING: stores flags and pitch with the object, whatever they are.
+/// GEM_SET_TILING: stores flags and pitch with the object, whatever they are. With `SURFACE` among them they decide how
+/// CPU mappings show it while it is in VRAM.
 ///
 /// # Errors
 ///
-/// `ENOENT`.
+/// `ENOENT`, `ERESTARTSYS`.
 pub(super) fn set_tiling<F: RadeonFamily>(
     _dev: &Device<F>,
     _running: &Running<'_, F>,
     arg: &mut uapi::GemTiling,
     file: &ClientFile<F>,
 ) -> Result {
-    Bo::<F>::lookup_handle(file, arg.handle)?.set_tiling(arg.tiling_flags, arg.pitch);
-    Ok(())
+    let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    memory::set_tiling(object, arg.tiling_flags, arg.pitch)
 }
 
 /// GEM_GET_TILING: what SET_TILING has stored.

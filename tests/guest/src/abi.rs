@@ -603,6 +603,12 @@ pub const FLAG_NO_CPU_ACCESS: u32 = 0x10;
 pub const TILING_MACRO: u32 = 1;
 /// Tiling flag: micro tiles.
 pub const TILING_MICRO: u32 = 2;
+/// Tiling flag: the CPU sees the bytes of 16-bit units swapped.
+pub const TILING_SWAP_16BIT: u32 = 4;
+/// Tiling flag: the CPU sees the bytes of 32-bit units swapped.
+pub const TILING_SWAP_32BIT: u32 = 8;
+/// Tiling flag: the CPU sees lines.
+pub const TILING_SURFACE: u32 = 0x10;
 
 /// `drm_get_cap`: dumb buffers.
 pub const CAP_DUMB_BUFFER: u64 = 1;

@@ -35,6 +35,7 @@ mod sharing;
 mod sleep;
 mod stress;
 mod support;
+mod surfaces;
 mod syncobj;
 mod tiling;
 mod trace;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
     tests.extend(draws::tests());
     tests.extend(hyperz::tests());
     tests.extend(tiling::tests());
+    tests.extend(surfaces::tests());
     tests.extend(malformed::tests());
     tests.extend(memory::tests());
     tests.extend(stress::tests());
