@@ -399,13 +399,16 @@ impl<K: Kind> Timeline<K> {
         let wanted = self.wanted.load(Acquire);
         let mut signalled = 0;
         let mut waited = 0;
+        // All of them are seen at once.
+        let mut now = None;
         loop {
             let mut state = self.state.lock();
             let ahead = u64::from(completed.wrapping_sub(state.signalled as u32));
             if ahead == 0 || ahead > state.committed - state.signalled {
                 break;
             }
-            let record = Self::next(&mut state, self.now(), ahead);
+            let now = *now.get_or_insert_with(|| self.now());
+            let record = Self::next(&mut state, now, ahead);
             waited += u64::from(state.signalled <= wanted);
             signalled += 1;
             drop(state);

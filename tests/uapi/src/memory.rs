@@ -170,7 +170,7 @@ fn drawing(context: &mut Context) -> Result<()> {
     let bos = objects(&device, 2 * room, SIZE)?;
     let count = bos.len();
     let rows = (SIZE / u64::from(ROW)) as i32;
-    let colour = |round: usize, i: usize| (round << 16 | i) as u32 + 1;
+    let colour = |round: usize, i: usize| ((round << 16) | i) as u32 + 1;
     for round in 0..3 {
         for i in 0..count {
             let (bo, next) = (&bos[i], &bos[(i + 1) % count]);

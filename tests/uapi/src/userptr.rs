@@ -72,10 +72,11 @@ impl Memory {
 
     fn read(&self) -> Vec<u32> {
         let first = self.address.cast::<u32>();
-        // SAFETY: inside the mapping.
-        (0..self.bytes / 4)
-            .map(|i| unsafe { first.add(i).read_volatile() })
-            .collect()
+        let word = |i| {
+            // SAFETY: inside the mapping.
+            unsafe { first.add(i).read_volatile() }
+        };
+        (0..self.bytes / 4).map(word).collect()
     }
 
     fn write(&self, words: &[u32]) {
@@ -411,12 +412,12 @@ fn many(context: &mut Context) -> Result<()> {
         .collect::<Result<Vec<_>>>()?;
     for round in 0..3 {
         for (i, (_, bo)) in all.iter().enumerate() {
-            device.submit(&fill(bo, round << 8 | i as u32))?;
+            device.submit(&fill(bo, (round << 8) | i as u32))?;
         }
         for (i, (memory, bo)) in all.iter().enumerate() {
             bo.wait()?;
             ensure!(
-                memory.read() == plain(round << 8 | i as u32),
+                memory.read() == plain((round << 8) | i as u32),
                 "round {round}, {i}"
             );
         }
