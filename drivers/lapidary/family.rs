@@ -143,7 +143,7 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Starts again after [`Gpu::quiesce`]: engines reset, rings empty and tested, interrupts off. Memory and page
     /// table keep their content, and [`Ring::completed`] its number.
     ///
-    /// At most 500 ms, also on a device that answers all ones or hangs. Allocates nothing: fences wait for it. Called
+    /// At most 1.1 s, also on a device that answers all ones or hangs. Allocates nothing: fences wait for it. Called
     /// with no [`Slot`] outstanding. Not concurrently with itself or `quiesce`.
     ///
     /// # Errors

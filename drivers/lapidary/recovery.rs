@@ -25,7 +25,7 @@
 //! # Bounds
 //!
 //! A hang is noticed `hang_ms` and at most 0.1 s after the last job that completed. From then to the first job executed
-//! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 0.5 s, the bound of [`Gpu::reset`]. Each hang bans
+//! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s, the bound of [`Gpu::reset`]. Each hang bans
 //! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before his own.
 //!
 //! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a second

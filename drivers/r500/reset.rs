@@ -38,7 +38,7 @@ impl Gpu<'_> {
     /// Stops everything and starts anew with an empty ring, as described above.
     ///
     /// The page table is in force, and the card is posted. Allocates nothing, sleeps for at most
-    /// half a second: 20 ms until the engines count as hung, four times as much until they are
+    /// 1.1 s: 20 ms until the engines count as hung, four times as much until they are
     /// idle after the reset, twice 100 ms for the ring test, and some thousand register accesses.
     ///
     /// # Errors

@@ -220,7 +220,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
     let kind = row.kind;
     let submits = matches!(kind, Kind::Submission | Kind::Submission2d | Kind::Refusal);
     let instructions = match kind {
-        Kind::Submission | Kind::Refusal => Target::Ratio(0.8),
+        Kind::Submission | Kind::Refusal => Target::Ratio(0.9),
         Kind::Submission2d => Target::Ratio(1.0),
         Kind::Wait | Kind::Other => Target::None,
     };
