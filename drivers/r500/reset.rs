@@ -39,7 +39,7 @@ impl Gpu<'_> {
     ///
     /// The page table is in force, and the card is posted. Allocates nothing, sleeps for at most
     /// 1.1 s: 20 ms until the engines count as hung, four times as much until they are
-    /// idle after the reset, twice 100 ms for the ring test, and some thousand register accesses.
+    /// idle after the reset, twice 400 ms for the ring test, and some thousand register accesses.
     ///
     /// # Errors
     ///
