@@ -34,7 +34,7 @@ impl Mark {
 
     /// Of a process. Another life of it has another mark.
     pub fn of(worker: u32, life: u32) -> Mark {
-        Mark(Mark::COMMON | ((worker << 4 | life & 0xf) & 0xff) << 8)
+        Mark(Mark::COMMON | ((((worker << 4) | (life & 0xf)) & 0xff) << 8))
     }
 
     /// A dword.

@@ -56,7 +56,7 @@ pub fn nowhere(rng: &mut fastrand::Rng) -> u64 {
     match rng.u32(..4) {
         0 => 0,
         1 => rng.u64(..4096),
-        2 => rng.u64(..) | 1 << 63,
+        2 => rng.u64(..) | (1 << 63),
         _ => u64::MAX - rng.u64(..4096),
     }
 }
@@ -93,11 +93,11 @@ impl Wild {
         let mut argument = [0u32; BYTES / 4];
         for at in 0..argument.len() / 2 {
             let value = match rng.u32(..8) {
-                0 => rng.u64(..) | 1 << 63,
+                0 => rng.u64(..) | (1 << 63),
                 1 => nowhere(rng),
                 2 | 3 => std::ptr::from_mut(&mut self.target[rng.usize(..TARGET / 2)]) as u64,
                 4 => rng.u64(..8),
-                5 => rng.u64(..8) << 32 | rng.u64(..64),
+                5 => (rng.u64(..8) << 32) | rng.u64(..64),
                 _ => 0,
             };
             (argument[2 * at], argument[2 * at + 1]) = (value as u32, (value >> 32) as u32);

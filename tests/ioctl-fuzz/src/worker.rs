@@ -105,7 +105,7 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(plan: &'a Plan<'a>) -> Result<Worker<'a>> {
         let device = Device::open()?;
-        let seed = plan.seed << 32 | u64::from(plan.worker) << 24 | u64::from(plan.life);
+        let seed = (plan.seed << 32) | (u64::from(plan.worker) << 24) | u64::from(plan.life);
         Ok(Worker {
             plan,
             rng: fastrand::Rng::with_seed(seed),
