@@ -117,8 +117,8 @@ pub fn sleep_on_disk(back: Back) -> Result<()> {
             Back::SwitchedOff => "shutdown",
         },
     )?;
-    // Caches need not be written.
-    set("/sys/power/image_size", "0")?;
+    // As large as it likes: squeezing it takes memory away until the kernel has none to write the image with, and says so.
+    set("/sys/power/image_size", "536870912")?;
     set(STATE, Kind::Disk.word())
 }
 
