@@ -29,7 +29,7 @@
 //! # Locks
 //!
 //! From outside to inside: an object's reservation; the list of all objects; its home; the GTT window; a
-//! [`gtt::Slot`]; the range managers. The surface registers come directly behind the reservation.
+//! [`slot::Slot`]; the range managers. The surface registers come directly behind the reservation.
 //!
 //! Freeing an object takes no reservation, but all of the others. Who reclaims memory may be the one who drops the
 //! last reference: therefore no memory is allocated under any of these locks but the reservation, and where memory is
@@ -64,23 +64,30 @@ use crate::{
     },
 };
 
+pub mod create;
 mod foreign;
 pub mod gtt;
 pub mod moves;
 pub mod object;
 pub mod pressure;
+mod slot;
 mod source;
 pub mod surfaces;
+pub mod usage;
 pub mod vram;
 
-pub use object::{
+pub use create::{
     create,
-    create_user,
+    create_user, //
+};
+
+pub use object::{
     Bo,
     Object,
-    Status,
-    Use, //
+    Status, //
 };
+
+pub use usage::Use;
 
 pub use crate::portable::placement::{
     Access,

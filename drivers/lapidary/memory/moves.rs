@@ -45,15 +45,13 @@ use crate::{
         GpuAddr, //
     },
     memory::{
-        gtt::{
-            self,
-            Slot, //
-        },
+        gtt,
         object::{
             At,
             Bo,
             Home, //
         },
+        slot::Slot,
         surfaces, //
     },
     running::Running,

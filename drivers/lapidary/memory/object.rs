@@ -3,15 +3,15 @@
 //! The buffer object.
 //!
 //! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a
-//! home: a range of VRAM or a slot for system pages. A job [`place`](Use::place)s its objects under their
-//! reservations and keeps the [`Use`]s until its fence has signalled; so the object stays, and its system
+//! home: a range of VRAM or a slot for system pages. A job [`place`](super::usage::Use::place)s its objects under their
+//! reservations and keeps the [`Use`](super::usage::Use)s until its fence has signalled; so the object stays, and its system
 //! pages keep their addresses.
 //!
 //! The home changes only under the reservation.
 //!
 //! # Secrets
 //!
-//! System pages come zeroed. A range of VRAM holds what its last owner left, so [`create`] has the ring
+//! System pages come zeroed. A range of VRAM holds what its last owner left, so [`super::create`] has the ring
 //! clear it, and the object carries that fence: page faults wait for it, jobs come behind it on the
 //! ring, and if it ends with an error neither CPU nor GPU gets to the object at all. An object that has moved
 //! ([`super::moves`]) is clean: the move has overwritten all of its new home.
@@ -55,10 +55,7 @@ use crate::{
             Shared, //
         },
         roster::Roster,
-        userptr::{
-            UserMemory,
-            UserPages, //
-        }, //
+        userptr::UserMemory, //
     },
     driver::Driver,
     family::{
@@ -68,13 +65,11 @@ use crate::{
     },
     lock::shared_spinlock,
     memory::{
-        gtt::{
-            self,
-            Slot, //
-        },
+        create,
+        gtt,
         moves,
         pressure,
-        source::Source,
+        slot::Slot,
         surfaces::{
             self,
             Taken, //
@@ -82,13 +77,9 @@ use crate::{
         Memory, //
     },
     portable::placement::{
-        self,
         Access,
-        Domain,
-        Request, //
+        Domain, //
     },
-    running::Running,
-    submit::kernel_stream::KernelStream,
 };
 
 /// A buffer object of family `F`, with its handle and reservation.
@@ -156,19 +147,19 @@ pub struct Object<F: Family> {
 }
 
 /// [`Object::vram`] of an object that is not there.
-const NOWHERE: u64 = u64::MAX;
+pub(super) const NOWHERE: u64 = u64::MAX;
 
-/// What [`create`] decides before the object exists.
+/// What [`super::create`] decides before the object exists.
 pub struct Args<F: Family> {
-    memory: Arc<Memory>,
-    objects: Arc<Roster<Object<F>>>,
-    home: Home,
-    size: u64,
-    align: u64,
-    wanted: Domain,
-    access: Access,
-    foreign: Option<Arc<Import>>,
-    user: Option<Arc<UserMemory>>,
+    pub(super) memory: Arc<Memory>,
+    pub(super) objects: Arc<Roster<Object<F>>>,
+    pub(super) home: Home,
+    pub(super) size: u64,
+    pub(super) align: u64,
+    pub(super) wanted: Domain,
+    pub(super) access: Access,
+    pub(super) foreign: Option<Arc<Import>>,
+    pub(super) user: Option<Arc<UserMemory>>,
 }
 
 impl<F: Family> gem::DriverObject for Object<F> {
@@ -207,161 +198,9 @@ impl<F: Family> gem::DriverObject for Object<F> {
     }
 }
 
-/// Makes an object, which is zero.
-///
-/// In VRAM the ring clears it, with a fence of kernel usage. If the ring does not work, the object is made in system
-/// pages instead.
-///
-/// # Errors
-///
-/// `EINVAL` for size 0; `ENOMEM` if the object would be larger than the GTT window, or if there is no
-/// memory; `ERESTARTSYS` and `EINTR` if a signal arrives.
-pub fn create<F: Family>(
-    dev: &drm::Device<Driver<F>>,
-    running: &Running<'_, F>,
-    request: &Request,
-) -> Result<ARef<Bo<F>>> {
-    let memory = &dev.memory;
-    let limit = memory.gtt_size();
-    let errno = |error| match error {
-        placement::Error::Empty => EINVAL,
-        placement::Error::TooLarge => ENOMEM,
-    };
-    let size = request.bytes(limit).map_err(errno)?;
-    let align = request.alignment(limit).map_err(errno)?;
-    for &attempt in placement::attempts(request.domain, request.access) {
-        let home = match pressure::attempt(running, attempt, size, align, memory.now()) {
-            Ok(Some((range, _))) => Home::Vram(range),
-            Ok(None) => Home::System(Slot::new(size, align)?),
-            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
-            Err(_) => continue,
-        };
-        let addr = home.vram();
-        let args = Args {
-            memory: memory.clone(),
-            objects: dev.objects.clone(),
-            home,
-            size,
-            align,
-            wanted: request.domain,
-            access: request.access,
-            foreign: None,
-            user: None,
-        };
-        let object: ARef<Bo<F>> = crate::corner::gem::new(dev, usize::try_from(size)?, args)
-            // What the shared-memory file system says when there is no memory for an inode.
-            .map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
-        if addr == NOWHERE {
-            memory.count_system(size);
-            object.recount();
-            return Ok(object);
-        }
-        match clear(running, &object, addr, size) {
-            Ok(fence) => {
-                object.cleared.populate(fence);
-                return Ok(object);
-            }
-            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
-            // A ring that does not work: what VRAM holds cannot be removed, so it is not used.
-            Err(_) => {}
-        }
-    }
-    Err(ENOMEM)
-}
-
-/// Makes an object that is memory of the calling process: `bytes` from address `start` on, both in whole pages. With
-/// `now` its pages are got at once, otherwise by the first job.
-///
-/// # Errors
-///
-/// As [`UserMemory::new`], and with `now` as [`UserMemory::fetch`]; `ENOMEM` also for more than the GTT window holds.
-pub fn create_user<F: Family>(
-    dev: &drm::Device<Driver<F>>,
-    start: usize,
-    bytes: usize,
-    now: bool,
-) -> Result<ARef<Bo<F>>> {
-    let memory = &dev.memory;
-    let (size, align) = (bytes as u64, PAGE_SIZE as u64);
-    if size > memory.gtt_size() {
-        return Err(ENOMEM);
-    }
-    let user = UserMemory::new(&memory.gate, start, bytes)?;
-    let pages = match now {
-        true => user.fetch(None)?,
-        false => None,
-    };
-    let slot = Slot::with(Source::User(user.clone(), pages), size, align)?;
-    let args = Args {
-        memory: memory.clone(),
-        objects: dev.objects.clone(),
-        home: Home::System(slot),
-        size,
-        align,
-        wanted: Domain::System,
-        access: Access::Both,
-        foreign: None,
-        user: Some(user),
-    };
-    let object: ARef<Bo<F>> =
-        crate::corner::gem::new(dev, bytes, args)
-            .map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
-    memory.count_system(size);
-    object.pin()?;
-    Ok(object)
-}
-
-/// Makes an object that is another driver's memory. It has no place in VRAM, ever.
-///
-/// # Errors
-///
-/// `ENOMEM`.
-fn create_foreign<F: Family>(
-    dev: &drm::Device<Driver<F>>,
-    import: Arc<Import>,
-) -> Result<ARef<Bo<F>>> {
-    let memory = &dev.memory;
-    let bytes = import.size();
-    let (size, align) = (bytes as u64, PAGE_SIZE as u64);
-    let slot = Slot::with(Source::Foreign(import.clone()), size, align)?;
-    let args = Args {
-        memory: memory.clone(),
-        objects: dev.objects.clone(),
-        home: Home::System(slot),
-        size,
-        align,
-        wanted: Domain::Gtt,
-        access: Access::Both,
-        foreign: Some(import.clone()),
-        user: None,
-    };
-    memory.foreign.add(&import)?;
-    let object: Result<ARef<Bo<F>>> = crate::corner::gem::new(dev, bytes, args);
-    match &object {
-        Ok(object) => {
-            memory.count_system(size);
-            object.pin()?;
-        }
-        Err(_) => memory.foreign.remove(&import),
-    }
-    object
-}
-
-/// Has the ring clear an object of which nobody knows.
-fn clear<F: Family>(
-    running: &Running<'_, F>,
-    object: &ARef<Bo<F>>,
-    addr: GpuAddr,
-    size: u64,
-) -> Result<ARef<Fence>> {
-    let mut stream = KernelStream::new(running)?;
-    stream.fill(addr, size, 0)?;
-    stream.run_on(object)
-}
-
 impl Home {
     /// The address in VRAM, or [`NOWHERE`].
-    fn vram(&self) -> u64 {
+    pub(super) fn vram(&self) -> u64 {
         match self {
             Self::Vram(range) => range.start(),
             Self::System(_) => NOWHERE,
@@ -408,7 +247,7 @@ impl<F: Family> Object<F> {
     }
 
     /// Finds out whether the object should be in VRAM and is not.
-    fn recount(&self) {
+    pub(super) fn recount(&self) {
         let astray = self.vram().is_none() && self.wanted.load(Relaxed) && !self.is_pinned();
         if self.astray.xchg(astray, Relaxed) != astray {
             self.memory.count_astray(astray);
@@ -446,6 +285,16 @@ impl<F: Family> Object<F> {
     /// When a job used it last, or when it was made.
     pub(super) fn used(&self) -> u64 {
         self.used.load(Relaxed)
+    }
+
+    /// A job uses it at `now`.
+    pub(super) fn set_used(&self, now: u64) {
+        self.used.store(now, Relaxed);
+    }
+
+    /// The process's memory that it is, if it is one's.
+    pub(super) fn user(&self) -> Option<&Arc<UserMemory>> {
+        self.user.as_ref()
     }
 
     /// System pages that it holds in memory.
@@ -548,6 +397,11 @@ impl<F: Family> Object<F> {
         self.initial_domains.store(domains, Relaxed);
     }
 
+    /// Behind `fence`, the VRAM in which it was made is clear.
+    pub(super) fn set_cleared(&self, fence: ARef<Fence>) {
+        self.cleared.populate(fence);
+    }
+
     /// Fails if the content may not be looked at: the clearing of VRAM has failed, or never began.
     pub(super) fn check(&self) -> Result {
         if self.clean.load(Relaxed) {
@@ -584,147 +438,6 @@ pub struct Status {
     pub resident: bool,
     /// It stays where it is.
     pub pinned: bool,
-}
-
-/// A job's use of an object.
-///
-/// It holds a reference, and from [`Use::place`] on the object keeps its address. Dropping it may sleep.
-pub struct Use<F: Family> {
-    object: ARef<Bo<F>>,
-    addr: GpuAddr,
-    placed: bool,
-    /// Of an object that was placed in system pages: it keeps its address.
-    slot: Option<Arc<Slot>>,
-    /// Of an object that is a process's memory: the pages that the job is going to use, if the slot has not got them
-    /// yet, and their number.
-    fresh: Option<UserPages>,
-    number: usize,
-    writes: bool,
-    /// The job would like it to be in VRAM.
-    vram: bool,
-}
-
-// SAFETY: `kernel::drm` 7.3 does not say it, but an object may be used and released by any thread: it is counted
-// atomically, its C part has its own locks, and its driver part is `Send` and `Sync`.
-unsafe impl<F: Family> Send for Use<F> {}
-
-impl<F: Family> Use<F> {
-    /// A use that has no address yet; `writes` as far as is known; `vram` if the job would like the object to be there.
-    pub fn new(object: ARef<Bo<F>>, writes: bool, vram: bool) -> Self {
-        Self {
-            object,
-            addr: 0,
-            placed: false,
-            slot: None,
-            fresh: None,
-            number: 0,
-            writes,
-            vram,
-        }
-    }
-
-    /// The object.
-    pub fn object(&self) -> &Bo<F> {
-        &self.object
-    }
-
-    /// The object, if it should be in VRAM for the job and is not.
-    pub(super) fn astray(&self) -> Option<&ARef<Bo<F>>> {
-        (self.vram && self.object.is_astray()).then_some(&self.object)
-    }
-
-    /// Whether the job writes the object.
-    pub fn writes(&self) -> bool {
-        self.writes
-    }
-
-    /// The job writes the object.
-    pub fn set_writes(&mut self) {
-        self.writes = true;
-    }
-
-    /// Whether the object is a process's memory.
-    pub fn is_user(&self) -> bool {
-        self.object.user.is_some()
-    }
-
-    /// Gets the pages of an object that is the calling process's memory. The caller holds no lock.
-    ///
-    /// # Errors
-    ///
-    /// As [`UserMemory::fetch`].
-    pub fn fetch(&mut self) -> Result {
-        let Some(user) = &self.object.user else {
-            return Ok(());
-        };
-        let At::System(slot) = self.object.at() else {
-            return Err(EINVAL);
-        };
-        let held = slot.number();
-        self.fresh = user.fetch(held)?;
-        let fresh = self.fresh.as_ref().map(UserPages::number);
-        self.number = fresh.or(held).ok_or(EINVAL)?;
-        Ok(())
-    }
-
-    /// Whether the object's memory still is what was got. For good only while the gate is closed.
-    pub fn is_current(&self) -> bool {
-        let user = self.object.user.as_ref();
-        user.is_none_or(|user| user.is_current(self.number))
-    }
-
-    /// Changes of the object's memory wait for `fence`. The gate is closed.
-    pub fn guard(&self, fence: &Fence) {
-        if let Some(user) = &self.object.user {
-            user.guard(fence);
-        }
-    }
-
-    /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
-    /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`].
-    ///
-    /// The use is to be dropped when the job's fence has signalled, or when there will be no job.
-    ///
-    /// # Errors
-    ///
-    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
-    /// change when other [`Use`]s are dropped; `EIO` if the object could not be cleared, or its pages
-    /// cannot be reached by the device; `EINTR` if the process is being killed; `ENOMEM`.
-    pub fn place(&mut self, now: u64) -> Result {
-        if self.placed {
-            return Ok(());
-        }
-        self.object.check()?;
-        // Under the reservation it stays there.
-        match self.object.at() {
-            At::Vram { start, .. } => self.addr = start,
-            At::System(slot) => {
-                if self.fresh.is_some() {
-                    gtt::renew(self.object.memory.gtt(), &slot, &mut self.fresh)?;
-                    // What it has not taken, or has given back.
-                    self.fresh = None;
-                }
-                self.addr = gtt::place(self.object.memory.gtt(), &slot, &*self.object, now)?;
-                self.slot = Some(slot);
-            }
-        }
-        self.object.used.store(now, Relaxed);
-        self.placed = true;
-        Ok(())
-    }
-
-    /// The address of the object's first byte, `None` before [`Use::place`].
-    pub fn addr(&self) -> Option<GpuAddr> {
-        self.placed.then_some(self.addr)
-    }
-}
-
-impl<F: Family> Drop for Use<F> {
-    fn drop(&mut self) {
-        if let Some(slot) = &self.slot {
-            slot.leave();
-        }
-    }
 }
 
 // SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0;
@@ -830,7 +543,7 @@ impl<F: Family> Shared for Object<F> {
         dev: &drm::Device<Driver<F>, drm::Registered>,
         import: Arc<Import>,
     ) -> Result<ARef<Bo<F>>> {
-        let object = create_foreign(dev, import)?;
+        let object = create::create_foreign(dev, import)?;
         F::Uapi::imported(&object);
         Ok(object)
     }

@@ -46,9 +46,9 @@ use crate::{
         object::{
             At,
             Bo,
-            Object,
-            Use, //
+            Object, //
         },
+        usage::Use, //
     },
     portable::placement::{
         self,

@@ -23,7 +23,7 @@ use crate::corner::{
     }, //
 };
 
-/// Where the pages of a [`super::gtt::Slot`] come from.
+/// Where the pages of a [`super::slot::Slot`] come from.
 pub(super) enum Source {
     /// The object's own shared-memory file. Taken hold of when first needed, until the object is freed.
     Own(Option<Pages>),

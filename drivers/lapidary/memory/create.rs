@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Making objects: fresh ones, of a process's memory, and of another driver's.
+
+use kernel::{
+    drm,
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        Arc, //
+    },
+};
+
+use crate::{
+    corner::{
+        fence::Fence,
+        gem,
+        prime::Import,
+        userptr::UserMemory, //
+    },
+    driver::Driver,
+    family::{
+        Family,
+        GpuAddr, //
+    },
+    memory::{
+        object::{
+            Args,
+            Bo,
+            Home,
+            NOWHERE, //
+        },
+        pressure,
+        slot::Slot,
+        source::Source, //
+    },
+    portable::placement::{
+        self,
+        Access,
+        Domain,
+        Request, //
+    },
+    running::Running,
+    submit::kernel_stream::KernelStream,
+};
+
+/// Makes an object, which is zero.
+///
+/// In VRAM the ring clears it, with a fence of kernel usage. If the ring does not work, the object is made in system
+/// pages instead.
+///
+/// # Errors
+///
+/// `EINVAL` for size 0; `ENOMEM` if the object would be larger than the GTT window, or if there is no
+/// memory; `ERESTARTSYS` and `EINTR` if a signal arrives.
+pub fn create<F: Family>(
+    dev: &drm::Device<Driver<F>>,
+    running: &Running<'_, F>,
+    request: &Request,
+) -> Result<ARef<Bo<F>>> {
+    let memory = &dev.memory;
+    let limit = memory.gtt_size();
+    let errno = |error| match error {
+        placement::Error::Empty => EINVAL,
+        placement::Error::TooLarge => ENOMEM,
+    };
+    let size = request.bytes(limit).map_err(errno)?;
+    let align = request.alignment(limit).map_err(errno)?;
+    for &attempt in placement::attempts(request.domain, request.access) {
+        let home = match pressure::attempt(running, attempt, size, align, memory.now()) {
+            Ok(Some((range, _))) => Home::Vram(range),
+            Ok(None) => Home::System(Slot::new(size, align)?),
+            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
+            Err(_) => continue,
+        };
+        let addr = home.vram();
+        let args = Args {
+            memory: memory.clone(),
+            objects: dev.objects.clone(),
+            home,
+            size,
+            align,
+            wanted: request.domain,
+            access: request.access,
+            foreign: None,
+            user: None,
+        };
+        let object: ARef<Bo<F>> = gem::new(dev, usize::try_from(size)?, args)
+            // What the shared-memory file system says when there is no memory for an inode.
+            .map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
+        if addr == NOWHERE {
+            memory.count_system(size);
+            object.recount();
+            return Ok(object);
+        }
+        match clear(running, &object, addr, size) {
+            Ok(fence) => {
+                object.set_cleared(fence);
+                return Ok(object);
+            }
+            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
+            // A ring that does not work: what VRAM holds cannot be removed, so it is not used.
+            Err(_) => {}
+        }
+    }
+    Err(ENOMEM)
+}
+
+/// Makes an object that is memory of the calling process: `bytes` from address `start` on, both in whole pages. With
+/// `now` its pages are got at once, otherwise by the first job.
+///
+/// # Errors
+///
+/// As [`UserMemory::new`], and with `now` as [`UserMemory::fetch`]; `ENOMEM` also for more than the GTT window holds.
+pub fn create_user<F: Family>(
+    dev: &drm::Device<Driver<F>>,
+    start: usize,
+    bytes: usize,
+    now: bool,
+) -> Result<ARef<Bo<F>>> {
+    let memory = &dev.memory;
+    let (size, align) = (bytes as u64, PAGE_SIZE as u64);
+    if size > memory.gtt_size() {
+        return Err(ENOMEM);
+    }
+    let user = UserMemory::new(&memory.gate, start, bytes)?;
+    let pages = match now {
+        true => user.fetch(None)?,
+        false => None,
+    };
+    let slot = Slot::with(Source::User(user.clone(), pages), size, align)?;
+    let args = Args {
+        memory: memory.clone(),
+        objects: dev.objects.clone(),
+        home: Home::System(slot),
+        size,
+        align,
+        wanted: Domain::System,
+        access: Access::Both,
+        foreign: None,
+        user: Some(user),
+    };
+    let object: ARef<Bo<F>> =
+        gem::new(dev, bytes, args).map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
+    memory.count_system(size);
+    object.pin()?;
+    Ok(object)
+}
+
+/// Makes an object that is another driver's memory. It has no place in VRAM, ever.
+///
+/// # Errors
+///
+/// `ENOMEM`.
+pub(super) fn create_foreign<F: Family>(
+    dev: &drm::Device<Driver<F>>,
+    import: Arc<Import>,
+) -> Result<ARef<Bo<F>>> {
+    let memory = &dev.memory;
+    let bytes = import.size();
+    let (size, align) = (bytes as u64, PAGE_SIZE as u64);
+    let slot = Slot::with(Source::Foreign(import.clone()), size, align)?;
+    let args = Args {
+        memory: memory.clone(),
+        objects: dev.objects.clone(),
+        home: Home::System(slot),
+        size,
+        align,
+        wanted: Domain::Gtt,
+        access: Access::Both,
+        foreign: Some(import.clone()),
+        user: None,
+    };
+    memory.foreign.add(&import)?;
+    let object: Result<ARef<Bo<F>>> = gem::new(dev, bytes, args);
+    match &object {
+        Ok(object) => {
+            memory.count_system(size);
+            object.pin()?;
+        }
+        Err(_) => memory.foreign.remove(&import),
+    }
+    object
+}
+
+/// Has the ring clear an object of which nobody knows.
+fn clear<F: Family>(
+    running: &Running<'_, F>,
+    object: &ARef<Bo<F>>,
+    addr: GpuAddr,
+    size: u64,
+) -> Result<ARef<Fence>> {
+    let mut stream = KernelStream::new(running)?;
+    stream.fill(addr, size, 0)?;
+    stream.run_on(object)
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A job's use of an object: from when the job is checked until its fence has signalled.
+
+use kernel::{
+    prelude::*,
+    sync::{
+        aref::ARef,
+        Arc, //
+    },
+};
+
+use crate::{
+    corner::{
+        fence::Fence,
+        userptr::UserPages, //
+    },
+    family::{
+        Family,
+        GpuAddr, //
+    },
+    memory::{
+        gtt,
+        object::{
+            At,
+            Bo, //
+        },
+        slot::Slot, //
+    },
+};
+
+/// A job's use of an object.
+///
+/// It holds a reference, and from [`Use::place`] on the object keeps its address. Dropping it may sleep.
+pub struct Use<F: Family> {
+    object: ARef<Bo<F>>,
+    addr: GpuAddr,
+    placed: bool,
+    /// Of an object that was placed in system pages: it keeps its address.
+    slot: Option<Arc<Slot>>,
+    /// Of an object that is a process's memory: the pages that the job is going to use, if the slot has not got them
+    /// yet, and their number.
+    fresh: Option<UserPages>,
+    number: usize,
+    writes: bool,
+    /// The job would like it to be in VRAM.
+    vram: bool,
+}
+
+// SAFETY: `kernel::drm` 7.3 does not say it, but an object may be used and released by any thread: it is counted
+// atomically, its C part has its own locks, and its driver part is `Send` and `Sync`.
+unsafe impl<F: Family> Send for Use<F> {}
+
+impl<F: Family> Use<F> {
+    /// A use that has no address yet; `writes` as far as is known; `vram` if the job would like the object to be there.
+    pub fn new(object: ARef<Bo<F>>, writes: bool, vram: bool) -> Self {
+        Self {
+            object,
+            addr: 0,
+            placed: false,
+            slot: None,
+            fresh: None,
+            number: 0,
+            writes,
+            vram,
+        }
+    }
+
+    /// The object.
+    pub fn object(&self) -> &Bo<F> {
+        &self.object
+    }
+
+    /// The object, if it should be in VRAM for the job and is not.
+    pub(super) fn astray(&self) -> Option<&ARef<Bo<F>>> {
+        (self.vram && self.object.is_astray()).then_some(&self.object)
+    }
+
+    /// Whether the job writes the object.
+    pub fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// The job writes the object.
+    pub fn set_writes(&mut self) {
+        self.writes = true;
+    }
+
+    /// Whether the object is a process's memory.
+    pub fn is_user(&self) -> bool {
+        self.object.user().is_some()
+    }
+
+    /// Gets the pages of an object that is the calling process's memory. The caller holds no lock.
+    ///
+    /// # Errors
+    ///
+    /// As [`UserMemory::fetch`].
+    pub fn fetch(&mut self) -> Result {
+        let Some(user) = self.object.user() else {
+            return Ok(());
+        };
+        let At::System(slot) = self.object.at() else {
+            return Err(EINVAL);
+        };
+        let held = slot.number();
+        self.fresh = user.fetch(held)?;
+        let fresh = self.fresh.as_ref().map(UserPages::number);
+        self.number = fresh.or(held).ok_or(EINVAL)?;
+        Ok(())
+    }
+
+    /// Whether the object's memory still is what was got. For good only while the gate is closed.
+    pub fn is_current(&self) -> bool {
+        let user = self.object.user();
+        user.is_none_or(|user| user.is_current(self.number))
+    }
+
+    /// Changes of the object's memory wait for `fence`. The gate is closed.
+    pub fn guard(&self, fence: &Fence) {
+        if let Some(user) = self.object.user() {
+            user.guard(fence);
+        }
+    }
+
+    /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
+    /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`].
+    ///
+    /// The use is to be dropped when the job's fence has signalled, or when there will be no job.
+    ///
+    /// # Errors
+    ///
+    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
+    /// change when other [`Use`]s are dropped; `EIO` if the object could not be cleared, or its pages
+    /// cannot be reached by the device; `EINTR` if the process is being killed; `ENOMEM`.
+    pub fn place(&mut self, now: u64) -> Result {
+        if self.placed {
+            return Ok(());
+        }
+        self.object.check()?;
+        // Under the reservation it stays there.
+        match self.object.at() {
+            At::Vram { start, .. } => self.addr = start,
+            At::System(slot) => {
+                if self.fresh.is_some() {
+                    gtt::renew(self.object.memory().gtt(), &slot, &mut self.fresh)?;
+                    // What it has not taken, or has given back.
+                    self.fresh = None;
+                }
+                self.addr = gtt::place(self.object.memory().gtt(), &slot, &*self.object, now)?;
+                self.slot = Some(slot);
+            }
+        }
+        self.object.set_used(now);
+        self.placed = true;
+        Ok(())
+    }
+
+    /// The address of the object's first byte, `None` before [`Use::place`].
+    pub fn addr(&self) -> Option<GpuAddr> {
+        self.placed.then_some(self.addr)
+    }
+}
+
+impl<F: Family> Drop for Use<F> {
+    fn drop(&mut self) {
+        if let Some(slot) = &self.slot {
+            slot.leave();
+        }
+    }
+}
