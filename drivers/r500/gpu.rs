@@ -3,10 +3,7 @@
 //! A running chip: bring-up in order, and the seams to the generic driver.
 
 use kernel::{
-    device::{
-        Bound,
-        Device, //
-    },
+    device::Bound,
     io::IoBase,
     pci,
     prelude::*, //
@@ -76,7 +73,7 @@ use crate::{
 #[pin_data]
 pub(crate) struct Gpu<'a> {
     running: Running<'a>,
-    pub(crate) dev: &'a Device<Bound>,
+    pub(crate) pdev: &'a pci::Device<Bound>,
     pub(crate) chip: &'static dyn Chip,
     /// What the command processor executes.
     pub(crate) microcode: firmware::Image,
@@ -187,7 +184,7 @@ pub(crate) fn bring_up<'a, 'm>(
                 selftest::run(dev, chip, window, &ring, pipes.pixel)?;
                 dev_info!(dev, "ring test passed\n");
             },
-            dev,
+            pdev,
             chip,
             isolation: Isolation::new(chipset, pipes),
             picture <- Picture::new(pdev, window, &layout),

@@ -78,13 +78,7 @@ pub(crate) fn identify<'a>(
             .inspect_err(|_| dev_err!(pdev, "firmware's frame buffer cannot be taken over\n"))?;
     }
 
-    if pdev.config_space().try_read16(0)? == u16::MAX {
-        dev_err!(
-            pdev,
-            "device does not answer: configuration space reads all ones\n"
-        );
-        return Err(ENODEV);
-    }
+    find(pdev)?;
     // System memory is reached through the page table of the PCI Express interface, which takes
     // 40-bit addresses.
     if !has_capability(pdev, PCI_EXPRESS) {
@@ -161,6 +155,22 @@ pub(crate) fn identify<'a>(
         bios,
     };
     Ok((board, layout))
+}
+
+/// Looks whether a card is in its slot.
+///
+/// # Errors
+///
+/// `ENODEV` if none is, after a line in the log.
+pub(crate) fn find(pdev: &pci::Device<Bound>) -> Result {
+    if pdev.config_space().try_read16(0)? == u16::MAX {
+        dev_err!(
+            pdev,
+            "device does not answer: configuration space reads all ones\n"
+        );
+        return Err(ENODEV);
+    }
+    Ok(())
 }
 
 /// Whether the device has vanished from the bus, or is in a state without clocks or power.

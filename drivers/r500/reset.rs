@@ -46,7 +46,7 @@ impl Gpu<'_> {
     /// `ENODEV` for a device that does not answer, `ETIMEDOUT` if the engines do not become idle,
     /// `EIO` if microcode or ring test fail; each after one line in the log.
     pub(crate) fn restart(&self) -> Result {
-        let (dev, window) = (self.dev, self.window());
+        let (dev, window) = (self.pdev.as_ref(), self.window());
         cp::stop(window);
         if is_dead(window) {
             dev_err!(dev, "device does not answer: registers read all ones\n");

@@ -23,7 +23,7 @@ use crate::{
     },
     mc,
     post,
-    probe::is_dead, //
+    probe, //
 };
 
 impl Gpu<'_> {
@@ -36,8 +36,12 @@ impl Gpu<'_> {
 
     /// Implements [`lapidary::family::Gpu::resume`].
     pub(crate) fn awake(&self) -> Result {
-        let (dev, chip, window) = (self.dev, self.chip, self.window());
-        if is_dead(window) {
+        let (pdev, chip, window) = (self.pdev, self.chip, self.window());
+        let dev = pdev.as_ref();
+        // Of a card that was pulled out meanwhile not even the registers need to read all ones: nobody has given them
+        // their addresses again.
+        probe::find(pdev)?;
+        if probe::is_dead(window) {
             dev_err!(dev, "device does not answer: registers read all ones\n");
             return Err(ENODEV);
         }

@@ -5,7 +5,11 @@
 use anyhow::{Context, Result};
 use rustix::fs::{fstat, major, minor};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+/// Number of the capability for power management; four bytes from its beginning is the state.
+const POWER_MANAGEMENT: u8 = 1;
 
 /// A PCI device in sysfs.
 #[derive(Clone, Debug)]
@@ -85,6 +89,42 @@ impl PciDevice {
     pub fn rescan(&self) -> Result<()> {
         let path = "/sys/bus/pci/rescan";
         std::fs::write(path, "1").context(path)
+    }
+
+    /// Looks for devices, this one among them, and leaves it without a driver, in power state D0.
+    ///
+    /// QEMU has seen a card go to sleep, and if it was pulled out then, has not seen it wake up: it hides the memory of
+    /// the one that is put in until somebody says D0. The kernel would not, for the card says that it is awake.
+    pub fn rescan_awake(&self) -> Result<()> {
+        let path = "/sys/bus/pci/drivers_autoprobe";
+        std::fs::write(path, "0").context(path)?;
+        let found = self.rescan();
+        std::fs::write(path, "1").context(path)?;
+        found?;
+        let path = self.directory.join("config");
+        let config = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .with_context(|| path.display().to_string())?;
+        let byte = |at: u8| -> Result<u8> {
+            let mut one = [0];
+            config.read_exact_at(&mut one, at.into())?;
+            Ok(one[0])
+        };
+        // The list of capabilities: each has its number and the place of the next one.
+        let mut at = byte(0x34)?;
+        for _ in 0..48 {
+            if at == 0 {
+                break;
+            }
+            if byte(at)? == POWER_MANAGEMENT {
+                config.write_all_at(&[0], u64::from(at) + 4)?;
+                return Ok(());
+            }
+            at = byte(at + 1)?;
+        }
+        anyhow::bail!("{} has no power management", self.address())
     }
 
     fn tell(&self, driver: &str, action: &str) -> Result<()> {

@@ -103,6 +103,11 @@ pub fn table(rows: &[(String, Outcome, u64)]) -> ExitCode {
         sum.failed += outcome.failed;
         sum.skipped += outcome.skipped;
     }
+    let lines = failures(rows);
+    if !lines.is_empty() {
+        println!("\nfailed:");
+        lines.iter().for_each(|line| println!("  {line}"));
+    }
     println!(
         "\n{} passed, {} failed, {} skipped",
         sum.passed, sum.failed, sum.skipped
@@ -112,6 +117,23 @@ pub fn table(rows: &[(String, Outcome, u64)]) -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// What was wrong with each failed step, in few lines: whoever sees only the end of the output shall know.
+fn failures(rows: &[(String, Outcome, u64)]) -> Vec<String> {
+    /// Complaints of a step that are repeated.
+    const FEW: usize = 20;
+    let failed = rows.iter().filter(|(_, outcome, _)| outcome.failed > 0);
+    failed
+        .flat_map(|(name, outcome, _)| {
+            let few = outcome.complaints.iter().take(FEW);
+            let lines: Vec<_> = few.map(|line| format!("{name}: {line}")).collect();
+            match lines.is_empty() {
+                true => vec![format!("{name}: see its output")],
+                false => lines,
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -128,6 +150,27 @@ mod tests {
         assert_eq!(
             (outcome.passed, outcome.failed, outcome.skipped),
             (13, 3, 2)
+        );
+    }
+
+    #[test]
+    fn the_end_says_what_failed() {
+        let row = |name: &str, failed, complaints: &[&str]| {
+            let outcome = Outcome {
+                failed,
+                complaints: complaints.iter().map(|&text| text.into()).collect(),
+                ..Outcome::default()
+            };
+            (name.to_owned(), outcome, 1)
+        };
+        let rows = [
+            row("good", 0, &[]),
+            row("bad", 2, &["this", "that"]),
+            row("mute", 1, &[]),
+        ];
+        assert_eq!(
+            failures(&rows),
+            ["bad: this", "bad: that", "mute: see its output"]
         );
     }
 

@@ -5,9 +5,9 @@
 //!
 //! What a walk cannot see, memory that nobody refers to any more, the debug kernel's look for leaks shows.
 
-use crate::support::{self, PITCH, WIDTH, engine_works};
+use crate::support::{self, PITCH, WIDTH, engine_works, settled, usage};
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::abi::{self, info_request};
+use lapidary_guest::abi;
 use lapidary_guest::bo::{Mapping, PAGE};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, patience, skip};
@@ -135,26 +135,6 @@ impl Walk {
             );
             std::thread::sleep(Duration::from_millis(1));
         }
-    }
-}
-
-fn usage(device: &Device) -> Result<[u64; 2]> {
-    Ok([
-        device.info(info_request("VRAM_USAGE"))?,
-        device.info(info_request("GTT_USAGE"))?,
-    ])
-}
-
-/// What is in use once the driver has tidied up behind earlier work.
-fn settled(device: &Device) -> Result<[u64; 2]> {
-    let mut last = usage(device)?;
-    loop {
-        std::thread::sleep(Duration::from_millis(150) * patience());
-        let now = usage(device)?;
-        if now == last {
-            return Ok(now);
-        }
-        last = now;
     }
 }
 

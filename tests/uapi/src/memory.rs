@@ -3,6 +3,7 @@
 //! More objects than there is room for: those used longest ago make way and come back, nothing is lost, and nobody sees
 //! what others had there before. On a model with little video memory these tests fill it twice over.
 
+use crate::support::settled;
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::draw2d::{self, Rect, Surface};
@@ -35,6 +36,11 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only(OURS)
             .limit(60),
         Test::new("memory/bytes_moved_are_counted", bytes_moved).lapidary_only(OURS),
+        Test::new("memory/a_move_that_hangs", hung_move)
+            .needs_control()
+            .kernel("ring 0 hung", 3)
+            .lapidary_only(OURS)
+            .limit(120),
         Test::new("memory/one_submission_moves_little", budget).lapidary_only(OURS),
         Test::new("memory/fresh_memory_has_no_secrets", secrets)
             .lapidary_only("upstream's video memory is as the last user left it")
@@ -250,6 +256,8 @@ fn soon(what: &str, mut ask: impl FnMut() -> Result<bool>) -> Result<()> {
 /// Fills video memory with objects of one size until one is made elsewhere or has made others leave; returns those in
 /// video memory.
 fn fill(device: &Rc<Device>, size: u64) -> Result<Vec<Bo>> {
+    // As long as somebody's objects are still on their way out, memory is full before it is.
+    settled(device)?;
     let before = moved(device)?;
     let mut bos = Vec::new();
     loop {
@@ -391,6 +399,48 @@ fn bytes_moved(context: &mut Context) -> Result<()> {
         after == (before.0 + 2 * SIZE, before.1, before.2),
         "{before:?}, then {after:?}"
     );
+    Ok(())
+}
+
+/// The copy of a move hangs: once, and it is done again; twice, and everything stays where it was, or the CPU helps. No
+/// byte is lost, nobody is blamed, and whoever needed the room is served.
+fn hung_move(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 2 * MIB;
+    let device = context.device()?;
+    room(&device)?;
+    let bos = fill(&device, SIZE)?;
+    for (i, bo) in bos.iter().enumerate() {
+        bo.write(&words(i as u32, bo))?;
+    }
+    let mut later = Vec::new();
+    for hangs in [1u32, 2] {
+        settled(&device)?;
+        let before = device.reset_counter()?;
+        context.control()?.fault("endless-buffer", hangs.into())?;
+        let bo = device.create(SIZE, Domain::Vram)?;
+        ensure!(
+            device.reset_counter()? - before == hangs,
+            "the move did not hang"
+        );
+        let seen = bo.read()?;
+        ensure!(seen.iter().all(|&w| w == 0), "{hangs} hangs: not clear");
+        touch(&bo, hangs)?;
+        ensure!(mark_of(&bo)? == hangs, "{hangs} hangs: not drawn");
+        later.push(bo);
+    }
+    for (i, bo) in bos.iter().enumerate() {
+        expect(i as u32, bo)?;
+    }
+    // What the GPU sees of them is the same.
+    let copy = device.create(SIZE, Domain::Gtt)?;
+    for (i, bo) in bos.iter().enumerate() {
+        let mut stream = Stream::new();
+        let all = Rect::new(0, 0, ROW as i32 / 4, (SIZE / u64::from(ROW)) as i32);
+        let (from, to) = (Surface::new(bo, ROW), Surface::new(&copy, ROW));
+        draw2d::copy_by_registers(&mut stream, from, to, (0, 0), all);
+        device.submit(&stream)?;
+        expect(i as u32, &copy).context("by the GPU")?;
+    }
     Ok(())
 }
 

@@ -6,9 +6,11 @@
 //! The device model hangs on demand: at the next packet (`hang`), which may as well be one of the ring test, or in the
 //! next indirect buffer (`endless-buffer`).
 
-use crate::support::{PITCH, Reprobe, WIDTH, engine_works, nothing, surface, within};
+use crate::support::{
+    PITCH, Reprobe, WIDTH, engine_works, nothing, settled, surface, usage, within,
+};
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::abi::{InfoRequest, info_request};
+use lapidary_guest::abi::info_request;
 use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::draw3d::{Draw, Image};
@@ -555,9 +557,8 @@ fn room(context: &mut Context) -> Result<()> {
 fn killed(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let mut innocent = Painter::new(device.another()?, Domain::Vram)?;
-    let usage = (info_request("VRAM_USAGE"), info_request("GTT_USAGE"));
     innocent.bo.wait()?;
-    let before = (device.info(usage.0)?, device.info(usage.1)?);
+    let before = settled(&device)?;
     context.control()?.fault("hang", 1)?;
     let child = child::spawn(|| {
         let guilty = Culprit::new(device.another()?)?;
@@ -582,7 +583,7 @@ fn killed(context: &mut Context) -> Result<()> {
     innocent.check()?;
     // What the dead client had is given back.
     let end = Instant::now() + Duration::from_secs(3);
-    while (device.info(usage.0)?, device.info(usage.1)?) != before {
+    while usage(&device)? != before {
         ensure!(Instant::now() < end, "memory of the dead client is kept");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -593,7 +594,6 @@ fn killed(context: &mut Context) -> Result<()> {
 fn again_and_again(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let mut innocent = Painter::new(device.another()?, Domain::Vram)?;
-    let usage = [info_request("VRAM_USAGE"), info_request("GTT_USAGE")];
     let mut begin = None;
     for round in 0..AGAIN as u32 {
         let guilty = Culprit::new(device.another()?)?;
@@ -612,12 +612,12 @@ fn again_and_again(context: &mut Context) -> Result<()> {
         drop(guilty);
         if round == 3 {
             // Whatever is made once has been made.
-            begin = Some((settled(&device, usage)?, unreclaimable()?));
+            begin = Some((settled(&device)?, unreclaimable()?));
         }
     }
     let (used, kernel) = begin.context("too few rounds")?;
     let end = Instant::now() + Duration::from_secs(3);
-    while settled(&device, usage)? != used {
+    while settled(&device)? != used {
         ensure!(Instant::now() < end, "memory of dead clients is kept");
     }
     let more = unreclaimable()?.saturating_sub(kernel);
@@ -628,21 +628,6 @@ fn again_and_again(context: &mut Context) -> Result<()> {
         "{status:?}"
     );
     Ok(())
-}
-
-/// What is in use, when it has been the same for a while.
-fn settled(device: &Device, requests: [InfoRequest; 2]) -> Result<[u64; 2]> {
-    let ask = || -> Result<[u64; 2]> { Ok([device.info(requests[0])?, device.info(requests[1])?]) };
-    let mut last = ask()?;
-    for _ in 0..20 {
-        std::thread::sleep(Duration::from_millis(150));
-        let now = ask()?;
-        if now == last {
-            return Ok(now);
-        }
-        last = now;
-    }
-    bail!("what is in use changes all the time");
 }
 
 /// KiB of the kernel's memory that it cannot give back at need.

@@ -3,12 +3,13 @@
 //! The card is pulled out while clients use it, or they are killed while they use it, or somebody wants the module
 //! back: nobody waits longer than he has to, nothing is left behind, and a card that is put in works.
 
-use crate::support::{self, PITCH, Random, WIDTH, bound, engine_works, within};
+use crate::support::{self, PITCH, Random, WIDTH, bound, engine_works, settled, usage, within};
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::child::{self, Child, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, patience};
-use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use lapidary_guest::harness::{Context, Test, patience, refused};
+use lapidary_guest::machine::{self, Depth, Kind};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,14 @@ pub fn tests() -> Vec<Test> {
             pulled_out(c, &[submitting, waiting, faulting, sharing])
         })
         .needs_control(),
+        test("removal/while_asleep", while_asleep)
+            .needs_control()
+            .kernel("device does not answer", 1)
+            .kernel("does not come back from sleep", 1)
+            // The PCI core and the core of power management say the same.
+            .kernel("Unable to change power state", 1)
+            .kernel("pci_pm_resume returns", 1)
+            .kernel("failed to resume async", 1),
         test("removal/what_is_left_is_dead", what_is_left).needs_control(),
         test("removal/unbinding_in_use", unbinding).limit(120),
         test("removal/killed_at_random", killed_at_random).limit(120),
@@ -167,6 +176,34 @@ fn pulled_out(context: &mut Context, works: &[Work]) -> Result<()> {
     Ok(())
 }
 
+/// The card that went to sleep is not there any more at wake-up: what was in it is not lost, and nobody waits for it.
+fn while_asleep(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let (pci, driver) = bound(&device)?;
+    let bo = support::surface(&device, 16, Domain::Vram)?;
+    device.submit(&fill(&bo, 0x51ee_9000))?;
+    context.control()?.fault("dead-asleep", 1)?;
+    let clients = [client(submitting)?, client(waiting)?];
+    std::thread::sleep(Duration::from_millis(100));
+    machine::rehearse(Kind::Memory, Depth::Platform)?;
+    refused("new work", device.submit(&support::nothing()), Errno::BUSY)?;
+    let seen = within(BOUND, "reading", || bo.read())??;
+    ensure!(
+        seen.iter().all(|&pixel| pixel == 0x51ee_9000),
+        "what was in video memory is {:#x}",
+        seen[0]
+    );
+    within(BOUND, "removing the device", || pci.remove())??;
+    for client in clients {
+        ended_well(client)?;
+    }
+    ensure!(claimed(&driver)? == 0, "something is left");
+    context.control()?.clear_faults()?;
+    pci.rescan_awake()?;
+    pci.bind(&driver)?;
+    engine_works(&context.device()?).context("put back")
+}
+
 /// Files, objects, mappings and buffers of a card that is gone can be used, to no effect, and be let go.
 fn what_is_left(context: &mut Context) -> Result<()> {
     let device = context.device()?;
@@ -223,21 +260,11 @@ fn unbinding(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// What objects take, of video memory and of system memory.
-fn usage(device: &Device) -> Result<(u64, u64)> {
-    let ask = |id| {
-        device
-            .info(abi::info_request(id))
-            .context("asking for usage")
-    };
-    Ok((ask("VRAM_USAGE")?, ask("GTT_USAGE")?))
-}
-
 /// Clients are killed at any moment, and nothing of them stays.
 fn killed_at_random(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     engine_works(&device)?;
-    let before = usage(&device)?;
+    let before = settled(&device)?;
     let mut random = Random::new(0x6b11_0009);
     let works: [Work; 4] = [submitting, waiting, faulting, sharing];
     for _ in 0..40 {

@@ -27,22 +27,22 @@ pub fn tests() -> Vec<Test> {
     let rehearsal = |name, body| Test::new(name, body).lapidary_only(PROMISE).limit(60);
     vec![
         rehearsal("sleep/devices_in_memory", |c| {
-            contents(c, || machine::rehearse(Kind::Memory, Depth::Devices))
+            contents(c, |_| machine::rehearse(Kind::Memory, Depth::Devices))
         }),
         rehearsal("sleep/devices_on_disk", |c| {
-            contents(c, || machine::rehearse(Kind::Disk, Depth::Devices))
+            contents(c, |_| machine::rehearse(Kind::Disk, Depth::Devices))
         }),
         rehearsal("sleep/platform_in_memory", |c| {
-            contents(c, || machine::rehearse(Kind::Memory, Depth::Platform))
+            contents(c, |_| machine::rehearse(Kind::Memory, Depth::Platform))
         }),
         rehearsal("sleep/platform_on_disk", |c| {
-            contents(c, || machine::rehearse(Kind::Disk, Depth::Platform))
+            contents(c, |_| machine::rehearse(Kind::Disk, Depth::Platform))
         }),
         rehearsal("sleep/core_in_memory", |c| {
-            contents(c, || machine::rehearse(Kind::Memory, Depth::Core))
+            contents(c, |_| machine::rehearse(Kind::Memory, Depth::Core))
         }),
         rehearsal("sleep/core_on_disk", |c| {
-            contents(c, || machine::rehearse(Kind::Disk, Depth::Core))
+            contents(c, |_| machine::rehearse(Kind::Disk, Depth::Core))
         }),
         rehearsal("sleep/posted_by_firmware", posted_by_firmware).needs_control(),
         rehearsal("sleep/in_memory", in_memory)
@@ -68,6 +68,9 @@ pub fn tests() -> Vec<Test> {
         .limit(180),
         rehearsal("sleep/while_drawing", while_drawing).limit(120),
         rehearsal("sleep/work_under_way", work_under_way).needs_control(),
+        rehearsal("sleep/moving_out_hangs", moving_out_hangs)
+            .needs_control()
+            .kernel("ring 0 hung", 2),
         rehearsal("sleep/picture", picture).needs_control(),
     ]
 }
@@ -76,7 +79,7 @@ fn in_memory(context: &mut Context) -> Result<()> {
     if machine::has_many_cpus() {
         return skip("needs a machine with one CPU");
     }
-    contents(context, machine::sleep_in_memory)
+    contents(context, |_| machine::sleep_in_memory())
 }
 
 /// An object whose content is known.
@@ -196,12 +199,12 @@ fn shared(device: &Rc<Device>) -> Result<Shared> {
 }
 
 /// What is in objects survives, and can be drawn to and read by the GPU afterwards.
-fn contents(context: &mut Context, sleep: impl FnOnce() -> Result<()>) -> Result<()> {
+fn contents(context: &mut Context, sleep: impl FnOnce(&mut Context) -> Result<()>) -> Result<()> {
     let device = context.device()?;
     engine_works(&device)?;
     let mut all = objects(&device)?;
     let shared = shared(&device)?;
-    sleep()?;
+    sleep(context)?;
 
     for known in &all {
         known.check()?;
@@ -230,7 +233,9 @@ fn contents(context: &mut Context, sleep: impl FnOnce() -> Result<()>) -> Result
 /// Where firmware posts the card at wake-up, the driver leaves that as it is.
 fn posted_by_firmware(context: &mut Context) -> Result<()> {
     context.control()?.request("power d3 posted")?;
-    let result = contents(context, || machine::rehearse(Kind::Memory, Depth::Platform));
+    let result = contents(context, |_| {
+        machine::rehearse(Kind::Memory, Depth::Platform)
+    });
     context.control()?.request("power d3 lost")?;
     result
 }
@@ -239,7 +244,7 @@ fn on_disk(context: &mut Context, back: Back) -> Result<()> {
     if !machine::has_swap() {
         return skip("no disk to sleep on");
     }
-    contents(context, || machine::sleep_on_disk(back))
+    contents(context, |_| machine::sleep_on_disk(back))
 }
 
 /// A client that draws and looks at it all the time notices nothing.
@@ -303,6 +308,18 @@ fn work_under_way(context: &mut Context) -> Result<()> {
     let seen = bo.read()?;
     ensure!(seen.iter().all(|&pixel| pixel == 50), "{:#x}", seen[0]);
     engine_works(&device)
+}
+
+/// The first object that leaves video memory for the sleep cannot be copied by the ring: the CPU does it.
+fn moving_out_hangs(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let resets = device.reset_counter()?;
+    contents(context, |context| {
+        context.control()?.fault("endless-buffer", 2)?;
+        machine::rehearse(Kind::Memory, Depth::Platform)
+    })?;
+    ensure!(device.reset_counter()? == resets + 2, "no move has hung");
+    Ok(())
 }
 
 /// The picture that firmware shows comes back where it was.

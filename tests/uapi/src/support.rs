@@ -3,6 +3,7 @@
 //! What several topics need: a working engine, a quiet device, small streams.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::abi::info_request;
 use lapidary_guest::control::{Control, Counters};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, on_upstream, patience};
@@ -76,6 +77,28 @@ pub fn quiet(control: &mut Control) -> Result<Counters> {
         }
         last = now;
     }
+}
+
+/// Bytes that objects take, of video memory and of system memory.
+pub fn usage(device: &Device) -> Result<[u64; 2]> {
+    Ok([
+        device.info(const { info_request("VRAM_USAGE") })?,
+        device.info(const { info_request("GTT_USAGE") })?,
+    ])
+}
+
+/// The same once it does not change any more: what jobs held is given back a little after they are done.
+pub fn settled(device: &Device) -> Result<[u64; 2]> {
+    let mut last = usage(device)?;
+    for _ in 0..40 {
+        std::thread::sleep(Duration::from_millis(150) * patience());
+        let now = usage(device)?;
+        if now == last {
+            return Ok(now);
+        }
+        last = now;
+    }
+    bail!("what is in use changes all the time")
 }
 
 /// Runs `work` and makes sure that the device saw nothing of it. Without a model only `work` counts.
