@@ -126,7 +126,9 @@ pub fn new<T: Shared>(
         return Err(EINVAL);
     }
     let blank = Roster::<T>::blank()?;
-    let object = gem::Object::<T>::new(dev, size, args)?;
+    // `ENOSPC` is what the shared-memory file system says when there is no memory for an inode.
+    let object =
+        gem::Object::<T>::new(dev, size, args).map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
     let raw = IntoGEMObject::as_raw(&*object);
     // SAFETY: The object has no handle and is in no list yet, so nobody else uses the table or the hook.
     // INVARIANT: The kernel crate's table is a constant.

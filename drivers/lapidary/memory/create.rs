@@ -86,9 +86,7 @@ pub fn create<F: Family>(
             foreign: None,
             user: None,
         };
-        let object: ARef<Bo<F>> = gem::new(dev, usize::try_from(size)?, args)
-            // What the shared-memory file system says when there is no memory for an inode.
-            .map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
+        let object: ARef<Bo<F>> = gem::new(dev, usize::try_from(size)?, args)?;
         if addr == NOWHERE {
             memory.count_system(size);
             object.recount();
@@ -141,8 +139,7 @@ pub fn create_user<F: Family>(
         foreign: None,
         user: Some(user),
     };
-    let object: ARef<Bo<F>> =
-        gem::new(dev, bytes, args).map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
+    let object: ARef<Bo<F>> = gem::new(dev, bytes, args)?;
     memory.count_system(size);
     object.pin()?;
     Ok(object)

@@ -540,6 +540,7 @@ mod tests {
         place(&window, &slot, &*object, 2)?;
         slot.leave();
         assert_eq!(slot.idle_since(), Some(2));
+        abandon(&window, &slot, &*object);
         drop(lease);
         Ok(())
     }

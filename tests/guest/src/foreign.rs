@@ -27,6 +27,8 @@ const MAP_DUMB: u64 = abi::request(3, 0xb3, 16);
 const FENCE_ATTACH: u64 = abi::request(3, 0x41, 16);
 /// vgem: signal it.
 const FENCE_SIGNAL: u64 = abi::request(1, 0x42, 8);
+/// dma-buf: its fences as a file, `_IOWR('b', 2, 8 bytes)`.
+const EXPORT_SYNC_FILE: u64 = 0xc008_6202;
 /// udmabuf: `_IOW('u', 0x42, 24 bytes)`.
 const UDMABUF_CREATE: u64 = 0x4018_7542;
 
@@ -129,10 +131,57 @@ impl Vgem {
         Ok(argument.out)
     }
 
+    /// A pending fence without an object.
+    pub fn fence(&self) -> Result<VgemFence<'_>> {
+        #[repr(C)]
+        struct Export {
+            flags: u32,
+            fd: i32,
+        }
+        /// Those of readers and of writers.
+        const ALL: u32 = 3;
+        let handle = self.create(4096)?;
+        let number = self.attach_fence(handle, true)?;
+        let buffer = self.0.export(handle)?;
+        let mut export = Export { flags: ALL, fd: -1 };
+        // SAFETY: the argument is what the number stands for.
+        unsafe {
+            ioctl_raw(
+                buffer.as_fd(),
+                EXPORT_SYNC_FILE,
+                std::ptr::from_mut(&mut export).cast(),
+            )
+        }
+        .context("the fences of a dma-buf as a file")?;
+        self.0.close(handle)?;
+        Ok(VgemFence {
+            vgem: self,
+            number,
+            // SAFETY: the kernel has just made this descriptor for us.
+            file: unsafe { OwnedFd::from_raw_fd(export.fd) },
+        })
+    }
+
     /// Signals such a fence.
     pub fn signal(&self, fence: u32) -> Result<(), Errno> {
         let mut argument = FenceSignal { fence, flags: 0 };
         self.0.ioctl(FENCE_SIGNAL, &mut argument).map(drop)
+    }
+}
+
+/// A fence of vgem. It signals when told to, or by itself after ten seconds.
+#[derive(Debug)]
+pub struct VgemFence<'v> {
+    vgem: &'v Vgem,
+    number: u32,
+    /// The fence as a file.
+    pub file: OwnedFd,
+}
+
+impl VgemFence<'_> {
+    /// Signals it. `ETIMEDOUT` if it has done so by itself.
+    pub fn signal(&self) -> Result<(), Errno> {
+        self.vgem.signal(self.number)
     }
 }
 

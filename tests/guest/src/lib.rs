@@ -38,7 +38,6 @@ pub mod syncobj;
 pub mod sysfs;
 pub mod territory;
 pub mod uevent;
-pub mod vgem;
 
 pub use bo::{Bo, Mapping};
 pub use device::{Device, Domain};

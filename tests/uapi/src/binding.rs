@@ -2,13 +2,12 @@
 
 //! Taking the device away from its driver while clients use it, by sysfs, and giving it back.
 
-use crate::support::{self, PITCH, Reprobe, WIDTH, bound, engine_works};
+use crate::support::{self, Reprobe, bound, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, refused};
-use lapidary_guest::{Domain, Errno, Stream, abi};
+use lapidary_guest::{Domain, Errno, abi};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -126,17 +125,6 @@ fn mappings(context: &mut Context) -> Result<()> {
     );
     drop((maps, objects, device));
     engine_works(&context.device()?).context("after binding again")
-}
-
-fn fill(bo: &lapidary_guest::Bo, colour: u32) -> Stream {
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(
-        &mut stream,
-        Surface::new(bo, PITCH),
-        colour,
-        Rect::new(0, 0, WIDTH, 16),
-    );
-    stream
 }
 
 fn work_under_way(context: &mut Context) -> Result<()> {

@@ -6,15 +6,19 @@
 //! What a walk cannot see, memory that nobody refers to any more, the debug kernel's look for leaks shows.
 
 use crate::support::{self, PITCH, WIDTH, engine_works, settled, usage};
+use crate::userptr::{Memory, VALIDATE, WRITABLE};
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi;
 use lapidary_guest::bo::{Mapping, PAGE};
 use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::foreign::{MemoryFile, Vgem};
 use lapidary_guest::harness::{Context, Test, patience, skip};
 use lapidary_guest::injection::Injection;
+use lapidary_guest::submit::Envelope;
+use lapidary_guest::syncobj::{Syncobj, after, before};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use rustix::mm::MapFlags;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -36,6 +40,10 @@ pub fn tests() -> Vec<Test> {
         test("failures/submitting", submitting).limit(300),
         test("failures/waiting", waiting),
         test("failures/sharing", sharing),
+        test("failures/user_memory", user_memory),
+        test("failures/sync_objects", sync_objects),
+        test("failures/foreign_memory", foreign_memory),
+        test("failures/our_memory_for_others", for_others),
     ]
 }
 
@@ -372,6 +380,140 @@ fn sharing(context: &mut Context) -> Result<()> {
                 let _ = &bo;
                 guest.close(handle)
             }))
+        })?;
+    }
+    Ok(())
+}
+
+/// Objects that are memory of the process.
+fn user_memory(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    let bytes = u64::from(PITCH * ROWS) * 16;
+    for (what, flags) in [
+        ("memory of the process", WRITABLE),
+        ("memory of the process, looked at", WRITABLE | VALIDATE),
+    ] {
+        walk.deny(what, 3, &[Errno::NOMEM], || {
+            let (device, memory) = (walk.device.clone(), Memory::new(bytes)?);
+            Ok(Try::new(move || memory.object(&device, flags).map(drop)))
+        })?;
+    }
+    walk.deny("a fill of it", 3, &[Errno::NOMEM], || {
+        let memory = Memory::new(bytes)?;
+        let bo = Rc::new(memory.object(&walk.device, WRITABLE)?);
+        let stream = support::fill(&bo, COLOUR);
+        let target = bo.clone();
+        Ok(Try::verified(
+            move || target.device().submit(&stream),
+            move |submitted| {
+                bo.wait()?;
+                let expected = if submitted { COLOUR } else { 0 };
+                let seen = memory.read();
+                let wrong = seen.iter().find(|&&pixel| pixel != expected);
+                ensure!(wrong.is_none(), "there is {:#x}", wrong.unwrap_or(&0));
+                Ok(())
+            },
+        ))
+    })
+}
+
+/// Synchronisation objects of a submission: one that is refused signals none of them.
+fn sync_objects(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    walk.deny("fences in and out", 3, &[Errno::NOMEM], || {
+        let device = &walk.device;
+        let first = Syncobj::new(device, true)?;
+        let (done, line) = (Syncobj::new(device, false)?, Syncobj::new(device, false)?);
+        let envelope = Envelope::of(&support::nothing())
+            .with(before(&[first.at(0)]))
+            .with(after(&[done.at(0), line.at(7)]));
+        let device = device.clone();
+        Ok(Try::verified(
+            move || envelope.submit(&device),
+            move |submitted| {
+                for (object, point) in [(&done, 0), (&line, 7)] {
+                    let answer = object.wait(point, Duration::from_secs(2), false);
+                    let expected = if submitted {
+                        Ok(true)
+                    } else {
+                        Err(Errno::INVAL)
+                    };
+                    ensure!(answer == expected, "a wait for its end: {answer:?}");
+                }
+                drop(first);
+                Ok(())
+            },
+        ))
+    })
+}
+
+/// A buffer of another driver's memory, whose pages come into being when it is imported.
+fn foreign_buffer(vgem: &Vgem, kind: usize) -> Result<OwnedFd> {
+    let bytes = u64::from(PITCH * ROWS);
+    if kind == 0 {
+        let handle = vgem.create(bytes)?;
+        let buffer = vgem.device().export(handle);
+        vgem.device().close(handle)?;
+        return Ok(buffer?);
+    }
+    match MemoryFile::new(bytes)?.buffer()? {
+        Some(buffer) => Ok(buffer),
+        None => skip("there is no udmabuf"),
+    }
+}
+
+fn foreign_memory(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    let vgem = support::vgem()?;
+    for (kind, name) in ["vgem", "udmabuf"].into_iter().enumerate() {
+        walk.deny(
+            &format!("importing from {name}"),
+            5,
+            &[Errno::NOMEM],
+            || {
+                let (device, buffer) = (walk.device.clone(), foreign_buffer(&vgem, kind)?);
+                Ok(Try::new(move || {
+                    let handle = device.import(buffer.as_fd())?;
+                    device.close(handle)
+                }))
+            },
+        )?;
+        walk.deny(&format!("drawing into {name}"), 1, &[Errno::NOMEM], || {
+            let buffer = foreign_buffer(&vgem, kind)?;
+            let handle = walk.device.import(buffer.as_fd())?;
+            let bytes = u64::from(PITCH * ROWS);
+            let bo = Bo::adopt(walk.device.clone(), handle, bytes, Domain::Gtt);
+            let stream = support::fill(&bo, COLOUR);
+            Ok(Try::new(move || bo.device().submit(&stream)))
+        })?;
+    }
+    Ok(())
+}
+
+/// Another driver attaches to our objects, which have to leave video memory for it.
+fn for_others(context: &mut Context) -> Result<()> {
+    let walk = Walk::new(context)?;
+    let vgem = support::vgem()?;
+    for domain in Domain::ALL {
+        let what = format!("vgem attaches to {domain:?}");
+        walk.deny(&what, 3, &[Errno::NOMEM], || {
+            let bo = object(&walk.device, domain)?;
+            bo.write(&vec![COLOUR; (bo.size() / 4) as usize])?;
+            let buffer = walk.device.export(bo.handle())?;
+            let theirs = vgem.device().clone();
+            Ok(Try::verified(
+                move || {
+                    let handle = theirs.import(buffer.as_fd())?;
+                    theirs.close(handle)
+                },
+                move |_| {
+                    ensure!(
+                        bo.read()?.iter().all(|&pixel| pixel == COLOUR),
+                        "its content is lost"
+                    );
+                    Ok(())
+                },
+            ))
         })?;
     }
     Ok(())

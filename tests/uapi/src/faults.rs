@@ -5,12 +5,11 @@
 //!
 //! Tests that break the device give it a fresh probe at their end.
 
-use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
+use crate::support::{self, Reprobe, engine_works, fill, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, info_request};
-use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, refused, skip};
-use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_guest::{Device, Domain, Errno};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -60,17 +59,6 @@ pub fn tests() -> Vec<Test> {
             .kernel("does not answer: stopped until a new probe", 1)
             .limit(60),
     ]
-}
-
-fn fill(bo: &Bo, colour: u32) -> Stream {
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(
-        &mut stream,
-        Surface::new(bo, PITCH),
-        colour,
-        Rect::new(0, 0, WIDTH, 16),
-    );
-    stream
 }
 
 fn polled(device: &Device) -> Result<u64> {

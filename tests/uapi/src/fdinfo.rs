@@ -3,12 +3,11 @@
 //! What `/proc/PID/fdinfo` says about a client: who it is, how long the engine worked for it, what memory it has. The
 //! lines are those that tools like `gputop` read.
 
-use crate::support::{self, PITCH, WIDTH, engine_works};
+use crate::support::{self, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, skip};
 use lapidary_guest::sysfs::PciDevice;
-use lapidary_guest::{Bo, Device, Domain, Stream};
+use lapidary_guest::{Bo, Device, Domain};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -96,17 +95,6 @@ fn who(context: &mut Context) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn fill(bo: &Bo, colour: u32) -> Stream {
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(
-        &mut stream,
-        Surface::new(bo, PITCH),
-        colour,
-        Rect::new(0, 0, WIDTH, 16),
-    );
-    stream
 }
 
 /// A job that takes a while is charged to its client, and to nobody else.

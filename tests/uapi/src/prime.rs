@@ -4,7 +4,7 @@
 //!
 //! Every byte that is drawn into or read from foreign memory is compared with what its owner sees of it.
 
-use crate::support::{PITCH, Reprobe, WIDTH, engine_works, nothing, surface};
+use crate::support::{PITCH, Reprobe, WIDTH, copy, engine_works, fill, nothing, surface, vgem};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::child::{self, End};
@@ -54,13 +54,6 @@ pub fn last_tests() -> Vec<Test> {
     ]
 }
 
-fn vgem() -> Result<Vgem> {
-    match Vgem::open()? {
-        Some(vgem) => Ok(vgem),
-        None => skip("there is no vgem"),
-    }
-}
-
 fn pattern(seed: u32) -> Vec<u32> {
     let count = (SIZE / 4) as u32;
     (0..count)
@@ -81,26 +74,6 @@ fn same(seen: &[u32], expected: &[u32], what: &str) -> Result<()> {
         );
     }
     Ok(())
-}
-
-const ALL: Rect = Rect {
-    x: 0,
-    y: 0,
-    w: WIDTH,
-    h: ROWS as i32,
-};
-
-fn fill(bo: &Bo, colour: u32) -> Stream {
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(&mut stream, Surface::new(bo, PITCH), colour, ALL);
-    stream
-}
-
-fn copy(from: &Bo, to: &Bo) -> Stream {
-    let mut stream = Stream::new();
-    let (from, to) = (Surface::new(from, PITCH), Surface::new(to, PITCH));
-    draw2d::copy_by_registers(&mut stream, from, to, (0, 0), ALL);
-    stream
 }
 
 fn import(device: &Rc<Device>, buffer: &OwnedFd) -> Result<Bo> {

@@ -88,8 +88,8 @@ fn bad_pointers(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Submits what must be refused with `EINVAL` or `ENOENT`, for this reason.
-fn check(
+/// Submits what must be refused with this error and for this reason.
+pub fn refused_for(
     what: &str,
     device: &Device,
     envelope: &Envelope,
@@ -130,7 +130,7 @@ fn of_commands(context: &mut Context) -> Result<()> {
             words.extend(bad);
             let envelope = Envelope::new().with(Chunk::commands(&words));
             let what = format!("reason {reason:#x} at {at}");
-            check(&what, &device, &envelope, Errno::INVAL, reason, at as u32)?;
+            refused_for(&what, &device, &envelope, Errno::INVAL, reason, at as u32)?;
         }
         Ok(())
     })?;
@@ -147,13 +147,13 @@ fn of_the_envelope(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let stream = || Envelope::new().with(Chunk::commands(nothing().words()));
     let ring = stream().with(Chunk::flags(&[0, 99]));
-    check("a ring", &device, &ring, Errno::INVAL, 0x106, NONE)?;
+    refused_for("a ring", &device, &ring, Errno::INVAL, 0x106, NONE)?;
     let many = stream().claim(1000);
-    check("many chunks", &device, &many, Errno::INVAL, 0x101, NONE)?;
+    refused_for("many chunks", &device, &many, Errno::INVAL, 0x101, NONE)?;
     let empty = stream().with(Chunk::flags(&[]));
-    check("empty flags", &device, &empty, Errno::INVAL, 0x102, 1)?;
+    refused_for("empty flags", &device, &empty, Errno::INVAL, 0x102, 1)?;
     let partial = stream().with(Chunk::relocations(&[CsReloc::default()]).claim(3));
-    check("a part", &device, &partial, Errno::INVAL, 0x105, 1)
+    refused_for("a part", &device, &partial, Errno::INVAL, 0x105, 1)
 }
 
 fn of_relocations(context: &mut Context) -> Result<()> {
@@ -205,7 +205,7 @@ fn of_relocations(context: &mut Context) -> Result<()> {
                 .with(Chunk::commands(nothing().words()))
                 .with(Chunk::relocations(&entries));
             let what = format!("{reason:#x} behind {before}");
-            check(&what, &device, &envelope, error, reason, before as u32)?;
+            refused_for(&what, &device, &envelope, error, reason, before as u32)?;
         }
     }
     device.close(good.handle)?;
@@ -256,7 +256,7 @@ fn after_a_hang(context: &mut Context) -> Result<()> {
     bo.wait()?;
     context.control()?.clear_faults()?;
     let envelope = Envelope::of(&stream);
-    check("banned", &device, &envelope, Errno::CANCELED, 0x001, NONE)?;
+    refused_for("banned", &device, &envelope, Errno::CANCELED, 0x001, NONE)?;
     let status = device.reset_status()?;
     ensure!(
         status.guilty == 1 && status.flags == 1 && status.resets == device.reset_counter()?,

@@ -3,13 +3,12 @@
 //! The card is pulled out while clients use it, or they are killed while they use it, or somebody wants the module
 //! back: nobody waits longer than he has to, nothing is left behind, and a card that is put in works.
 
-use crate::support::{self, PITCH, Random, WIDTH, bound, engine_works, settled, usage, within};
+use crate::support::{self, Random, bound, engine_works, fill, settled, usage, within};
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::child::{self, Child, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, patience, refused};
 use lapidary_guest::machine::{self, Depth, Kind};
-use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_guest::{Bo, Device, Domain, Errno};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -56,17 +55,6 @@ pub fn tests() -> Vec<Test> {
 }
 
 type Work = fn(&Rc<Device>) -> Result<()>;
-
-fn fill(bo: &Bo, colour: u32) -> Stream {
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(
-        &mut stream,
-        Surface::new(bo, PITCH),
-        colour,
-        Rect::new(0, 0, WIDTH, 16),
-    );
-    stream
-}
 
 /// Keeps the ring full.
 fn submitting(device: &Rc<Device>) -> Result<()> {

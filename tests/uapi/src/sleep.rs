@@ -6,13 +6,12 @@
 //! Most tests rehearse (`/sys/power/pm_test`), which is quick and leads through the same calls as the real thing. The
 //! real thing is there, too: sleep in RAM, and sleep on disk if there is one (`scripts/boot --swap`).
 
-use crate::support::{self, PITCH, Random, WIDTH, engine_works};
+use crate::support::{self, Random, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, skip};
 use lapidary_guest::machine::{self, Back, Depth, Kind};
-use lapidary_guest::{Bo, Device, Domain, Mapping, Stream};
+use lapidary_guest::{Bo, Device, Domain, Mapping};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
@@ -129,7 +128,7 @@ impl Known {
 /// A surface filled by the GPU.
 fn drawn(device: &Rc<Device>, domain: Domain, colour: u32) -> Result<Known> {
     let bo = support::surface(device, 64, domain)?;
-    device.submit(&fill(&bo, colour, 64))?;
+    device.submit(&fill(&bo, colour))?;
     let words = vec![colour; (bo.size() / 4) as usize];
     Ok(Known {
         bo,
@@ -137,17 +136,6 @@ fn drawn(device: &Rc<Device>, domain: Domain, colour: u32) -> Result<Known> {
         mapping: None,
         what: "drawn",
     })
-}
-
-fn fill(bo: &Bo, colour: u32, rows: i32) -> Stream {
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(
-        &mut stream,
-        Surface::new(bo, PITCH),
-        colour,
-        Rect::new(0, 0, WIDTH, rows),
-    );
-    stream
 }
 
 /// Objects of all kinds.
@@ -219,8 +207,7 @@ fn contents(context: &mut Context, sleep: impl FnOnce(&mut Context) -> Result<()
 
     // The old addresses are worth nothing: the GPU finds every object anew.
     for (colour, known) in (0x600d_0000..).zip(&mut all) {
-        let rows = known.bo.size() / u64::from(PITCH);
-        device.submit(&fill(&known.bo, colour, rows as i32))?;
+        device.submit(&fill(&known.bo, colour))?;
         known.words.fill(colour);
     }
     for known in &all {
@@ -257,7 +244,7 @@ fn while_drawing(context: &mut Context) -> Result<()> {
                 let bo = support::surface(&device, 64, domain)?;
                 let kept = Known::new(device.create(65536, domain)?, 5, true, "kept")?;
                 for colour in 1.. {
-                    device.submit(&fill(&bo, colour, 64))?;
+                    device.submit(&fill(&bo, colour))?;
                     let seen = bo.read()?;
                     ensure!(
                         seen.iter().all(|&pixel| pixel == colour),
@@ -299,7 +286,7 @@ fn work_under_way(context: &mut Context) -> Result<()> {
     let bo = support::surface(&device, 64, Domain::Vram)?;
     context.control()?.fault("late-fence", 2)?;
     for colour in 1..=50 {
-        device.submit(&fill(&bo, colour, 64))?;
+        device.submit(&fill(&bo, colour))?;
     }
     let result = machine::rehearse(Kind::Memory, Depth::Platform);
     context.control()?.clear_faults()?;

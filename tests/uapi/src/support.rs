@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi::info_request;
 use lapidary_guest::control::{Control, Counters};
 use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, on_upstream, patience};
+use lapidary_guest::foreign::Vgem;
+use lapidary_guest::harness::{Context, on_upstream, patience, skip};
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Bo, Device, Domain, Stream, pm4};
 use lapidary_registers::r500::pm4::op;
@@ -17,6 +18,14 @@ use std::time::{Duration, Instant};
 pub const PITCH: u32 = 256;
 /// Pixels of a row.
 pub const WIDTH: i32 = PITCH as i32 / 4;
+
+/// vgem, a driver whose memory and fences others can use; the test is skipped where there is none.
+pub fn vgem() -> Result<Vgem> {
+    match Vgem::open()? {
+        Some(vgem) => Ok(vgem),
+        None => skip("there is no vgem"),
+    }
+}
 
 /// A stream that does nothing.
 pub fn nothing() -> Stream {
@@ -42,16 +51,30 @@ pub fn surface(device: &Rc<Device>, rows: u32, domain: Domain) -> Result<Bo> {
     Ok(bo)
 }
 
+/// All of an object, as a surface.
+fn whole(bo: &Bo) -> Rect {
+    Rect::new(0, 0, WIDTH, (bo.size() / u64::from(PITCH)) as i32)
+}
+
+/// A stream that fills an object.
+pub fn fill(bo: &Bo, colour: u32) -> Stream {
+    let mut stream = Stream::new();
+    draw2d::fill_by_registers(&mut stream, Surface::new(bo, PITCH), colour, whole(bo));
+    stream
+}
+
+/// A stream that copies one object to another of the same size.
+pub fn copy(from: &Bo, to: &Bo) -> Stream {
+    let mut stream = Stream::new();
+    let (source, target) = (Surface::new(from, PITCH), Surface::new(to, PITCH));
+    draw2d::copy_by_registers(&mut stream, source, target, (0, 0), whole(to));
+    stream
+}
+
 /// Draws into a new object and looks at it: the engine works.
 pub fn engine_works(device: &Rc<Device>) -> Result<()> {
     let bo = surface(device, 16, Domain::Gtt)?;
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(
-        &mut stream,
-        Surface::new(&bo, PITCH),
-        0x1234_5678,
-        Rect::new(0, 0, WIDTH, 16),
-    );
+    let stream = fill(&bo, 0x1234_5678);
     device.submit(&stream).context("submitting a fill")?;
     let seen = bo.read().context("waiting for a fill")?;
     ensure!(

@@ -2,16 +2,16 @@
 
 //! Synchronisation objects on submissions: chunks of our own, binary and timeline, in and out.
 
+use crate::refusal::refused_for;
 use crate::support::{self, PITCH, Random, WIDTH, engine_works, nothing, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, Sync};
 use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::syncobj::{Syncobj, after, before, fence_status};
-use lapidary_guest::vgem::Vgem;
-use lapidary_guest::{Device, Domain, Errno, Stream};
+use lapidary_guest::{Domain, Errno, Stream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -137,17 +137,10 @@ fn same_ring(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-fn vgem() -> Result<Vgem> {
-    match Vgem::open() {
-        Ok(vgem) => Ok(vgem),
-        Err(error) => skip(error.to_string()),
-    }
-}
-
 /// A child signals the fence after a while; the parent's submission waits for it.
 fn waits(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let vgem = vgem()?;
+    let vgem = support::vgem()?;
     let foreign = Syncobj::new(&device, false)?;
     let fence = vgem.fence()?;
     foreign.import_fence(fence.file.as_fd())?;
@@ -176,7 +169,7 @@ fn waits(context: &mut Context) -> Result<()> {
 
 fn interruptible(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let vgem = vgem()?;
+    let vgem = support::vgem()?;
     let foreign = Syncobj::new(&device, false)?;
     let fence = vgem.fence()?;
     foreign.import_fence(fence.file.as_fd())?;
@@ -204,7 +197,7 @@ fn interruptible(context: &mut Context) -> Result<()> {
 /// A point whose own fence is of our ring lies behind one that is not.
 fn chain(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let vgem = vgem()?;
+    let vgem = support::vgem()?;
     let (line, foreign) = (Syncobj::new(&device, false)?, Syncobj::new(&device, false)?);
     let fence = vgem.fence()?;
     foreign.import_fence(fence.file.as_fd())?;
@@ -228,29 +221,6 @@ fn chain(context: &mut Context) -> Result<()> {
         "the submission did not wait for the point before"
     );
     ensure!(child.wait(LONG)? == End::Exit(0), "signalling failed");
-    Ok(())
-}
-
-/// Whether a submission is refused with this error, and for this reason.
-fn refused_for(
-    what: &str,
-    device: &Device,
-    envelope: &Envelope,
-    error: Errno,
-    reason: u32,
-    position: u32,
-) -> Result<()> {
-    let count = device.last_refusal()?.count;
-    refused(what, envelope.submit(device), error)?;
-    let last = device.last_refusal()?;
-    ensure!(
-        last.count == count + 1
-            && last.reason == reason
-            && last.position == position
-            && last.error == error.raw_os_error() as u32
-            && !last.text.is_empty(),
-        "{what}: {last:?}"
-    );
     Ok(())
 }
 

@@ -6,14 +6,13 @@
 //! chips, and it ignores that pages could not be got: what the GPU writes there is lost, and what it reads may be
 //! page 0. So tests that need either are for ours only.
 
-use crate::support::{PITCH, WIDTH, engine_works, surface};
+use crate::support::{PITCH, copy, engine_works, fill, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::foreign::MemoryFile;
 use lapidary_guest::harness::{Context, Test, refused};
-use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use lapidary_guest::{Bo, Device, Domain, Errno, abi};
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -21,9 +20,10 @@ use std::time::Duration;
 
 const READONLY: u32 = 1;
 const ANONONLY: u32 = 2;
-const VALIDATE: u32 = 4;
+pub const VALIDATE: u32 = 4;
 const REGISTER: u32 = 8;
-const WRITABLE: u32 = ANONONLY | REGISTER;
+/// Flags without which no memory can be written.
+pub const WRITABLE: u32 = ANONONLY | REGISTER;
 
 const ROWS: u32 = 64;
 const SIZE: u64 = (PITCH * ROWS) as u64;
@@ -52,13 +52,13 @@ pub fn tests() -> Vec<Test> {
 }
 
 /// Anonymous memory of this process, unmapped when dropped.
-struct Memory {
+pub struct Memory {
     address: *mut c_void,
     bytes: usize,
 }
 
 impl Memory {
-    fn new(bytes: u64) -> Result<Memory> {
+    pub fn new(bytes: u64) -> Result<Memory> {
         Memory::at(std::ptr::null_mut(), bytes, MapFlags::PRIVATE)
     }
 
@@ -70,7 +70,7 @@ impl Memory {
         Ok(Memory { address, bytes })
     }
 
-    fn read(&self) -> Vec<u32> {
+    pub fn read(&self) -> Vec<u32> {
         let first = self.address.cast::<u32>();
         let word = |i| {
             // SAFETY: inside the mapping.
@@ -86,7 +86,7 @@ impl Memory {
         }
     }
 
-    fn object(&self, device: &Rc<Device>, flags: u32) -> Result<Bo, Errno> {
+    pub fn object(&self, device: &Rc<Device>, flags: u32) -> Result<Bo, Errno> {
         let handle = userptr(device, self.address as u64, self.bytes as u64, flags)?;
         Ok(Bo::adopt(
             device.clone(),
@@ -123,26 +123,6 @@ fn pattern(seed: u32) -> Vec<u32> {
 
 fn plain(colour: u32) -> Vec<u32> {
     vec![colour; (SIZE / 4) as usize]
-}
-
-const ALL: Rect = Rect {
-    x: 0,
-    y: 0,
-    w: WIDTH,
-    h: ROWS as i32,
-};
-
-fn fill(bo: &Bo, colour: u32) -> Stream {
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(&mut stream, Surface::new(bo, PITCH), colour, ALL);
-    stream
-}
-
-fn copy(from: &Bo, to: &Bo) -> Stream {
-    let mut stream = Stream::new();
-    let (from, to) = (Surface::new(from, PITCH), Surface::new(to, PITCH));
-    draw2d::copy_by_registers(&mut stream, from, to, (0, 0), ALL);
-    stream
 }
 
 fn what_is_refused(context: &mut Context) -> Result<()> {

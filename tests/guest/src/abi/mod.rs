@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Numbers and layouts of the user interface: the DRM core's ioctls this crate uses, and all
-//! `radeon` ioctls that are alive in interface version 2.51.
+//! Numbers and layouts of the user interface: all `radeon` ioctls that are alive in interface version 2.51, our own
+//! additions, and in [`drm`] those of the DRM core that this crate uses.
 //!
-//! Source: the public headers `drm.h` and `radeon_drm.h` (facts; definitions are our own). All
-//! structures but [`Version`] are naturally aligned and have the same layout for 32-bit and 64-bit user space.
+//! Source: the public headers `radeon_drm.h` and `lapidary_drm.h` (facts; definitions are our own). All
+//! structures but [`drm::Version`] are naturally aligned and have the same layout for 32-bit and 64-bit user space.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -38,54 +38,8 @@ macro_rules! layout {
     };
 }
 
-/// DRM core: driver version and names.
-pub const VERSION: u64 = read_write::<Version>(0x00);
-/// DRM core: drop a handle.
-pub const GEM_CLOSE: u64 = write_only::<GemClose>(0x09);
-/// DRM core: ask for a capability.
-pub const GET_CAP: u64 = read_write::<GetCap>(0x0c);
-/// DRM core: handle to dma-buf descriptor.
-pub const PRIME_HANDLE_TO_FD: u64 = read_write::<PrimeHandle>(0x2d);
-
-/// DRM core: dma-buf descriptor to handle.
-pub const PRIME_FD_TO_HANDLE: u64 = read_write::<PrimeHandle>(0x2e);
-
-/// DRM core: new synchronisation object.
-pub const SYNCOBJ_CREATE: u64 = read_write::<SyncobjCreate>(0xbf);
-/// DRM core: drop a handle of one.
-pub const SYNCOBJ_DESTROY: u64 = read_write::<SyncobjDestroy>(0xc0);
-/// DRM core: object or its fence to a file.
-pub const SYNCOBJ_HANDLE_TO_FD: u64 = read_write::<SyncobjHandle>(0xc1);
-/// DRM core: the other way.
-pub const SYNCOBJ_FD_TO_HANDLE: u64 = read_write::<SyncobjHandle>(0xc2);
-/// DRM core: take the fences away.
-pub const SYNCOBJ_RESET: u64 = read_write::<SyncobjArray>(0xc4);
-/// DRM core: wait for points; 0 for binary objects.
-pub const SYNCOBJ_TIMELINE_WAIT: u64 = read_write::<SyncobjTimelineWait>(0xca);
-/// DRM core: how far timelines are.
-pub const SYNCOBJ_QUERY: u64 = read_write::<SyncobjTimelineArray>(0xcb);
-/// DRM core: object for a picture.
-pub const MODE_CREATE_DUMB: u64 = read_write::<CreateDumb>(0xb2);
-/// vgem: attach a new fence to an object.
-pub const VGEM_FENCE_ATTACH: u64 = read_write::<VgemFenceAttach>(COMMAND_BASE + 1);
-/// vgem: signal it.
-pub const VGEM_FENCE_SIGNAL: u64 = write_only::<VgemFenceSignal>(COMMAND_BASE + 2);
-/// Flag of the attachment: it writes.
-pub const VGEM_FENCE_WRITE: u32 = 1;
-/// dma-buf: its fences as a file.
-pub const DMA_BUF_EXPORT_SYNC_FILE: u64 = (((READ | WRITE) << 30)
-    | ((size_of::<ExportSyncFile>() as u32) << 16)
-    | ((b'b' as u32) << 8)
-    | 2) as u64;
-/// Flag of that: all of them.
-pub const DMA_BUF_SYNC_RW: u32 = 3;
-/// DRM core: copy a fence from one object or point to another.
-pub const SYNCOBJ_TRANSFER: u64 = read_write::<SyncobjTransfer>(0xcc);
-/// Flag of the wait: there may be no fence yet.
-pub const SYNCOBJ_WAIT_FOR_SUBMIT: u32 = 2;
-/// Files with fences: state.
-pub const SYNC_FILE_INFO: u64 =
-    (((READ | WRITE) << 30) | ((size_of::<SyncFileInfo>() as u32) << 16) | 0x3e04) as u64;
+pub mod drm;
+pub use drm::*;
 
 /// Sizes of the memory pools.
 pub const RADEON_GEM_INFO: u64 = read_write::<GemInfo>(COMMAND_BASE + 0x1c);
@@ -123,225 +77,6 @@ pub const fn private(nr: u32, size: usize) -> u64 {
     request(READ | WRITE, COMMAND_BASE + nr, size)
 }
 
-/// `drm_version`: three string buffers of the caller, filled by the kernel. The one structure here that is not the
-/// same for 32-bit and 64-bit user space.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-pub struct Version {
-    /// Interface version.
-    pub major: u32,
-    /// Interface version, minor.
-    pub minor: u32,
-    /// Interface version, patch.
-    pub patch: u32,
-    /// Alignment.
-    #[cfg(target_pointer_width = "64")]
-    pub pad: u32,
-    /// Buffer size in, string length out.
-    pub name_len: usize,
-    /// User pointer.
-    pub name: usize,
-    /// Buffer size in, string length out.
-    pub date_len: usize,
-    /// User pointer.
-    pub date: usize,
-    /// Buffer size in, string length out.
-    pub desc_len: usize,
-    /// User pointer.
-    pub desc: usize,
-}
-
-layout! {
-    /// `drm_gem_close`.
-    GemClose = 8 {
-        /// Handle to drop.
-        handle: u32,
-        /// Alignment.
-        pad: u32,
-    }
-}
-layout! {
-    /// `drm_get_cap`.
-    GetCap = 16 {
-        /// Which.
-        capability: u64,
-        /// Answer.
-        value: u64,
-    }
-}
-layout! {
-    /// `drm_prime_handle`.
-    PrimeHandle = 12 {
-        /// Handle.
-        handle: u32,
-        /// Descriptor flags.
-        flags: u32,
-        /// Descriptor.
-        fd: i32,
-    }
-}
-layout! {
-    /// `drm_syncobj_create`.
-    SyncobjCreate = 8 {
-        /// Out.
-        handle: u32,
-        /// 1: signalled.
-        flags: u32,
-    }
-}
-layout! {
-    /// `drm_syncobj_destroy`.
-    SyncobjDestroy = 8 {
-        /// Object.
-        handle: u32,
-        /// Alignment.
-        pad: u32,
-    }
-}
-layout! {
-    /// `drm_syncobj_handle`.
-    SyncobjHandle = 24 {
-        /// Object.
-        handle: u32,
-        /// 1: its fence is meant.
-        flags: u32,
-        /// File.
-        fd: i32,
-        /// Alignment.
-        pad: u32,
-        /// Point, with a flag that is not used here.
-        point: u64,
-    }
-}
-layout! {
-    /// `drm_syncobj_transfer`.
-    SyncobjTransfer = 32 {
-        /// From this object.
-        src_handle: u32,
-        /// To this.
-        dst_handle: u32,
-        /// From this point.
-        src_point: u64,
-        /// To this.
-        dst_point: u64,
-        /// Flags.
-        flags: u32,
-        /// Alignment.
-        pad: u32,
-    }
-}
-layout! {
-    /// `drm_syncobj_array`.
-    SyncobjArray = 16 {
-        /// User pointer.
-        handles: u64,
-        /// Length.
-        count_handles: u32,
-        /// Alignment.
-        pad: u32,
-    }
-}
-layout! {
-    /// `drm_syncobj_timeline_wait`.
-    SyncobjTimelineWait = 48 {
-        /// User pointer.
-        handles: u64,
-        /// User pointer.
-        points: u64,
-        /// Absolute, monotonic clock.
-        timeout_nsec: i64,
-        /// Length of both.
-        count_handles: u32,
-        /// `SYNCOBJ_WAIT_*`.
-        flags: u32,
-        /// Out.
-        first_signaled: u32,
-        /// Alignment.
-        pad: u32,
-        /// A hint that nobody gives here.
-        deadline_nsec: u64,
-    }
-}
-layout! {
-    /// `drm_syncobj_timeline_array`.
-    SyncobjTimelineArray = 24 {
-        /// User pointer.
-        handles: u64,
-        /// User pointer.
-        points: u64,
-        /// Length of both.
-        count_handles: u32,
-        /// Flags.
-        flags: u32,
-    }
-}
-layout! {
-    /// `drm_mode_create_dumb`.
-    CreateDumb = 32 {
-        /// Rows.
-        height: u32,
-        /// Pixels of a row.
-        width: u32,
-        /// Bits of a pixel.
-        bpp: u32,
-        /// Flags.
-        flags: u32,
-        /// Out.
-        handle: u32,
-        /// Out: bytes of a row.
-        pitch: u32,
-        /// Out: bytes.
-        size: u64,
-    }
-}
-layout! {
-    /// `drm_vgem_fence_attach`.
-    VgemFenceAttach = 16 {
-        /// Object.
-        handle: u32,
-        /// `VGEM_FENCE_*`.
-        flags: u32,
-        /// Out: its number.
-        out_fence: u32,
-        /// Alignment.
-        pad: u32,
-    }
-}
-layout! {
-    /// `drm_vgem_fence_signal`.
-    VgemFenceSignal = 8 {
-        /// Number.
-        fence: u32,
-        /// Flags.
-        flags: u32,
-    }
-}
-layout! {
-    /// `dma_buf_export_sync_file`.
-    ExportSyncFile = 8 {
-        /// `DMA_BUF_SYNC_*`.
-        flags: u32,
-        /// Out.
-        fd: i32,
-    }
-}
-layout! {
-    /// `sync_file_info`.
-    SyncFileInfo = 56 {
-        /// Out: a name.
-        name: [u64; 4],
-        /// Out: 0 pending, 1 signalled, negative for an error.
-        status: i32,
-        /// Must be 0.
-        flags: u32,
-        /// Length of the array.
-        num_fences: u32,
-        /// Must be 0.
-        pad: u32,
-        /// User pointer.
-        sync_fence_info: u64,
-    }
-}
 layout! {
     /// `drm_lapidary_sync`.
     Sync = 16 {
@@ -609,15 +344,6 @@ pub const TILING_SWAP_16BIT: u32 = 4;
 pub const TILING_SWAP_32BIT: u32 = 8;
 /// Tiling flag: the CPU sees lines.
 pub const TILING_SURFACE: u32 = 0x10;
-
-/// `drm_get_cap`: dumb buffers.
-pub const CAP_DUMB_BUFFER: u64 = 1;
-/// `drm_get_cap`: prime import and export.
-pub const CAP_PRIME: u64 = 5;
-/// `drm_get_cap`: synchronisation objects.
-pub const CAP_SYNCOBJ: u64 = 0x13;
-/// `drm_get_cap`: with timelines.
-pub const CAP_SYNCOBJ_TIMELINE: u64 = 0x14;
 
 /// Requests of [`Info`], with the number of bytes of their answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
