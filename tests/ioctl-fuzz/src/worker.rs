@@ -520,9 +520,9 @@ impl<'a> Worker<'a> {
             handle: 0,
         };
         self.count(1);
-        if device.ioctl(abi::RADEON_GEM_USERPTR, &mut argument) == Err(Errno::INVAL) {
-            return Ok(false);
-        }
+        device
+            .ioctl(abi::RADEON_GEM_USERPTR, &mut argument)
+            .context("memory of the process")?;
         let mut object = Object::new(Bo::adopt(device, argument.handle, size, Domain::Gtt));
         object.window = Window::User(memory);
         self.sound[client].objects.push(object);
