@@ -26,6 +26,7 @@ mod isolation;
 mod malformed;
 mod mapping;
 mod memory;
+mod moves;
 mod objects;
 mod prime;
 mod recovery;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
     tests.extend(surfaces::tests());
     tests.extend(malformed::tests());
     tests.extend(memory::tests());
+    tests.extend(moves::tests());
     tests.extend(stress::tests());
     tests.extend(display::tests());
     tests.extend(failures::tests());
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     tests.extend(sleep::tests());
     tests.extend(recovery::tests());
     tests.extend(coredump::tests());
+    tests.extend(moves::last_tests());
     tests.extend(prime::last_tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());

@@ -6,7 +6,7 @@
 //! chips, and it ignores that pages could not be got: what the GPU writes there is lost, and what it reads may be
 //! page 0. So tests that need either are for ours only.
 
-use crate::support::{PITCH, copy, engine_works, fill, surface};
+use crate::support::{PITCH, copy, engine_works, fill, surface, vgem};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::child::{self, End};
@@ -15,8 +15,9 @@ use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::{Bo, Device, Domain, Errno, abi};
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
+use std::os::fd::AsFd;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const READONLY: u32 = 1;
 const ANONONLY: u32 = 2;
@@ -42,6 +43,7 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only(LOST)
             .needs_control(),
         Test::new("userptr/other_pages_at_the_same_address", replaced).lapidary_only(LOST),
+        Test::new("userptr/changed_under_a_submission", changed).lapidary_only(LOST),
         Test::new("userptr/moved_away", moved).lapidary_only(IGNORED),
         Test::new("userptr/fork", forked).lapidary_only(LOST),
         Test::new("userptr/exit_while_it_is_written", exits)
@@ -316,6 +318,48 @@ fn replaced(context: &mut Context) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The memory changes when a submission has its pages, and waits for another driver: it begins anew, with the new ones.
+fn changed(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let vgem = vgem()?;
+    let handle = vgem.create(SIZE)?;
+    vgem.map(handle, SIZE)?.write(&pattern(5));
+    let buffer = vgem.device().export(handle)?;
+    let source = device.import(buffer.as_fd())?;
+    let source = Bo::adopt(device.clone(), source, SIZE, Domain::Gtt);
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    let fence = vgem.attach_fence(handle, true)?;
+    let signaller = child::spawn(|| {
+        std::thread::sleep(Duration::from_millis(600));
+        vgem.signal(fence)?;
+        Ok(0)
+    })?;
+    let address = memory.address as usize;
+    let changer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        // In the place of the old one, which `memory` unmaps.
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+        Memory::at(address as *mut c_void, SIZE, flags).map(std::mem::forget)
+    });
+    let begin = Instant::now();
+    let answer = device.submit(&copy(&source, &bo));
+    let taken = begin.elapsed();
+    changer.join().expect("a thread").context("new memory")?;
+    answer?;
+    ensure!(
+        taken > Duration::from_millis(500),
+        "the submission did not wait: {taken:?}"
+    );
+    ensure!(
+        signaller.wait(Duration::from_secs(5))? == End::Exit(0),
+        "signalling failed"
+    );
+    bo.wait()?;
+    ensure!(memory.read() == pattern(5), "the job wrote old memory");
+    engine_works(&device)
 }
 
 fn moved(context: &mut Context) -> Result<()> {
