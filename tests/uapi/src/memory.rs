@@ -416,7 +416,7 @@ fn hung_move(context: &mut Context) -> Result<()> {
     for hangs in [1u32, 2] {
         settled(&device)?;
         let before = device.reset_counter()?;
-        context.control()?.fault("endless-buffer", hangs.into())?;
+        context.control()?.fault("endless-buffer", hangs)?;
         let bo = device.create(SIZE, Domain::Vram)?;
         ensure!(
             device.reset_counter()? - before == hangs,
