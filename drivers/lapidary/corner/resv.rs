@@ -210,8 +210,9 @@ mod tests {
         let object = machine.object(PAGE_SIZE)?;
         let fence = job(&object, Usage::Kernel)?;
         let start = Instant::<Monotonic>::now();
-        assert!(!wait(&*object, 30)?);
-        assert!(start.elapsed().as_millis() >= 20);
+        assert!(!wait(&*object, 200)?);
+        // Far from exact: it counts in jiffies, of which a loaded host delivers several at once.
+        assert!(start.elapsed().as_millis() >= 100);
         fence.signal(Ok(()));
         Ok(())
     }

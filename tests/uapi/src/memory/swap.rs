@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! More system pages than the machine has.
+
+use super::*;
+use lapidary_guest::bo::PAGE;
+use lapidary_guest::{Errno, Mapping};
+use std::fs;
+use std::os::unix::fs::FileExt;
+
+/// Swap space in compressed memory, switched off again when dropped.
+struct Zram;
+
+impl Zram {
+    const DEVICE: &'static str = "/dev/zram0";
+
+    fn new(bytes: u64) -> Result<Zram> {
+        let size = "/sys/block/zram0/disksize";
+        if fs::metadata(size).is_err() {
+            return skip("there is no zram: `load zram` before the tests");
+        }
+        fs::write("/sys/block/zram0/reset", "1").context("resetting zram")?;
+        fs::write(size, bytes.to_string()).context(size)?;
+        // A swap area: version 1 and the number of its last page behind the boot sectors, the magic at the end of
+        // the first page (mkswap(8)).
+        let mut header = vec![0u8; PAGE as usize];
+        header[1024..1028].copy_from_slice(&1u32.to_ne_bytes());
+        header[1028..1032].copy_from_slice(&((bytes / PAGE - 1) as u32).to_ne_bytes());
+        header[4086..].copy_from_slice(b"SWAPSPACE2");
+        let file = fs::OpenOptions::new().write(true).open(Self::DEVICE)?;
+        file.write_all_at(&header, 0)?;
+        file.sync_all()?;
+        let path = std::ffi::CString::new(Self::DEVICE)?;
+        // SAFETY: a path that ends with 0.
+        ensure!(unsafe { libc::swapon(path.as_ptr(), 0) } == 0, "swapon");
+        Ok(Zram)
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        if let Ok(path) = std::ffi::CString::new(Self::DEVICE) {
+            // SAFETY: a path that ends with 0.
+            unsafe { libc::swapoff(path.as_ptr()) };
+        }
+        let _ = fs::write("/sys/block/zram0/reset", "1");
+    }
+}
+
+/// A line of /proc/meminfo in bytes.
+fn meminfo(name: &str) -> Result<u64> {
+    let text = fs::read_to_string("/proc/meminfo")?;
+    let line = text.lines().find(|line| line.starts_with(name));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    Ok(number.context("meminfo")?.parse::<u64>()? * 1024)
+}
+
+/// More system pages than the machine has: idle ones go to swap, and are there again when they are used.
+pub fn swap(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 8 * MIB;
+    const EDGE: usize = 64;
+    let device = context.device()?;
+    let all = meminfo("MemTotal:")?;
+    if all > 1536 * MIB {
+        return skip("the machine has too much memory");
+    }
+    let _zram = Zram::new(all)?;
+    let count = (meminfo("MemAvailable:")? * 5 / 4 / SIZE) as usize;
+    let words = (SIZE / 4) as usize;
+    let page = PAGE as usize / 4;
+    let look = |mapping: &Mapping, i: usize| -> Result<()> {
+        for first in (0..words).step_by(page) {
+            let want = (i * words + first) as u32;
+            let seen = (mapping.get(first), mapping.get(first + EDGE));
+            ensure!(
+                seen == (want, !want),
+                "object {i}, dword {first}: {seen:x?}"
+            );
+        }
+        Ok(())
+    };
+    let mut bos = Vec::new();
+    let mut mappings = Vec::new();
+    for i in 0..count {
+        let bo = device
+            .create(SIZE, Domain::Gtt)
+            .with_context(|| format!("object {i} of {count}"))?;
+        let mapping = bo.map()?;
+        for first in (0..words).step_by(page) {
+            mapping.set(first, (i * words + first) as u32);
+            mapping.set(first + EDGE, !((i * words + first) as u32));
+        }
+        // The GPU has used it, so that it has had addresses.
+        let mut stream = Stream::new();
+        let place = Surface {
+            offset: 1024,
+            ..Surface::new(&bo, 1024)
+        };
+        let rect = Rect::new(0, 0, 1, 1);
+        draw2d::fill_by_registers(&mut stream, place, i as u32, rect);
+        device
+            .submit(&stream)
+            .with_context(|| format!("object {i} of {count}"))?;
+        bos.push(bo);
+        mappings.push(mapping);
+    }
+    let used = meminfo("SwapTotal:")? - meminfo("SwapFree:")?;
+    ensure!(used >= 16 * MIB, "only {used} bytes are swapped");
+    for (i, (bo, mapping)) in bos.iter().zip(&mappings).enumerate() {
+        bo.wait()?;
+        let seen = mapping.get(256);
+        ensure!(seen == i as u32, "object {i}: the GPU's {seen:#x}");
+        look(mapping, i)?;
+    }
+    // And once more by the GPU, in another order.
+    for i in (0..count).rev().step_by(3) {
+        touch(&bos[i], 0xabcd)?;
+        ensure!(mark_of(&bos[i])? == 0xabcd, "object {i}");
+    }
+    std::thread::sleep(Duration::from_millis(10));
+    match device.create(SIZE, Domain::Gtt) {
+        Ok(_) => Ok(()),
+        Err(Errno::NOMEM) => bail!("there is no memory left"),
+        Err(error) => Err(error.into()),
+    }
+}
