@@ -499,6 +499,7 @@ pub fn copy_by_registers(
         .relocation(to.bo, Access::Write)
         .register(mmio::SC_TOP_LEFT, 0)
         .register(mmio::SC_BOTTOM_RIGHT, pair(CLIP, CLIP))
+        .register(mmio::SRC_SC_BOTTOM_RIGHT, pair(CLIP, CLIP))
         .register(
             mmio::DP_GUI_MASTER_CNTL,
             register_control(to.format, Brush::None, rop::SRCCOPY),
