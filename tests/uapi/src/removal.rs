@@ -102,8 +102,9 @@ fn sharing(device: &Rc<Device>) -> Result<()> {
 
 /// A client that works until something fails, which must be because the device has gone.
 fn client(work: Work) -> Result<Child> {
+    // Opened here, since nobody knows when a child begins on a loaded host.
+    let device = Device::open()?;
     child::spawn(move || {
-        let device = Device::open()?;
         let error = match work(&device) {
             Ok(()) => return Ok(1),
             Err(error) => error,
@@ -238,11 +239,12 @@ fn unbinding(context: &mut Context) -> Result<()> {
             .collect::<Result<_>>()?;
         std::thread::sleep(Duration::from_millis(200));
         within(BOUND, "unbinding", || pci.unbind(&driver))??;
-        for client in clients {
-            ended_well(client).with_context(|| format!("round {round}"))?;
-        }
-        ensure!(claimed(&driver)? == 0, "round {round}: something is left");
+        let ends: Result<()> = clients.into_iter().try_for_each(ended_well);
+        let left = claimed(&driver);
+        // Whatever has come of it, the next one wants a device.
         pci.bind(&driver)?;
+        ends.with_context(|| format!("round {round}"))?;
+        ensure!(left? == 0, "round {round}: something is left");
         engine_works(&context.device()?).with_context(|| format!("round {round}"))?;
     }
     Ok(())
