@@ -280,20 +280,27 @@ fn while_drawing(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// Jobs that have been submitted are done before the machine sleeps, however long they take.
+/// Jobs that have been submitted are done before the machine sleeps, however long they take, and wherever their objects
+/// are: those in video memory leave it behind the jobs, the others are waited for.
 fn work_under_way(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let bo = support::surface(&device, 64, Domain::Vram)?;
-    context.control()?.fault("late-fence", 2)?;
-    for colour in 1..=50 {
-        device.submit(&fill(&bo, colour))?;
+    for domain in [Domain::Vram, Domain::Gtt] {
+        let bo = support::surface(&device, 64, domain)?;
+        context.control()?.fault("late-fence", 2)?;
+        for colour in 1..=50 {
+            device.submit(&fill(&bo, colour))?;
+        }
+        let result = machine::rehearse(Kind::Memory, Depth::Platform);
+        context.control()?.clear_faults()?;
+        result.with_context(|| format!("{domain:?}"))?;
+        ensure!(!bo.is_busy()?, "{domain:?}: still busy after sleep");
+        let seen = bo.read()?;
+        ensure!(
+            seen.iter().all(|&pixel| pixel == 50),
+            "{domain:?}: {:#x}",
+            seen[0]
+        );
     }
-    let result = machine::rehearse(Kind::Memory, Depth::Platform);
-    context.control()?.clear_faults()?;
-    result?;
-    ensure!(!bo.is_busy()?, "still busy after sleep");
-    let seen = bo.read()?;
-    ensure!(seen.iter().all(|&pixel| pixel == 50), "{:#x}", seen[0]);
     engine_works(&device)
 }
 
