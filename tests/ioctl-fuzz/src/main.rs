@@ -194,6 +194,8 @@ fn run(args: &Args) -> Result<()> {
         "1 to {} processes",
         shared::WORKERS
     );
+    // Before there are processes: one that has just begun may get the signal at once.
+    worker::quiet_signals()?;
     let mut control = Control::find()?;
     let device = Device::open_within(Duration::from_secs(5))?;
     let public = Domain::ALL

@@ -48,7 +48,6 @@ pub struct Plan<'a> {
 
 /// Does `steps` steps, or goes on until the board says stop.
 pub fn run(plan: &Plan<'_>, steps: Option<u64>) -> Result<()> {
-    quiet_signals()?;
     let mut worker = Worker::new(plan)?;
     let mut step = 0;
     while steps.map_or(!plan.board.stopped(), |steps| step < steps) {
@@ -66,8 +65,8 @@ pub fn run(plan: &Plan<'_>, steps: Option<u64>) -> Result<()> {
     Ok(())
 }
 
-/// SIGUSR1 interrupts calls and does nothing else.
-fn quiet_signals() -> Result<()> {
+/// SIGUSR1 interrupts calls and does nothing else, here and in all processes that begin later.
+pub fn quiet_signals() -> Result<()> {
     extern "C" fn nothing(_: libc::c_int) {}
     // SAFETY: all zero is a valid action without flags, so that calls are interrupted and not restarted.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
