@@ -48,7 +48,6 @@ const STATE: &str = "/sys/power/state";
 const REHEARSAL: &str = "/sys/power/pm_test";
 /// Seconds that a rehearsal lasts.
 const DELAY: &str = "/sys/module/suspend/parameters/pm_test_delay";
-const ALARM: &str = "/sys/class/rtc/rtc0/wakealarm";
 /// The disk that `scripts/boot --swap` gives.
 const SWAP: &str = "/dev/vda";
 
@@ -86,11 +85,9 @@ pub fn has_many_cpus() -> bool {
     fs::read_to_string("/sys/devices/system/cpu/online").is_ok_and(|cpus| cpus.trim() != "0")
 }
 
-/// Sleeps in RAM until the clock's alarm. That is set before the machine goes to sleep, which must not take longer.
+/// Sleeps in RAM until somebody presses a key; of a guest, `scripts/boot` takes care.
 pub fn sleep_in_memory() -> Result<()> {
     let _aside = Aside::put()?;
-    set(ALARM, "0")?;
-    set(ALARM, "+5")?;
     set(STATE, Kind::Memory.word())
 }
 

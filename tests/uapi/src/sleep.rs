@@ -17,10 +17,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 const PROMISE: &str = "what upstream's driver loses in its sleep is its own affair";
-/// QEMU forgets the register behind it at wake-up.
-const QEMU: &str = "Could not disable RealTimeClock events";
-/// A loaded host is late with the clock's alarm.
-const HPET: &str = "hpet: Lost";
 
 pub fn tests() -> Vec<Test> {
     let rehearsal = |name, body| Test::new(name, body).lapidary_only(PROMISE).limit(60);
@@ -44,19 +40,14 @@ pub fn tests() -> Vec<Test> {
             contents(c, |_| machine::rehearse(Kind::Disk, Depth::Core))
         }),
         rehearsal("sleep/posted_by_firmware", posted_by_firmware).needs_control(),
-        rehearsal("sleep/in_memory", in_memory)
-            .needs_control()
-            .kernel_grumbles(QEMU)
-            .kernel_grumbles(HPET),
+        rehearsal("sleep/in_memory", in_memory).needs_control(),
         rehearsal("sleep/in_memory_again_and_again", |c| {
             for round in 0..2 {
                 in_memory(c).with_context(|| format!("round {round}"))?;
             }
             Ok(())
         })
-        .needs_control()
-        .kernel_grumbles(QEMU)
-        .kernel_grumbles(HPET),
+        .needs_control(),
         rehearsal("sleep/on_disk_and_back_at_once", |c| {
             on_disk(c, Back::AtOnce)
         })
