@@ -511,7 +511,14 @@ impl<K: Kind> Timeline<K> {
 mod tests {
     use super::*;
     use crate::corner::fence::Fence;
-    use kernel::sync::aref::ARef;
+    use kernel::{
+        sync::aref::ARef,
+        time::{
+            delay::fsleep,
+            Delta, //
+        },
+        workqueue, //
+    };
 
     struct Test;
 
@@ -670,6 +677,25 @@ mod tests {
         timeline.reap();
         assert_eq!(timeline.dropped(), 1);
         assert!(timeline.wait_for_drop(10) == Ok(false));
+        Ok(())
+    }
+
+    #[test]
+    fn a_drop_wakes_who_waits_for_it() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        commit(&timeline, &load)?;
+        let other = timeline.clone();
+        workqueue::system_long().try_spawn(GFP_KERNEL, move || {
+            // Who waits says so before it sleeps, and does not let go of the state in between.
+            while !other.is_wanted() {
+                fsleep(Delta::from_millis(1));
+            }
+            other.process(1);
+            other.reap();
+        })?;
+        // The limit is how long this takes if nobody is woken.
+        assert!(timeline.wait_for_drop(10_000) == Ok(true));
         Ok(())
     }
 
