@@ -5,7 +5,7 @@
 //!
 //! Tests that break the device give it a fresh probe at their end.
 
-use crate::support::{self, Reprobe, engine_works, fill, within};
+use crate::support::{self, Reprobe, engine_works, fill, fill_often, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, info_request};
 use lapidary_guest::harness::{Context, Test, refused, skip};
@@ -94,12 +94,22 @@ fn lost_interrupts(context: &mut Context) -> Result<()> {
     within(Duration::from_secs(4), "the wait", || bo.wait())??;
     ensure!(bo.read()?[0] == 1, "the wait ended before the work");
     ensure!(polled(&device)? > before, "no fence was counted as polled");
-    for colour in 2..10 {
-        device.submit(&fill(&bo, colour))?;
-        within(Duration::from_secs(2), "a later wait", || bo.wait())??;
-    }
+    // From now on fences are looked for often. That an interrupt has been lost is believed after half a second only.
+    let large = support::surface(&device, 4096, Domain::Vram)?;
+    let long = fill_often(&large, 2, 40);
+    within(
+        Duration::from_secs(6),
+        "20 later waits",
+        || -> Result<()> {
+            for _ in 0..20 {
+                device.submit(&long)?;
+                large.wait()?;
+            }
+            Ok(())
+        },
+    )??;
     ensure!(device.reset_counter()? == 0, "it was taken for a hang");
-    drop(bo);
+    drop((bo, large, long));
     after_reprobe(context, device, &reprobe)?;
     // And interrupts work again.
     let device = context.device()?;

@@ -58,8 +58,15 @@ fn whole(bo: &Bo) -> Rect {
 
 /// A stream that fills an object.
 pub fn fill(bo: &Bo, colour: u32) -> Stream {
+    fill_often(bo, colour, 1)
+}
+
+/// A stream that fills an object again and again, if the GPU shall have something to do for a while.
+pub fn fill_often(bo: &Bo, colour: u32, times: usize) -> Stream {
     let mut stream = Stream::new();
-    draw2d::fill_by_registers(&mut stream, Surface::new(bo, PITCH), colour, whole(bo));
+    for _ in 0..times {
+        draw2d::fill_by_registers(&mut stream, Surface::new(bo, PITCH), colour, whole(bo));
+    }
     stream
 }
 
