@@ -160,7 +160,7 @@ impl Harness {
         Ok((verdict(remains, mark), findings))
     }
 
-    /// Runs the test's process; `None` if it had to be killed. Its output is the reason it gives.
+    /// Runs the test's process; `None` if it had to be killed. Its output, all of it, is the reason it gives.
     fn execute(&mut self, test: &Test) -> Result<(Option<ExitStatus>, String)> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&reader, true)?;
@@ -169,7 +169,8 @@ impl Harness {
             .args(["--child", test.name])
             .env(TEST, test.name)
             .stdin(Stdio::null())
-            .stdout(writer)
+            .stdout(writer.try_clone()?)
+            .stderr(writer)
             .process_group(0);
         if let Some(control) = &self.control {
             fcntl_setfd(control, FdFlags::empty())
