@@ -198,14 +198,16 @@ mod tests {
     fn reserved_ranges_are_kept_out_even_if_they_overlap() -> Result {
         let vga = 0..256 << 10;
         let picture = (128 << 10)..MIB + 1;
-        let vram = Vram::new(&layout(2 * MIB, 2 * MIB, [vga, picture, 0..0, 0..0]))?;
-        assert_eq!(vram.size(), MIB - PAGE);
-        assert_eq!(vram.visible_size(), MIB - PAGE);
-        assert_eq!(vram.usage(), 0);
-        let all = vram.find(MIB - PAGE, PAGE, Part::Visible)?;
-        assert_eq!(all.start(), 0x1000_0000 + MIB + PAGE);
-        assert_eq!(vram.usage(), MIB - PAGE);
-        assert!(vram.find(PAGE, PAGE, Part::Visible).is_err());
+        for (one, other) in [(vga.clone(), picture.clone()), (picture, vga)] {
+            let vram = Vram::new(&layout(2 * MIB, 2 * MIB, [one, other, 0..0, 0..0]))?;
+            assert_eq!(vram.size(), MIB - PAGE);
+            assert_eq!(vram.visible_size(), MIB - PAGE);
+            assert_eq!(vram.usage(), 0);
+            let all = vram.find(MIB - PAGE, PAGE, Part::Visible)?;
+            assert_eq!(all.start(), 0x1000_0000 + MIB + PAGE);
+            assert_eq!(vram.usage(), MIB - PAGE);
+            assert!(vram.find(PAGE, PAGE, Part::Visible).is_err());
+        }
         Ok(())
     }
 
