@@ -225,12 +225,9 @@ pub(super) fn place<O: IntoGEMObject>(
     inner.source.map(hardware.dev)?;
     let first = gtt.entry(range.start());
     if let Err(e) = write(hardware.space, first, inner.source.addresses()) {
-        hardware.space.unmap(first, entries(&range));
-        hardware.space.flush();
         inner.source.unmap(hardware.dev);
         return Err(e);
     }
-    hardware.space.flush();
     let addr = range.start();
     gtt.placed.insert(place.into_node(addr, slot.clone()));
     inner.range = Some(range);
@@ -266,17 +263,23 @@ pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, fresh: &mut Option<UserPages>)
     Ok(())
 }
 
-/// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones.
+/// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones: all of them, or none.
 fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     let mut at = first;
+    let mut result = Ok(());
     for run in addresses.chunk_by(|a, b| a.checked_add(PAGE_SIZE as DmaAddress) == Some(*b)) {
         let entries = run.len() * (PAGE_SIZE / GPU_PAGE);
         if let Some(&start) = run.first() {
-            space.map(at, start, entries)?;
+            result = space.map(at, start, entries);
+        }
+        if result.is_err() {
+            space.unmap(first, at - first);
+            break;
         }
         at += entries;
     }
-    Ok(())
+    space.flush();
+    result
 }
 
 /// Ends everything about `slot`, in which `object` is no longer: the pages are freed. The caller holds the reservation,
@@ -633,6 +636,10 @@ mod tests {
         let lease = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let slot = Slot::new(2 * PAGE, PAGE)?;
+        // Pages that do not lie one behind the other are two calls, of which the second fails.
+        table.left.store(1, Relaxed);
+        assert_eq!(write(&*table, 1, &[PAGE, 3 * PAGE]).err(), Some(EINVAL));
+        assert!(table.used() == 0 && table.flushed());
         table.left.store(0, Relaxed);
         assert_eq!(place(&window, &slot, &*object, 1).err(), Some(EINVAL));
         assert_eq!((table.used(), usage(&window)), (0, 0));
