@@ -6,6 +6,8 @@
 //! The device model hangs on demand: at the next packet (`hang`), which may as well be one of the ring test, or in the
 //! next indirect buffer (`endless-buffer`).
 
+mod clearing;
+
 use crate::support::{
     PITCH, Reprobe, WIDTH, engine_works, nothing, settled, surface, usage, within,
 };
@@ -27,6 +29,8 @@ const BOUND: Duration = Duration::from_secs(20);
 const ROWS: u32 = 32;
 /// INFO request of our own: resets that concern the client.
 const RESET_STATUS: u32 = 0x4c50_0002;
+/// Bytes of objects that have to be cleared.
+const SIZE: u64 = 1 << 20;
 /// Hangs in a row.
 const AGAIN: u64 = 24;
 const OWN: &str =
@@ -78,12 +82,12 @@ pub fn tests() -> Vec<Test> {
             .kernel("ring 0 hung", 2)
             .lapidary_only(OWN)
             .limit(60),
-        Test::new("recovery/clearing", clearing)
+        Test::new("recovery/clearing", clearing::once)
             .needs_control()
             .kernel("ring 0 hung", 1)
             .lapidary_only("upstream's driver does not clear")
             .limit(60),
-        Test::new("recovery/clearing_fails", clearing_fails)
+        Test::new("recovery/clearing_fails", clearing::twice)
             .needs_control()
             .kernel("ring 0 hung", 2)
             .lapidary_only("upstream's driver does not clear")
@@ -391,66 +395,6 @@ fn two_guilty(context: &mut Context) -> Result<()> {
     );
     innocent.step(9)?;
     innocent.check()
-}
-
-const SECRET: u32 = 0x5ec2_e702;
-const SIZE: u64 = 1 << 20;
-
-/// Fills a piece of video memory with a secret, and gives it back.
-fn leave_secrets(device: &Rc<Device>) -> Result<()> {
-    let mut old = Vec::new();
-    for _ in 0..4 {
-        let bo = device.create(SIZE, Domain::Vram)?;
-        bo.write(&vec![SECRET; SIZE as usize / 4])?;
-        old.push(bo);
-    }
-    drop(old);
-    engine_works(device)
-}
-
-/// The clearing of a new object hangs. It is done again, and nobody is blamed.
-fn clearing(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    leave_secrets(&device)?;
-    context.control()?.fault("endless-buffer", 1)?;
-    let objects: Vec<Bo> = (0..3)
-        .map(|_| device.create(SIZE, Domain::Vram))
-        .collect::<Result<_, _>>()?;
-    for (i, bo) in objects.iter().enumerate() {
-        let seen = within(BOUND, "reading", || bo.read())??;
-        ensure!(
-            seen.iter().all(|&word| word == 0),
-            "object {i} shows what was there before"
-        );
-    }
-    engine_works(&device)
-}
-
-/// The clearing of a new object hangs twice: the object is useless, but shows nothing. All others are as usual.
-fn clearing_fails(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    leave_secrets(&device)?;
-    context.control()?.fault("endless-buffer", 2)?;
-    let lost = device.create(SIZE, Domain::Vram)?;
-    let others: Vec<Bo> = (0..3)
-        .map(|_| device.create(SIZE, Domain::Vram))
-        .collect::<Result<_, _>>()?;
-    within(2 * BOUND, "the wait", || lost.wait())??;
-    let end = child::run(BOUND, || {
-        let mapping = lost.map()?;
-        Ok(i32::from(mapping.get(0) == SECRET))
-    })?;
-    ensure!(end == End::Signal(libc::SIGBUS), "reading it: {end:?}");
-    let mut stream = Stream::new();
-    draw2d::fill_by_registers(&mut stream, on(&lost), 1, whole());
-    refused("using it", device.submit(&stream), Errno::IO)?;
-    for bo in &others {
-        ensure!(
-            bo.read()?.iter().all(|&word| word == 0),
-            "an object shows what was there before"
-        );
-    }
-    engine_works(&device)
 }
 
 /// Every kind of wait ends within the bound when the GPU hangs, and nobody finds anything busy afterwards.
