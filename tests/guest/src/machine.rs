@@ -80,9 +80,10 @@ pub fn rehearse(kind: Kind, depth: Depth) -> Result<()> {
     result
 }
 
-/// Whether more than one CPU runs. Under emulation the others do not always come back from sleep in RAM.
+/// Whether there is more than one CPU. Under emulation the others do not always come back from sleep in RAM, and those
+/// that the kernel does not use run wild then.
 pub fn has_many_cpus() -> bool {
-    fs::read_to_string("/sys/devices/system/cpu/online").is_ok_and(|cpus| cpus.trim() != "0")
+    fs::read_to_string("/sys/devices/system/cpu/present").is_ok_and(|cpus| cpus.trim() != "0")
 }
 
 /// Sleeps in RAM until somebody presses a key; of a guest, `scripts/boot` takes care.

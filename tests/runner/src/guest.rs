@@ -43,6 +43,7 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
     if step.gpu2 {
         boot.arg("--gpu2");
     }
+    boot.args(["--cpus", &step.cpus.to_string()]);
     if step.swap != 0 {
         boot.args(["--swap", &step.swap.to_string()]);
     }

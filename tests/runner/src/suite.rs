@@ -80,6 +80,9 @@ pub struct GuestStep {
     /// The guest has two models of the chip.
     #[serde(default)]
     pub gpu2: bool,
+    /// Its processors.
+    #[serde(default = "default_cpus")]
+    pub cpus: u32,
     /// Swap space in MiB, as /dev/vda; none if 0.
     #[serde(default)]
     pub swap: u32,
@@ -170,6 +173,10 @@ fn default_host_timeout() -> u64 {
 
 fn default_guest_timeout() -> u64 {
     300
+}
+
+fn default_cpus() -> u32 {
+    2
 }
 
 fn default_chip() -> String {
