@@ -87,7 +87,7 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
         let failed = job.lines().filter(|line| line.contains("... FAILED"));
         outcome.complaints.extend(failed.map(str::to_owned));
     }
-    if !status.success() && outcome.complaints.len() < 2 {
+    if !status.success() && !job.contains("... FAILED") {
         outcome.complaints.extend(tail(&job, 25));
     }
 
