@@ -96,13 +96,16 @@ impl Control {
         &self.port
     }
 
-    /// Throws away what an interrupted conversation left: reads until nothing comes for a moment.
+    /// Throws away what an interrupted conversation left: reads until nothing comes for a moment. Of a port that was
+    /// taken away meanwhile nothing comes any more; the next request finds the new one.
     pub fn resynchronise(&mut self) -> Result<()> {
         self.pending.clear();
         let mut waste = [0u8; 4096];
         while self.readable(Duration::from_millis(300))? {
-            if self.port.read(&mut waste)? == 0 {
-                break;
+            match self.port.read(&mut waste) {
+                Ok(0) => break,
+                Err(error) if gone(&error) => break,
+                result => result.map(drop)?,
             }
         }
         Ok(())
@@ -113,8 +116,8 @@ impl Control {
         assert!(!request.contains('\n'));
         let text = format!("{request}\n");
         let mut written = self.port.write_all(text.as_bytes());
-        if matches!(&written, Err(error) if error.raw_os_error() == Some(libc::ENODEV)) {
-            // The port was taken away while the machine slept; there is a new one, or will be.
+        if written.as_ref().is_err_and(gone) {
+            // There is a new one, or will be.
             *self = Control::await_port()?;
             written = self.port.write_all(text.as_bytes());
         }
@@ -214,6 +217,11 @@ impl AsFd for Control {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.port.as_fd()
     }
+}
+
+/// Whether the port was taken away, as it is for the time that the machine sleeps.
+fn gone(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENODEV)
 }
 
 fn parse_finding(line: &str) -> Result<Finding> {

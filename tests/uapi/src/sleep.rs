@@ -39,6 +39,7 @@ pub fn tests() -> Vec<Test> {
         rehearsal("sleep/core_on_disk", |c| {
             contents(c, |_| machine::rehearse(Kind::Disk, Depth::Core))
         }),
+        rehearsal("sleep/port_taken_away", port_taken_away).needs_control(),
         rehearsal("sleep/posted_by_firmware", posted_by_firmware).needs_control(),
         rehearsal("sleep/in_memory", in_memory).needs_control(),
         rehearsal("sleep/in_memory_again_and_again", |c| {
@@ -206,6 +207,15 @@ fn contents(context: &mut Context, sleep: impl FnOnce(&mut Context) -> Result<()
     }
     // And a new client finds a device like any other.
     engine_works(&device.another()?)
+}
+
+/// These tests' own means: who was interrupted while the machine slept finds the control port again.
+fn port_taken_away(context: &mut Context) -> Result<()> {
+    machine::rehearse(Kind::Memory, Depth::Devices)?;
+    let control = context.control()?;
+    control.resynchronise()?;
+    control.counters()?;
+    Ok(())
 }
 
 /// Where firmware posts the card at wake-up, the driver leaves that as it is.
