@@ -18,6 +18,7 @@ use kernel::{
         self,
         gem::{
             self,
+            BaseObject,
             IntoGEMObject, //
         },
     },
@@ -127,8 +128,11 @@ pub fn new<T: Shared>(
     }
     let blank = Roster::<T>::blank()?;
     // `ENOSPC` is what the shared-memory file system says when there is no memory for an inode.
-    let object =
-        gem::Object::<T>::new(dev, size, args).map_err(|e| if e == ENOSPC { ENOMEM } else { e })?;
+    let full = |e| if e == ENOSPC { ENOMEM } else { e };
+    let object = gem::Object::<T>::new(dev, size, args).map_err(full)?;
+    // Now, and not when somebody asks for it: a dma-buf is mapped without asking, and only what has its place in the file
+    // is found when its mappings have to go.
+    object.create_mmap_offset().map_err(full)?;
     let raw = IntoGEMObject::as_raw(&*object);
     // SAFETY: The object has no handle and is in no list yet, so nobody else uses the table or the hook.
     // INVARIANT: The kernel crate's table is a constant.
@@ -282,6 +286,17 @@ mod tests {
         assert_eq!(machine.object(PAGE_SIZE + 1).err(), Some(EINVAL));
         assert_eq!(machine.object(usize::MAX).err(), Some(EINVAL));
         assert_eq!(machine.released.load(Relaxed), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn an_object_has_its_place_in_the_file_from_the_beginning() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        // SAFETY: The object is alive.
+        let start = unsafe { (*object.as_raw()).vma_node.vm_node.start };
+        assert!(start != 0);
+        assert_eq!(object.create_mmap_offset()?, start * PAGE_SIZE as u64);
         Ok(())
     }
 

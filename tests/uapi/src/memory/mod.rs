@@ -30,6 +30,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/every_byte_survives", survival::every_byte).limit(120),
         Test::new("memory/drawing_on_twice_the_memory", survival::drawing).limit(120),
         Test::new("memory/mappings_follow", survival::mappings_follow).limit(60),
+        Test::new("memory/mapped_buffers_follow", survival::buffers_follow).limit(60),
         Test::new("memory/idle_longest_leaves_first", policy::idle_longest).lapidary_only(OURS),
         Test::new("memory/what_left_comes_back", policy::comes_back).lapidary_only(OURS),
         Test::new("memory/large_working_set_settles", policy::settles)

@@ -4,6 +4,8 @@
 
 use super::*;
 use lapidary_guest::bo::PAGE;
+use lapidary_guest::foreign::View;
+use std::os::fd::AsFd;
 
 /// Two clients fill the memory twice with objects of odd sizes, and read all of it, forwards and backwards.
 pub fn every_byte(context: &mut Context) -> Result<()> {
@@ -120,6 +122,37 @@ pub fn mappings_follow(context: &mut Context) -> Result<()> {
         let wrong = (0..count).find(|&i| seen[i] != pattern(8 + round, i));
         ensure!(wrong.is_none(), "round {round}, back: dword {wrong:?}");
     }
+    Ok(())
+}
+
+/// As mappings of the object do those of its dma-buf, also where nobody has ever asked for the other kind.
+pub fn buffers_follow(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = MIB;
+    let device = context.device()?;
+    let room = room(&device)?;
+    let bo = device.create(SIZE, Domain::Vram)?;
+    let view = View::new(device.export(bo.handle())?.as_fd(), 0, SIZE)?;
+    view.write(&words(7, &bo));
+    ensure!(in_vram(&bo), "to begin with it is not in video memory");
+    let mut others = Vec::new();
+    while in_vram(&bo) {
+        ensure!((others.len() as u64) < 2 * room / SIZE, "it never leaves");
+        others.push(device.create(SIZE, Domain::Vram)?);
+    }
+    let others = others.iter().try_for_each(|bo| bo.write(&words(9, bo)));
+    others.context("who has taken its place")?;
+    ensure!(view.read() == words(7, &bo), "the view has stayed behind");
+    view.write(&words(8, &bo));
+    soon("it comes back", || {
+        touch(&bo, 0x77)?;
+        Ok(in_vram(&bo))
+    })?;
+    bo.wait()?;
+    let mut want = words(8, &bo);
+    for row in want.chunks_mut(ROW as usize / 4).take(4) {
+        row[..16].fill(0x77);
+    }
+    ensure!(view.read() == want, "the view has stayed behind once more");
     Ok(())
 }
 
