@@ -157,6 +157,11 @@ impl<T: Backed> Deref for Entry<'_, T> {
 }
 
 impl<T: Backed> Entry<'_, T> {
+    /// Which object of the list it is, among those that are on it at the same time.
+    pub fn name(&self) -> usize {
+        core::ptr::from_ref(self.0).addr()
+    }
+
     /// A reference to the object; `None` if the last one is gone.
     pub fn keep(&self) -> Option<ARef<gem::Object<T>>> {
         // SAFETY: The memory is valid.

@@ -298,25 +298,28 @@ pub(super) fn show<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) ->
     }
 }
 
+/// When an object was used last, and which it is: the objects of one job have been used at the same time.
+type Turn = (u64, usize);
+
 /// Gives system pages back.
 pub struct Reclaim<F: Family>(pub Arc<Roster<Object<F>>>);
 
 impl<F: Family> Reclaim<F> {
-    /// The object in system pages that was not used for the longest time, since `after`.
-    fn oldest(&self, after: u64) -> Option<(u64, Option<ARef<Bo<F>>>)> {
+    /// The object in system pages whose turn comes first of those after `after`.
+    fn oldest(&self, after: Turn) -> Option<(Turn, Option<ARef<Bo<F>>>)> {
         let names = self.0.try_lock()?;
-        let mut oldest = None;
+        let mut oldest: Option<Turn> = None;
         names.each(&mut |entry| {
-            let used = entry.used();
-            let older = oldest.is_none_or(|oldest| used < oldest);
-            if used > after && older && entry.held() != 0 {
-                oldest = Some(used);
+            let turn = (entry.used(), entry.name());
+            let older = oldest.is_none_or(|oldest| turn < oldest);
+            if turn > after && older && entry.held() != 0 {
+                oldest = Some(turn);
             }
         });
         let oldest = oldest?;
         let mut object = None;
         names.each(&mut |entry| {
-            if object.is_none() && entry.used() == oldest {
+            if entry.name() == oldest.1 {
                 object = entry.keep();
             }
         });
@@ -349,12 +352,12 @@ impl<F: Family> Shrink for Reclaim<F> {
 
     fn scan(&self, want: usize) -> usize {
         let mut pages = 0;
-        let mut after = 0;
+        let mut after = Turn::default();
         while pages < want {
-            let Some((used, object)) = self.oldest(after) else {
+            let Some((turn, object)) = self.oldest(after) else {
                 break;
             };
-            after = used;
+            after = turn;
             if let Some(object) = object {
                 pages += Self::reclaim(object).unwrap_or(0);
             }

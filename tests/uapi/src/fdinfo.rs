@@ -30,10 +30,10 @@ pub fn tests() -> Vec<Test> {
 }
 
 /// The lines of one client, by key.
-struct Lines(BTreeMap<String, String>);
+pub struct Lines(BTreeMap<String, String>);
 
 impl Lines {
-    fn of(device: &Device) -> Result<Lines> {
+    pub fn of(device: &Device) -> Result<Lines> {
         let path = format!("/proc/self/fdinfo/{}", device.as_fd().as_raw_fd());
         let text = std::fs::read_to_string(&path).context(path)?;
         Ok(Lines(
@@ -57,7 +57,7 @@ impl Lines {
     }
 
     /// Bytes.
-    fn bytes(&self, key: &str) -> Result<u64> {
+    pub fn bytes(&self, key: &str) -> Result<u64> {
         let value = self.get(key)?;
         let (number, unit) = value.split_once(' ').unwrap_or((value, "B"));
         let scale = match unit {

@@ -3,6 +3,7 @@
 //! More system pages than the machine has.
 
 use super::*;
+use crate::fdinfo::Lines;
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::{Errno, Mapping};
 use std::fs;
@@ -53,6 +54,42 @@ fn meminfo(name: &str) -> Result<u64> {
     let line = text.lines().find(|line| line.starts_with(name));
     let number = line.and_then(|line| line.split_whitespace().nth(1));
     Ok(number.context("meminfo")?.parse::<u64>()? * 1024)
+}
+
+/// The objects that one job has used are all given back when memory is wanted, also those behind others
+/// of it that have no pages to give.
+pub fn all_of_a_job(context: &mut Context) -> Result<()> {
+    const COUNT: u64 = 24;
+    let device = context.device()?;
+    let resident = || Lines::of(&device)?.bytes("drm-resident-gtt");
+    let before = resident()?;
+    let mut bos = Vec::new();
+    for i in 0..COUNT {
+        let domain = match i % 3 {
+            0 => Domain::Vram,
+            _ => Domain::Gtt,
+        };
+        bos.push(device.create(MIB, domain)?);
+    }
+    let mut stream = Stream::new();
+    for bo in &bos {
+        let rect = Rect::new(0, 0, 16, 4);
+        draw2d::fill_by_registers(&mut stream, Surface::new(bo, ROW), 0x5ead, rect);
+    }
+    device.submit(&stream)?;
+    for bo in &bos {
+        bo.wait()?;
+    }
+    let used = resident()? - before;
+    ensure!(used == COUNT * 2 / 3 * MIB, "{used} bytes are resident");
+    soon("all of them are given back", || {
+        fs::write("/proc/sys/vm/drop_caches", "2").context("asking for memory")?;
+        Ok(resident()? <= before)
+    })?;
+    for bo in &bos {
+        ensure!(mark_of(bo)? == 0x5ead, "a mark is lost");
+    }
+    Ok(())
 }
 
 /// More system pages than the machine has: idle ones go to swap, and are there again when they are used.
