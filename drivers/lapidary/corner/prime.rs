@@ -42,7 +42,7 @@ use kernel::{
         from_err_ptr,
         to_result, //
     },
-    impl_has_work, new_spinlock, new_work,
+    impl_has_work, new_mutex, new_work,
     page::PAGE_SIZE,
     prelude::*,
     sync::{
@@ -52,7 +52,7 @@ use kernel::{
             Full, //
         },
         Arc,
-        SpinLock,
+        Mutex,
         UniqueArc, //
     },
     types::ScopeGuard,
@@ -123,8 +123,9 @@ pub struct Import {
     #[pin]
     work: Work<Import>,
     attach: NonNull<bindings::dma_buf_attachment>,
+    /// Locked while it is ended, so that the attachment stays until then.
     #[pin]
-    table: SpinLock<Option<Table>>,
+    table: Mutex<Option<Table>>,
     attached: Atomic<bool>,
     addresses: KVVec<DmaAddress>,
 }
@@ -191,7 +192,7 @@ impl Import {
             pin_init!(Self {
                 work <- new_work!("lapidary::Import"),
                 attach: mine,
-                table <- new_spinlock!(Some(mapping)),
+                table <- new_mutex!(Some(mapping)),
                 attached: Atomic::new(true),
                 addresses,
             }),
@@ -234,10 +235,10 @@ impl Import {
     }
 
     /// Ends the mapping. The device must not use the addresses any more. Takes the reservation of the buffer, so that the
-    /// caller may hold none, nor a lock that is taken under one. A second call does nothing.
+    /// caller may hold none, nor a lock that is taken under one. A second call waits for the first one.
     pub fn unmap(&self) {
-        let table = self.table.lock().take();
-        if let Some(Table(table)) = table {
+        let mut mapped = self.table.lock();
+        if let Some(Table(table)) = mapped.take() {
             // SAFETY: By the invariant it is the mapping of this attachment.
             unsafe {
                 bindings::dma_buf_unmap_attachment_unlocked(
@@ -466,7 +467,18 @@ mod tests {
         Machine,
         Object, //
     };
-    use kernel::sync::atomic::Relaxed;
+    use kernel::{
+        sync::atomic::{
+            Acquire,
+            Relaxed,
+            Release, //
+        },
+        time::{
+            delay::fsleep,
+            Delta, //
+        },
+        workqueue, //
+    };
 
     /// A dma-buf of an object.
     struct Buffer(*mut bindings::dma_buf);
@@ -511,6 +523,44 @@ mod tests {
         import.unmap();
         import.unmap();
         drop(import);
+        Ok(())
+    }
+
+    #[test]
+    fn who_ends_an_import_waits_for_an_end_under_way() -> Result {
+        let (owner, guest) = (Machine::new()?, Machine::new()?);
+        let object = owner.object(PAGE_SIZE)?;
+        let buffer = Buffer::of(&object)?;
+        // SAFETY: Unmapped below.
+        let import = unsafe { Import::new(guest.dev(), buffer.0) }?;
+        let ended = Arc::new(Atomic::new(false), GFP_KERNEL)?;
+        let (other, done) = (import.clone(), ended.clone());
+        // SAFETY: The buffer is alive, its reservation not ours.
+        let lock = unsafe { &raw mut (*(*buffer.0).resv).lock };
+        // SAFETY: As above.
+        to_result(unsafe { bindings::ww_mutex_lock(lock, ptr::null_mut()) })?;
+        let spawned = workqueue::system_long().try_spawn(GFP_KERNEL, move || {
+            other.unmap();
+            drop(other);
+            done.store(true, Release);
+        });
+        // It cannot go on without the reservation.
+        let mut under_way = false;
+        for _ in 0..1_000 {
+            under_way = import.table.try_lock().is_none();
+            if under_way {
+                break;
+            }
+            fsleep(Delta::from_millis(1));
+        }
+        // SAFETY: Locked above.
+        unsafe { bindings::ww_mutex_unlock(lock) };
+        spawned?;
+        assert!(under_way);
+        import.unmap();
+        while !ended.load(Acquire) {
+            fsleep(Delta::from_millis(1));
+        }
         Ok(())
     }
 
