@@ -64,6 +64,13 @@ void lapidary_vma_raw_pages(struct vm_area_struct *vma)
 }
 EXPORT_SYMBOL_GPL(lapidary_vma_raw_pages);
 
+/* For a mapping in the making: it does not grow. */
+void lapidary_vma_fixed(struct vm_area_struct *vma)
+{
+	vm_flags_set(vma, VM_DONTEXPAND);
+}
+EXPORT_SYMBOL_GPL(lapidary_vma_fixed);
+
 bool lapidary_gem_get_unless_zero(struct drm_gem_object *object)
 {
 	return kref_get_unless_zero(&object->refcount);

@@ -17,6 +17,7 @@ int lapidary_wc_reserve(resource_size_t start, resource_size_t size);
 void lapidary_wc_free(resource_size_t start, resource_size_t size);
 void __iomem *lapidary_wc_map(resource_size_t start, size_t size);
 void lapidary_vma_raw_pages(struct vm_area_struct *vma);
+void lapidary_vma_fixed(struct vm_area_struct *vma);
 bool lapidary_gem_get_unless_zero(struct drm_gem_object *object);
 void lapidary_gem_unmap(struct drm_gem_object *object);
 void lapidary_gem_discard(struct drm_gem_object *object);

@@ -96,6 +96,8 @@ impl<T: Shared> Ops<T> {
                 (*vma).vm_private_data = core::ptr::null_mut();
                 let result = bindings::dma_buf_mmap((*attach).dmabuf, vma, first);
                 if result == 0 {
+                    // The DRM core insists, and some exporters do not do it themselves.
+                    extra::lapidary_vma_fixed(vma);
                     bindings::drm_gem_object_put(raw);
                 }
                 result
@@ -227,14 +229,20 @@ impl Fault {
         wait: impl FnOnce(*mut bindings::dma_resv),
     ) -> bindings::vm_fault_t {
         if self.flags & bindings::fault_flag_FAULT_FLAG_RETRY_NOWAIT == 0 {
-            // The mapping, and its reference, may go as soon as the lock is released.
+            // The mapping, and its references, may go as soon as the lock is released: that to the object, and that to
+            // the file, by which device and module stay.
             let object: kernel::sync::aref::ARef<gem::Object<T>> = object.into();
+            // SAFETY: The mapping is still locked, and has a file.
+            let file = unsafe { bindings::get_file((*self.vma).vm_file) };
             // SAFETY: The fault path holds the lock of the address space for reading, and expects it to be
             // released when it is told to retry. (Faults under a mapping's own lock do not come here: the
             // core repeats them under the big lock if there is no `map_pages`.)
             unsafe { bindings::mmap_read_unlock((*self.vma).vm_mm) };
             // SAFETY: The object is alive.
             wait(unsafe { (*object.as_raw()).resv });
+            drop(object);
+            // SAFETY: The reference was taken above. The last one goes when the task is back in user space.
+            unsafe { bindings::fput(file) };
         }
         RETRY
     }
