@@ -26,6 +26,13 @@ void lapidary_pages_vunmap(void *address)
 }
 EXPORT_SYMBOL_GPL(lapidary_pages_vunmap);
 
+/* Pages of memory that the machine has. */
+unsigned long lapidary_ram_pages(void)
+{
+	return totalram_pages();
+}
+EXPORT_SYMBOL_GPL(lapidary_ram_pages);
+
 /* A macro. */
 void lapidary_workqueue_flush(struct workqueue_struct *wq)
 {

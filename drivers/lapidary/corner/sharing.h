@@ -12,6 +12,7 @@
 void lapidary_dma_buf_get(struct dma_buf *buf);
 void *lapidary_pages_vmap(struct page **pages, unsigned int count);
 void lapidary_pages_vunmap(void *address);
+unsigned long lapidary_ram_pages(void);
 void lapidary_workqueue_flush(struct workqueue_struct *wq);
 long lapidary_user_pin(unsigned long start, unsigned long count, struct page **pages);
 void lapidary_user_unpin(struct page **pages, unsigned long count);

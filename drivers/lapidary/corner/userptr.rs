@@ -6,13 +6,15 @@
 //! an interval notifier, whose sequence number changes with each such event. [`UserPages`] are the pages that were
 //! there at one number; they are pinned, so that they stay memory whatever the process does.
 //!
-//! - Whoever submits gets the pages first, without any lock of objects ([`UserMemory::fetch`]).
+//! - Whoever submits gets the pages first, without any lock of objects ([`UserMemory::fetch`]); they lie ready until
+//!   the object takes them ([`UserMemory::take`]).
 //! - At commit, under the [`Gate`], he looks whether the number is still the same, and leaves the job's fence
 //!   ([`UserMemory::guard`]). Otherwise nothing is submitted.
 //! - The notifier changes the number under the gate, and then waits for the fences that were left: without the
 //!   reservation of the object, which somebody may hold who waits for this process's memory.
 //!
-//! The gate is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated.
+//! The gate is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. It also counts the
+//! pages that are pinned: they are nobody's resident memory once the process has unmapped them, so there is a bound.
 //!
 //! C: `mmu_interval_notifier_insert()`, `pin_user_pages()`.
 
@@ -27,6 +29,10 @@ use kernel::{
     prelude::*,
     sync::{
         aref::ARef,
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
         lock::mutex::MutexGuard,
         Arc,
         Mutex,
@@ -56,17 +62,56 @@ const WAIT_MS: u32 = 1_000;
 pub struct Gate {
     #[pin]
     lock: Mutex<()>,
+    /// Pages that are pinned.
+    pinned: Atomic<usize>,
+    most: usize,
 }
 
 impl Gate {
-    /// A gate.
-    pub fn new() -> Result<Arc<Self>> {
-        Arc::pin_init(pin_init!(Self { lock <- new_mutex!(()) }), GFP_KERNEL)
+    /// A gate. Behind it at most `most` pages are pinned at a time, and half of the machine's memory.
+    pub fn new(most: usize) -> Result<Arc<Self>> {
+        // SAFETY: It only reads a number.
+        let most = most.min(unsafe { extra::lapidary_ram_pages() } / 2);
+        Arc::pin_init(
+            pin_init!(Self {
+                lock <- new_mutex!(()),
+                pinned: Atomic::new(0),
+                most,
+            }),
+            GFP_KERNEL,
+        )
     }
 
     /// Holds up changes. No memory is allocated meanwhile, and nothing is waited for.
     pub fn close(&self) -> MutexGuard<'_, ()> {
         self.lock.lock()
+    }
+}
+
+/// So many pages count as pinned, as long as this is there.
+struct Charge {
+    gate: Arc<Gate>,
+    pages: usize,
+}
+
+impl Charge {
+    /// Errors: `ENOMEM` if that is more than there may be.
+    fn new(gate: &Arc<Gate>, pages: usize) -> Result<Self> {
+        let before = gate.pinned.fetch_add(pages, Relaxed);
+        let charge = Self {
+            gate: gate.clone(),
+            pages,
+        };
+        match before.checked_add(pages) {
+            Some(sum) if sum <= gate.most => Ok(charge),
+            _ => Err(ENOMEM),
+        }
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.gate.pinned.fetch_sub(self.pages, Relaxed);
     }
 }
 
@@ -84,6 +129,9 @@ pub struct UserMemory {
     /// To be waited for.
     #[pin]
     fences: SpinLock<Fences>,
+    /// Pages that have been got and that no object has taken.
+    #[pin]
+    ready: Mutex<Option<UserPages>>,
     /// The range is watched.
     #[pin]
     watched: Mutex<bool>,
@@ -127,6 +175,7 @@ impl UserMemory {
                 start,
                 pages: bytes / PAGE_SIZE,
                 fences <- new_spinlock!([const { None }; TIMELINES]),
+                ready <- new_mutex!(None),
                 watched <- new_mutex!(true),
                 // Last: from here on it may be called.
                 notifier <- Opaque::try_ffi_init(|slot: *mut bindings::mmu_interval_notifier| {
@@ -152,14 +201,15 @@ impl UserMemory {
         unsafe { ptr::read_volatile(&raw const (*self.notifier.get()).invalidate_seq) == number }
     }
 
-    /// Gets the pages, unless those of `held` are still the right ones. Waits for jobs that use what has changed, and for
-    /// memory. The caller holds no lock.
+    /// Gets the pages, unless those of `held` or those that lie ready are still the right ones; says at which number.
+    /// Waits for jobs that use what has changed, and for memory. The caller holds no lock.
     ///
     /// # Errors
     ///
     /// `EPERM` in another process, and for memory that is not the process's own, as that of a file; `EFAULT` for
-    /// memory that is not there or may not be written; `EINTR` and `ERESTARTSYS` if a signal arrives; `ENOMEM`.
-    pub fn fetch(&self, held: Option<usize>) -> Result<Option<UserPages>> {
+    /// memory that is not there or may not be written; `EINTR` and `ERESTARTSYS` if a signal arrives; `ENOMEM`, also if
+    /// too much of processes' memory is pinned.
+    pub fn fetch(&self, held: Option<usize>) -> Result<usize> {
         // SAFETY: The field is constant.
         if current_mm() != unsafe { (*self.notifier.get()).mm } {
             return Err(EPERM);
@@ -167,17 +217,33 @@ impl UserMemory {
         loop {
             let number = self.number();
             if held == Some(number) {
-                return Ok(None);
+                return Ok(number);
             }
-            let pages = UserPages::pin(self.start, self.pages, number)?;
+            // What lies ready and is not right does not count any more.
+            let stale = {
+                let mut ready = self.ready.lock();
+                match &*ready {
+                    Some(pages) if pages.number == number => return Ok(number),
+                    _ => ready.take(),
+                }
+            };
+            drop(stale);
+            let pages = UserPages::pin(&self.gate, self.start, self.pages, number)?;
             if self.is_current(number) {
-                return Ok(Some(pages));
+                let old = self.ready.lock().replace(pages);
+                drop(old);
+                return Ok(number);
             }
             // It has changed meanwhile, perhaps by this very act: the first write to a page may move it.
             if current!().signal_pending() {
                 return Err(ERESTARTSYS);
             }
         }
+    }
+
+    /// The pages that lie ready, if they are those of `number`.
+    pub fn take(&self, number: usize) -> Option<UserPages> {
+        self.ready.lock().take_if(|pages| pages.number == number)
     }
 
     /// Changes of the memory wait for `fence` from now on. The [`Gate`] is closed; the memory is current.
@@ -272,13 +338,15 @@ pub struct UserPages {
     number: usize,
     pages: KVVec<*mut bindings::page>,
     mapping: Mapping,
+    _charge: Charge,
 }
 
 // SAFETY: Pins and mappings are not tied to a thread.
 unsafe impl Send for UserPages {}
 
 impl UserPages {
-    fn pin(start: usize, count: usize, number: usize) -> Result<Self> {
+    fn pin(gate: &Arc<Gate>, start: usize, count: usize, number: usize) -> Result<Self> {
+        let charge = Charge::new(gate, count)?;
         let mut pages = KVVec::from_elem(ptr::null_mut(), count, GFP_KERNEL)?;
         let mapping = Mapping::new(count)?;
         // SAFETY: The array has room for `count` pages.
@@ -289,6 +357,7 @@ impl UserPages {
             number,
             pages,
             mapping,
+            _charge: charge,
         })
     }
 

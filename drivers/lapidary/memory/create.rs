@@ -123,11 +123,10 @@ pub fn create_user<F: Family>(
         return Err(ENOMEM);
     }
     let user = UserMemory::new(&memory.gate, start, bytes)?;
-    let pages = match now {
-        true => user.fetch(None)?,
-        false => None,
-    };
-    let slot = Slot::with(Source::User(user.clone(), pages), size, align)?;
+    if now {
+        user.fetch(None)?;
+    }
+    let slot = Slot::with(Source::User(user.clone(), None), size, align)?;
     let args = Args {
         memory: memory.clone(),
         objects: dev.objects.clone(),

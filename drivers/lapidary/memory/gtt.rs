@@ -235,20 +235,21 @@ pub(super) fn place<O: IntoGEMObject>(
     Ok(addr)
 }
 
-/// Gives `slot` the pages in `fresh`, unless it has such pages already. The caller holds the object's reservation.
+/// Gives `slot` the pages of its process's memory that are those of `number`, unless it has them already. The caller holds
+/// the object's reservation, and drops what comes back, the pages that were there before.
 ///
-/// Errors: `ENOSPC` while jobs use the pages that were there before.
-pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, fresh: &mut Option<UserPages>) -> Result {
+/// Errors: `ENOSPC` while jobs use those; `EAGAIN` if the memory has changed and those of `number` are gone.
+pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, number: usize) -> Result<Option<UserPages>> {
     let mut guard = gtt.lock();
     let (gtt, hardware) = guard.parts();
     let mut inner = slot.inner.lock();
-    let Source::User(_, pages) = &inner.source else {
+    let Source::User(user, pages) = &inner.source else {
         return Err(EINVAL);
     };
-    let number = |pages: &Option<UserPages>| pages.as_ref().map(UserPages::number);
-    if number(pages) == number(fresh) {
-        return Ok(());
+    if pages.as_ref().map(UserPages::number) == Some(number) {
+        return Ok(None);
     }
+    let user = user.clone();
     if inner.range.is_some() {
         let hardware = hardware.ok_or(ENODEV)?;
         if !slot.end_if_idle() {
@@ -256,11 +257,11 @@ pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, fresh: &mut Option<UserPages>)
         }
         gtt.clear(&mut inner, &hardware);
     }
-    if let Source::User(_, pages) = &mut inner.source {
-        // What was there goes with the caller.
-        core::mem::swap(pages, fresh);
+    let fresh = user.take(number).ok_or(EAGAIN)?;
+    match &mut inner.source {
+        Source::User(_, pages) => Ok(pages.replace(fresh)),
+        _ => Ok(None),
     }
-    Ok(())
 }
 
 /// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones: all of them, or none.

@@ -38,6 +38,7 @@
 //! Who has locked objects (a submission) and needs others to make room only tries for those.
 
 use kernel::{
+    page::PAGE_SIZE,
     prelude::*,
     sync::{
         atomic::{
@@ -134,12 +135,14 @@ impl Memory {
     /// Errors: `EINVAL` if a range is empty, unaligned, wraps, or if a reserved one lies outside of VRAM;
     /// `ENOMEM`.
     pub fn new(layout: &Layout) -> Result<Arc<Self>> {
+        // An object's pages are there twice while new ones replace them.
+        let window = (layout.gtt.end.saturating_sub(layout.gtt.start)) as usize / PAGE_SIZE;
         let memory = Self {
             vram: Vram::new(layout)?,
             gtt: Lent::new(Gtt::new(layout)?)?,
             surfaces: Lent::new(Registers::new())?,
             foreign: Foreign::new()?,
-            gate: Gate::new()?,
+            gate: Gate::new(window.saturating_mul(2))?,
             system: Atomic::new(0),
             moved: Atomic::new(0),
             astray: Atomic::new(0),

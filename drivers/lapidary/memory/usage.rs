@@ -11,10 +11,7 @@ use kernel::{
 };
 
 use crate::{
-    corner::{
-        fence::Fence,
-        userptr::UserPages, //
-    },
+    corner::fence::Fence,
     family::{
         Family,
         GpuAddr, //
@@ -38,9 +35,7 @@ pub struct Use<F: Family> {
     placed: bool,
     /// Of an object that was placed in system pages: it keeps its address.
     slot: Option<Arc<Slot>>,
-    /// Of an object that is a process's memory: the pages that the job is going to use, if the slot has not got them
-    /// yet, and their number.
-    fresh: Option<UserPages>,
+    /// Of an object that is a process's memory: the number of the pages that the job is going to use.
     number: usize,
     writes: bool,
     /// The job would like it to be in VRAM.
@@ -59,7 +54,6 @@ impl<F: Family> Use<F> {
             addr: 0,
             placed: false,
             slot: None,
-            fresh: None,
             number: 0,
             writes,
             vram,
@@ -103,10 +97,7 @@ impl<F: Family> Use<F> {
         let At::System(slot) = self.object.at() else {
             return Err(EINVAL);
         };
-        let held = slot.number();
-        self.fresh = user.fetch(held)?;
-        let fresh = self.fresh.as_ref().map(UserPages::number);
-        self.number = fresh.or(held).ok_or(EINVAL)?;
+        self.number = user.fetch(slot.number())?;
         Ok(())
     }
 
@@ -132,7 +123,8 @@ impl<F: Family> Use<F> {
     ///
     /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
     /// change when other [`Use`]s are dropped; `EIO` if the object could not be cleared, or its pages
-    /// cannot be reached by the device; `EINTR` if the process is being killed; `ENOMEM`.
+    /// cannot be reached by the device; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the process
+    /// is being killed; `ENOMEM`.
     pub fn place(&mut self, now: u64) -> Result {
         if self.placed {
             return Ok(());
@@ -142,10 +134,13 @@ impl<F: Family> Use<F> {
         match self.object.at() {
             At::Vram { start, .. } => self.addr = start,
             At::System(slot) => {
-                if self.fresh.is_some() {
-                    gtt::renew(self.object.memory().gtt(), &slot, &mut self.fresh)?;
-                    // What it has not taken, or has given back.
-                    self.fresh = None;
+                if let Some(user) = self.object.user() {
+                    // What has changed already need not be waited for.
+                    if !user.is_current(self.number) {
+                        return Err(EAGAIN);
+                    }
+                    let old = gtt::renew(self.object.memory().gtt(), &slot, self.number)?;
+                    drop(old);
                 }
                 self.addr = gtt::place(self.object.memory().gtt(), &slot, &*self.object, now)?;
                 self.slot = Some(slot);

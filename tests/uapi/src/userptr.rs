@@ -50,6 +50,10 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only(LOST)
             .needs_control(),
         Test::new("userptr/many", many).lapidary_only(LOST),
+        Test::new("userptr/named_often_and_got_once", named_often)
+            .lapidary_only("upstream gets the pages again for each entry"),
+        Test::new("userptr/not_more_than_half_of_memory", half)
+            .lapidary_only("upstream's bound is the size of its window"),
     ]
 }
 
@@ -445,6 +449,80 @@ fn many(context: &mut Context) -> Result<()> {
                 "round {round}, {i}"
             );
         }
+    }
+    Ok(())
+}
+
+/// Pages that were pinned for devices since the machine was started.
+fn pinned() -> Result<u64> {
+    let text = std::fs::read_to_string("/proc/vmstat")?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("nr_foll_pin_acquired "));
+    Ok(line.context("no line for pins")?.parse()?)
+}
+
+/// However often a submission names an object, it gets its pages once.
+fn named_often(context: &mut Context) -> Result<()> {
+    const TIMES: u64 = 1000;
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    for colour in [3, 4] {
+        let mut stream = fill(&bo, colour);
+        let entry = stream.relocations()[0];
+        for _ in 0..TIMES {
+            stream.raw_entry(entry);
+        }
+        let before = pinned()?;
+        device.submit(&stream)?;
+        let seen = pinned()? - before;
+        // The count is that of the CPUs, each of which reports some at a time.
+        ensure!(seen < TIMES, "{seen} pages of {} were pinned", SIZE / PAGE);
+        bo.wait()?;
+        ensure!(memory.read() == plain(colour), "colour {colour}");
+    }
+    Ok(())
+}
+
+/// Pinned memory is nobody's resident memory once it is unmapped, so there is a bound to it.
+fn half(context: &mut Context) -> Result<()> {
+    const BYTES: u64 = 64 << 20;
+    let device = context.device()?;
+    let all = {
+        let text = std::fs::read_to_string("/proc/meminfo")?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        number.context("no total")?.parse::<u64>()? * 1024
+    };
+    let mut memory = Memory::new(BYTES)?;
+    let mut objects = Vec::new();
+    let error = loop {
+        ensure!(
+            objects.len() as u64 * BYTES <= all / 2,
+            "{} objects are pinned",
+            objects.len()
+        );
+        match memory.object(&device, WRITABLE | VALIDATE) {
+            Ok(bo) => objects.push(bo),
+            Err(error) => break error,
+        }
+        // Where the old one was, which stays pinned.
+        if objects.len() == 2 {
+            memory = Memory::new(BYTES)?;
+        }
+    };
+    ensure!(error == Errno::NOMEM, "{error}");
+    ensure!(objects.len() > 1, "{} objects", objects.len());
+    drop(objects);
+    // They are let go of a little later.
+    let end = Instant::now() + Duration::from_secs(2);
+    while memory.object(&device, WRITABLE | VALIDATE).is_err() {
+        ensure!(
+            Instant::now() < end,
+            "there is no room after they have gone"
+        );
+        std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
 }
