@@ -79,6 +79,7 @@ use crate::{
     recovery::Herald,
     running::Running,
     state::Files,
+    submit::placing::Placing,
     watchdog::Keeper,
 };
 
@@ -94,6 +95,8 @@ pub struct Shared<F: Family> {
     pub memory: Arc<Memory>,
     /// All objects.
     pub objects: Arc<Roster<Object<F>>>,
+    /// Submissions that are placing objects.
+    pub placing: Arc<Placing>,
     /// Gives their pages back when the system needs memory.
     _shrinker: Shrinker<Reclaim<F>>,
     /// The hardware is gone or going.
@@ -113,6 +116,7 @@ impl<F: Family> Shared<F> {
         Ok(Self {
             memory,
             objects,
+            placing: Placing::new()?,
             _shrinker: Shrinker::new(F::NAME, reclaim)?,
             gone: Atomic::new(false),
             resets: Atomic::new(0),

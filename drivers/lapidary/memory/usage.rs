@@ -151,6 +151,14 @@ impl<F: Family> Use<F> {
         Ok(())
     }
 
+    /// Gives the address back, for which there is no job.
+    pub fn leave(&mut self) {
+        self.placed = false;
+        if let Some(slot) = self.slot.take() {
+            slot.leave();
+        }
+    }
+
     /// The address of the object's first byte, `None` before [`Use::place`].
     pub fn addr(&self) -> Option<GpuAddr> {
         self.placed.then_some(self.addr)
@@ -159,8 +167,6 @@ impl<F: Family> Use<F> {
 
 impl<F: Family> Drop for Use<F> {
     fn drop(&mut self) {
-        if let Some(slot) = &self.slot {
-            slot.leave();
-        }
+        self.leave();
     }
 }

@@ -20,12 +20,18 @@ use crate::{
         Use, //
     },
     running::Running,
-    submit::placed::Placed,
+    submit::{
+        placed::{
+            Placed,
+            Taken, //
+        },
+        placing::Patience, //
+    },
 };
 
 /// How long to wait for a fence of another driver, in milliseconds.
 const FOREIGN_MS: u32 = 30_000;
-/// How long to wait for the objects of another job, in milliseconds.
+/// How long to wait for the objects of other jobs, in milliseconds.
 const ROOM_MS: u32 = 30_000;
 /// How long to wait before looking whether the device is still there.
 const SLICE_MS: u32 = 100;
@@ -46,11 +52,11 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     ///
     /// `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s, `ENODEV` at unbind.
     pub fn wait(&self, shared: &Shared<F>, own: u64, only: bool) -> Result {
+        let mut left = FOREIGN_MS / SLICE_MS;
         for item in self.uses.iter() {
             if only && self.locked.is_private(item.object()) {
                 continue;
             }
-            let mut left = FOREIGN_MS / SLICE_MS;
             while let Some(fence) = self.locked.foreign(item.object(), item.writes(), own) {
                 while !fence.wait(true, SLICE_MS)? {
                     if shared.gone() {
@@ -71,26 +77,54 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     /// `ENOMEM` if these objects do not fit together, `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s; otherwise
     /// as [`Use::place`].
     pub fn place(self, running: &Running<'_, F>) -> Result<Placed<'e, F>> {
-        pressure::bring_home(running, self.uses)?;
-        let now = running.shared().memory.now();
-        let mut dropped = running.dropped();
-        for item in self.uses.iter_mut() {
-            while let Err(error) = item.place(now) {
-                if error != ENOSPC {
-                    return Err(error);
-                }
-                running.wait_for_drop(dropped, ROOM_MS)?;
-                dropped = running.dropped();
-            }
+        let Self {
+            words,
+            fixups,
+            uses,
+            locked,
+        } = self;
+        pressure::bring_home(running, uses)?;
+        let mut taken = Taken {
+            uses,
+            inside: running.shared().placing.enter(),
+        };
+        match taken.place(running) {
+            Err(e) if e == ENOSPC => taken.place_in_turn(running)?,
+            result => result?,
         }
-        for &fixup in self.fixups {
-            let object = self.uses.get(I::target(fixup)).ok_or(EINVAL)?;
-            I::place(fixup, object.addr().ok_or(EINVAL)?, self.words)?;
+        for &fixup in fixups {
+            let object = taken.uses.get(I::target(fixup)).ok_or(EINVAL)?;
+            I::place(fixup, object.addr().ok_or(EINVAL)?, words)?;
         }
         Ok(Placed {
-            words: self.words,
-            uses: self.uses,
-            locked: self.locked,
+            words,
+            taken,
+            locked,
         })
+    }
+}
+
+impl<F: Family> Taken<'_, F> {
+    /// Gives every object an address. Errors: as [`Use::place`].
+    fn place(&mut self, running: &Running<'_, F>) -> Result {
+        let now = running.shared().memory.now();
+        self.uses.iter_mut().try_for_each(|item| item.place(now))
+    }
+
+    /// The same where there is no room yet. Errors: as [`Locked::place`].
+    fn place_in_turn(&mut self, running: &Running<'_, F>) -> Result {
+        let patience = Patience::new(ROOM_MS);
+        self.give_back();
+        self.inside.take_turn(&patience)?;
+        loop {
+            let (gone, dropped) = (self.inside.gone(), running.dropped());
+            match self.place(running) {
+                Err(e) if e == ENOSPC => {}
+                result => return result,
+            }
+            if !self.inside.wait_for_others(gone, &patience)? {
+                running.wait_for_drop(dropped, patience.left()?)?;
+            }
+        }
     }
 }

@@ -22,6 +22,8 @@
 //!
 //! What else a submission waits for and signals, it looks up before the proof and waits for before the lock ([`syncs`]).
 //!
+//! Submissions that place objects at the same time do not take each other's last room ([`placing`]).
+//!
 //! So an unproven stream cannot reach a ring, user memory is not touched once objects are locked, and addresses
 //! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) enter at the job.
 
@@ -32,6 +34,7 @@ pub mod lane;
 pub mod locked;
 pub mod objects;
 pub mod placed;
+pub mod placing;
 pub mod stream;
 pub mod syncs;
 pub mod workspace;

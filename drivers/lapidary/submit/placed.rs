@@ -27,14 +27,37 @@ use crate::{
         Use, //
     },
     running::Running,
-    submit::job::Job,
+    submit::{
+        job::Job,
+        placing::Inside, //
+    },
 };
 
 /// Commands with addresses, and the objects that lie there.
 pub struct Placed<'e, F: Family> {
     pub(super) words: &'e [u32],
-    pub(super) uses: &'e mut KVVec<Use<F>>,
+    pub(super) taken: Taken<'e, F>,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
+}
+
+/// Uses that get addresses. Those that have not become a job when this is dropped give them back, before others hear
+/// that there may be room.
+pub(super) struct Taken<'e, F: Family> {
+    pub(super) uses: &'e mut KVVec<Use<F>>,
+    pub(super) inside: Inside,
+}
+
+impl<F: Family> Taken<'_, F> {
+    /// Gives all addresses back.
+    pub(super) fn give_back(&mut self) {
+        self.uses.iter_mut().for_each(Use::leave);
+    }
+}
+
+impl<F: Family> Drop for Taken<'_, F> {
+    fn drop(&mut self) {
+        self.give_back();
+    }
 }
 
 impl<F: Family> Placed<'_, F> {
@@ -55,10 +78,10 @@ impl<F: Family> Placed<'_, F> {
     ) -> Result<ARef<Fence>> {
         let Self {
             words,
-            uses,
+            taken,
             locked,
         } = self;
-        let job = Job::prepare(running, ring, words, uses, Some(context))?;
+        let job = Job::prepare(running, ring, words, taken.uses, Some(context))?;
         if !still() {
             return Err(EAGAIN);
         }

@@ -5,10 +5,12 @@
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi;
 use lapidary_guest::bo::PAGE;
+use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, on_upstream, refused, skip};
-use lapidary_guest::{Bo, Domain, Errno, Stream};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 const ALLOCATOR: &str = "refuses them too, with the error of its allocator";
 
@@ -29,6 +31,9 @@ pub fn tests() -> Vec<Test> {
         Test::new("create/closing", closing),
         Test::new("create/memory_comes_back", comes_back).limit(60),
         Test::new("create/gart_window_overcommitted", window_overcommitted).limit(90),
+        Test::new("create/gart_window_shared_by_two", window_shared)
+            .lapidary_only("upstream locks its window for a whole submission")
+            .limit(90),
         Test::new("create/more_than_there_is", more_than_there_is).limit(90),
     ]
 }
@@ -137,6 +142,45 @@ fn window_overcommitted(context: &mut Context) -> Result<()> {
                 "round {round}: object {i} holds {seen:#x}"
             );
         }
+    }
+    Ok(())
+}
+
+/// Two clients, each of which needs more than half of the window for each submission, do not get in each other's way.
+fn window_shared(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 1 << 20;
+    const ROUNDS: u32 = 8;
+    let device = context.device()?;
+    let count = device.gem_info()?.gart_size * 6 / 10 / SIZE;
+    if count * SIZE > 320 << 20 {
+        return skip("the window is larger than a test guest's memory");
+    }
+    let client = || {
+        child::spawn(move || {
+            let device = Device::open()?;
+            let bos: Vec<Bo> = (0..count)
+                .map(|_| device.create(SIZE, Domain::Gtt))
+                .collect::<Result<_, _>>()?;
+            for round in 1..=ROUNDS {
+                let mut stream = Stream::new();
+                for bo in &bos {
+                    let to = Surface::new(bo, 4096);
+                    draw2d::fill_by_registers(&mut stream, to, round, Rect::new(0, 0, 16, 4));
+                }
+                device
+                    .submit(&stream)
+                    .with_context(|| format!("round {round}"))?;
+            }
+            for bo in &bos {
+                bo.wait()?;
+                ensure!(bo.map()?.get(15) == ROUNDS, "the last mark is missing");
+            }
+            Ok(0)
+        })
+    };
+    for child in [client()?, client()?] {
+        let end = child.wait(Duration::from_secs(60))?;
+        ensure!(end == End::Exit(0), "a client ended with {end:?}");
     }
     Ok(())
 }

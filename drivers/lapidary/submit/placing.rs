@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Who is placing objects at the moment.
+//!
+//! Two submissions that place their objects at the same time may each hold addresses that the other one needs, although
+//! each would fit alone. So whoever finds no room gives back what it has got and waits for its turn. Only one has a turn;
+//! it tries again while those who have found room go on, and waits for them to commit or to give up as it waits for jobs.
+//! If there are neither, it does not fit.
+
+use kernel::{
+    new_condvar, new_mutex,
+    prelude::*,
+    sync::{
+        lock::mutex::MutexGuard,
+        Arc,
+        CondVar,
+        CondVarTimeoutResult,
+        Mutex, //
+    },
+    time::{
+        msecs_to_jiffies,
+        Instant,
+        Monotonic,
+        Msecs, //
+    },
+};
+
+struct State {
+    /// Submissions that may hold addresses for which there is no job yet.
+    inside: u32,
+    /// One of them has its turn.
+    turn: bool,
+    /// How many have gone.
+    gone: u64,
+}
+
+/// The submissions of one device that are placing objects.
+///
+/// Locking: an inner mutex, under which nothing is waited for.
+#[pin_data]
+pub struct Placing {
+    #[pin]
+    state: Mutex<State>,
+    #[pin]
+    changed: CondVar,
+}
+
+/// One of them, until this is dropped: then it has no address without a job.
+pub struct Inside {
+    placing: Arc<Placing>,
+    counted: bool,
+    turn: bool,
+}
+
+/// How long a submission waits, all in all.
+pub struct Patience {
+    begin: Instant<Monotonic>,
+    most: Msecs,
+}
+
+impl Patience {
+    /// From now on, `most` milliseconds.
+    pub fn new(most: Msecs) -> Self {
+        Self {
+            begin: Instant::now(),
+            most,
+        }
+    }
+
+    /// Milliseconds that are left. Errors: `EBUSY` if there are none.
+    pub fn left(&self) -> Result<Msecs> {
+        let spent = self.begin.elapsed().as_millis();
+        let left = i64::from(self.most).saturating_sub(spent);
+        match Msecs::try_from(left) {
+            Ok(left) if left > 0 => Ok(left),
+            _ => Err(EBUSY),
+        }
+    }
+}
+
+impl Placing {
+    /// Nobody.
+    pub fn new() -> Result<Arc<Self>> {
+        Arc::pin_init(
+            pin_init!(Self {
+                state <- new_mutex!(State {
+                    inside: 0,
+                    turn: false,
+                    gone: 0,
+                }),
+                changed <- new_condvar!(),
+            }),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Begins to place objects.
+    pub fn enter(self: &Arc<Self>) -> Inside {
+        self.state.lock().inside += 1;
+        Inside {
+            placing: self.clone(),
+            counted: true,
+            turn: false,
+        }
+    }
+
+    /// Waits until something has changed. Errors: `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is left.
+    fn wait(&self, state: &mut MutexGuard<'_, State>, patience: &Patience) -> Result {
+        let left = msecs_to_jiffies(patience.left()?);
+        match self.changed.wait_interruptible_timeout(state, left) {
+            CondVarTimeoutResult::Woken { .. } => Ok(()),
+            CondVarTimeoutResult::Signal { .. } => Err(ERESTARTSYS),
+            CondVarTimeoutResult::Timeout => Err(EBUSY),
+        }
+    }
+}
+
+impl Inside {
+    /// Waits until no other has its turn, and has it then. The caller has given back all addresses.
+    ///
+    /// # Errors
+    ///
+    /// `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is left.
+    pub fn take_turn(&mut self, patience: &Patience) -> Result {
+        self.leave();
+        let mut state = self.placing.state.lock();
+        while state.turn {
+            self.placing.wait(&mut state, patience)?;
+        }
+        state.turn = true;
+        state.inside += 1;
+        self.turn = true;
+        self.counted = true;
+        Ok(())
+    }
+
+    /// How many have gone until now.
+    pub fn gone(&self) -> u64 {
+        self.placing.state.lock().gone
+    }
+
+    /// Waits until somebody has gone since [`Inside::gone`] was `since`; `false` if nobody has and nobody else is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Inside::take_turn`].
+    pub fn wait_for_others(&self, since: u64, patience: &Patience) -> Result<bool> {
+        let mut state = self.placing.state.lock();
+        while state.gone == since {
+            if state.inside <= 1 {
+                return Ok(false);
+            }
+            self.placing.wait(&mut state, patience)?;
+        }
+        Ok(true)
+    }
+
+    fn leave(&mut self) {
+        if !core::mem::replace(&mut self.counted, false) {
+            return;
+        }
+        let mut state = self.placing.state.lock();
+        state.inside -= 1;
+        state.gone += 1;
+        if core::mem::replace(&mut self.turn, false) {
+            state.turn = false;
+        }
+        drop(state);
+        self.placing.changed.notify_all();
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+#[kunit_tests(lapidary_placing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_alone_waits_for_nobody() -> Result {
+        let placing = Placing::new()?;
+        let mut inside = placing.enter();
+        let patience = Patience::new(10_000);
+        assert!(!inside.wait_for_others(inside.gone(), &patience)?);
+        inside.take_turn(&patience)?;
+        assert!(!inside.wait_for_others(inside.gone(), &patience)?);
+        Ok(())
+    }
+
+    #[test]
+    fn others_are_waited_for_until_they_go() -> Result {
+        let placing = Placing::new()?;
+        let (mut one, other) = (placing.enter(), placing.enter());
+        one.take_turn(&Patience::new(10_000))?;
+        let since = one.gone();
+        let busy = one.wait_for_others(since, &Patience::new(10));
+        assert_eq!(busy, Err(EBUSY));
+        drop(other);
+        assert!(one.wait_for_others(since, &Patience::new(10_000))?);
+        assert!(!one.wait_for_others(one.gone(), &Patience::new(10_000))?);
+        Ok(())
+    }
+
+    #[test]
+    fn only_one_has_its_turn() -> Result {
+        let placing = Placing::new()?;
+        let (mut one, mut other) = (placing.enter(), placing.enter());
+        one.take_turn(&Patience::new(10_000))?;
+        assert_eq!(other.take_turn(&Patience::new(10)), Err(EBUSY));
+        // Who waits for its turn is not waited for.
+        assert!(!one.wait_for_others(one.gone(), &Patience::new(10_000))?);
+        drop(one);
+        other.take_turn(&Patience::new(10_000))?;
+        drop(other);
+        assert_eq!(placing.state.lock().inside, 0);
+        Ok(())
+    }
+}
