@@ -27,14 +27,31 @@ use crate::{
 
 /// How long WAIT_IDLE waits, in milliseconds.
 const IDLE_MS: u32 = 30_000;
+/// How long to wait before looking whether the device is still there.
+const SLICE_MS: u32 = 100;
 
-/// GEM_WAIT_IDLE: until no job uses the object, whatever became of it.
+/// Waits until no job uses `object`, whatever became of it.
 ///
-/// At unbind and after a hang all fences signal, so that this ends at once.
+/// At unbind and after a hang our own fences signal, so that this ends at once. Those of other drivers do not, and unbind
+/// waits for this call.
+fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Result {
+    running.look();
+    for _ in 0..IDLE_MS / SLICE_MS {
+        if resv::wait(object, SLICE_MS)? {
+            return Ok(());
+        }
+        if running.shared().gone() {
+            return Err(ENODEV);
+        }
+    }
+    Err(EBUSY)
+}
+
+/// GEM_WAIT_IDLE: until no job uses the object.
 ///
 /// # Errors
 ///
-/// `ENOENT`; `EBUSY` after 30 s; `ERESTARTSYS` if a signal arrives.
+/// `ENOENT`; `EBUSY` after 30 s; `ERESTARTSYS` if a signal arrives; `ENODEV` at unbind.
 pub(super) fn idle<F: RadeonFamily>(
     _dev: &Device<F>,
     running: &Running<'_, F>,
@@ -42,12 +59,7 @@ pub(super) fn idle<F: RadeonFamily>(
     file: &ClientFile<F>,
 ) -> Result {
     let object = Bo::<F>::lookup_handle(file, arg.handle)?;
-    running.look();
-    if resv::wait(&*object, IDLE_MS)? {
-        Ok(())
-    } else {
-        Err(EBUSY)
-    }
+    until_idle(running, &object)
 }
 
 /// GEM_SET_DOMAIN: what the CPU domain asks for is [`idle`]; the others ask for nothing.
@@ -74,12 +86,7 @@ pub(super) fn set_domain<F: RadeonFamily>(
     if domain != domain::CPU {
         return Ok(());
     }
-    running.look();
-    if resv::wait(&*object, IDLE_MS)? {
-        Ok(())
-    } else {
-        Err(EBUSY)
-    }
+    until_idle(running, &object)
 }
 
 /// GEM_BUSY: whether a job uses the object, and where the object is.

@@ -4,7 +4,9 @@
 //!
 //! Every byte that is drawn into or read from foreign memory is compared with what its owner sees of it.
 
-use crate::support::{PITCH, Reprobe, WIDTH, copy, engine_works, fill, nothing, surface, vgem};
+use crate::support::{
+    PITCH, Reprobe, WIDTH, bound, copy, engine_works, fill, nothing, surface, vgem, within,
+};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::child::{self, End};
@@ -47,6 +49,8 @@ pub fn tests() -> Vec<Test> {
 /// Tests that leave the device in need of a new probe.
 pub fn last_tests() -> Vec<Test> {
     vec![
+        Test::new("prime/unbind_while_they_are_waited_for", unbind_waits)
+            .lapidary_only("our driver can be taken away in use"),
         Test::new("prime/unbind_with_shared_memory", unbind).lapidary_only(
             "upstream keeps the device's mappings of foreign memory until the objects go, and does not expect to be \
              unbound under its clients",
@@ -487,6 +491,36 @@ fn nothing_with(bo: &Bo) -> Stream {
         )
         .relocation(bo, Access::Read);
     stream
+}
+
+/// Whoever waits for another driver, which need not ever be done, does not hold up unbind.
+fn unbind_waits(context: &mut Context) -> Result<()> {
+    let (device, vgem) = (context.device()?, vgem()?);
+    let (pci, driver) = bound(&device)?;
+    let reprobe = Reprobe::of(&device)?;
+    let handle = vgem.create(SIZE)?;
+    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let (idle, domain) = (|| foreign.wait(), || set_domain(&foreign, abi::DOMAIN_CPU));
+    let waits: [&dyn Fn() -> Result<(), Errno>; 2] = [&idle, &domain];
+    // vgem gives up by itself after 10 s.
+    let fence = vgem.attach_fence(handle, true)?;
+    let mut children = Vec::new();
+    for wait in waits {
+        children.push(child::spawn(|| {
+            refused("a wait for vgem", wait(), Errno::NODEV)?;
+            Ok(0)
+        })?);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    within(Duration::from_secs(4), "unbinding", || pci.unbind(&driver))??;
+    for child in children {
+        let end = child.wait(Duration::from_secs(2))?;
+        ensure!(end == End::Exit(0), "the waiting client ended with {end:?}");
+    }
+    vgem.signal(fence)?;
+    drop((foreign, device));
+    reprobe.now()?;
+    engine_works(&context.device()?).context("after binding again")
 }
 
 fn unbind(context: &mut Context) -> Result<()> {
