@@ -56,6 +56,9 @@ faults! {
     LostRptr = "lost-rptr",
     /// A scratch register that would be written is written 500 ms later.
     LateFence = "late-fence",
+    /// A scratch register that would be written is written only when the streams are switched off: a job that completes
+    /// just as somebody gives it up.
+    FenceAtHalt = "fence-at-halt",
     /// The card is pulled out: everything reads all ones, writes are lost, nothing runs, no DMA, no interrupt. Clearing it puts
     /// the card back, as after power-on (see [`crate::power`]).
     Dead = "dead",

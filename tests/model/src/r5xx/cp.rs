@@ -136,6 +136,8 @@ pub struct Cp {
     pub(super) assembly: [Vec<u32>; 3],
     pub(super) assembly_at: [u32; 3],
     pub(super) held: Option<(Instant, Stream, Vec<u32>)>,
+    /// A packet that is executed when the streams are switched off.
+    pub(super) at_halt: Option<(Stream, Vec<u32>)>,
     pub(super) rest: Option<Instant>,
     pub(super) hung: bool,
     pub(super) told_microcode: bool,
@@ -165,6 +167,7 @@ impl Cp {
         self.hung
             || self.wait.is_some()
             || self.held.is_some()
+            || self.at_halt.is_some()
             || self.buffers.iter().any(Option::is_some)
             || self.queues.iter().any(|q| !q.is_empty())
             || self.assembly.iter().any(|a| !a.is_empty())
@@ -212,7 +215,8 @@ impl R5xx {
                 self.commit_wptr(m);
             }
         }
-        if self.cp.hung || self.in_reset() || self.mode(Stream::Ring) == Mode::Off {
+        let stands = self.cp.hung || self.cp.at_halt.is_some();
+        if stands || self.in_reset() || self.mode(Stream::Ring) == Mode::Off {
             return later;
         }
         if let Some((due, stream, words)) = self.cp.held.take() {
@@ -321,6 +325,12 @@ impl R5xx {
             self.cp.held = Some((now + LATE, stream, words));
             return true;
         }
+        let at_halt = m.faults.armed(Fault::FenceAtHalt) && self.writes_scratch(&words);
+        if at_halt && m.faults.take(Fault::FenceAtHalt) {
+            m.trace.line(format_args!("fault: fence at halt"));
+            self.cp.at_halt = Some((stream, words));
+            return false;
+        }
         if words[0] >> 30 == 3
             && packet::opcode(words[0]) == op::NOP
             && words.get(1).map(|w| u64::from(*w)) == m.faults.value(Fault::HangOn)
@@ -386,6 +396,15 @@ impl R5xx {
             );
         }
         true
+    }
+
+    /// `CP_CSQ_CNTL` is about to be written.
+    pub(super) fn halt(&mut self, m: &mut Machine, csq: u32) {
+        if modes(csq).0 == Mode::Off {
+            if let Some((stream, words)) = self.cp.at_halt.take() {
+                self.execute(m, stream, &words);
+            }
+        }
     }
 
     fn execute(&mut self, m: &mut Machine, stream: Stream, words: &[u32]) {

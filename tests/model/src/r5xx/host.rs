@@ -178,6 +178,7 @@ impl R5xx {
         if offset == mmio::CP_CSQ_CNTL {
             self.judge_host_path(m, value);
             self.judge_restart(m, value);
+            self.halt(m, value);
         }
         match offset {
             mmio::MM_DATA => self.write_mm_data(m, value, source),

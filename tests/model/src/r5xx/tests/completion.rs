@@ -95,6 +95,15 @@ fn faults_happen() {
     std::thread::sleep(crate::fault::LATE);
     b.run();
     assert_eq!((b.read(scratch(0)), b.get(WRITE_BACK + 0x100)), (2, 2));
+    b.m.faults.arm(Fault::FenceAtHalt, Some(1));
+    b.ring(&type0(scratch(0), &[3]));
+    b.ring(&type0(scratch(0), &[4]));
+    assert!(b.busy());
+    assert_eq!(b.read(scratch(0)), 2);
+    b.write(mmio::CP_CSQ_CNTL, 0);
+    b.run();
+    assert!(!b.busy());
+    assert_eq!((b.read(scratch(0)), b.get(WRITE_BACK + 0x100)), (3, 3));
 }
 
 /// PAINT_MULTI of a 4 by 4 rectangle at the start of VRAM, 32 bits a pixel.
