@@ -15,6 +15,9 @@
 //! are not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences signal, so
 //! nothing is allocated, copied, or asked of user space.
 //!
+//! The watchdog's verdict is about one job, the one behind [`Hang::after`]. If that one completes all the same before the
+//! chip stands still, nobody is to blame: whatever is the oldest job then has only just begun.
+//!
 //! - The hanging job ends with `EIO`, the convict's other jobs with `ECANCELED`; its submissions are refused with
 //!   `ECANCELED` from now on. What its jobs should have drawn is not there.
 //! - A job of the kernel is tried once more, as what was executed before it may be to blame. If it hangs again it ends
@@ -88,6 +91,14 @@ impl fmt::Display for Cause {
     }
 }
 
+/// A hang, as the watchdog has found it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hang {
+    pub(crate) cause: Cause,
+    /// Number of the last job that had completed: the ring hangs in the one after it.
+    pub(crate) after: u64,
+}
+
 /// Whose job it was.
 struct Whose<'c>(Option<&'c Context>);
 
@@ -108,23 +119,23 @@ pub(crate) struct News {
 
 impl<'a, F: Family> Running<'a, F> {
     /// Resets the GPU because ring `index` hangs, and has the jobs of the innocent executed again; or stops it for good.
+    /// If the ring gets on after all it only says so to the watchdog.
     ///
     /// Only the worker calls it. When it returns either the rings run, or no fence is pending. Allocates nothing.
-    pub(crate) fn recover(&self, index: usize, cause: Cause) {
+    pub(crate) fn recover(&self, index: usize, hang: Hang) {
         let signalling = Signalling::begin();
         let mut stopped = self.stopped.lock();
-        let Some((ring, lane)) = self.ring(index) else {
+        let Some((_, lane)) = self.ring(index) else {
             return;
         };
         if *stopped {
             return;
         }
         self.pause();
-        // Nobody submits now, so this is the last word.
-        self.look();
-        let moved = self.ask(ring, lane);
-        if !moved && lane.timeline().progress().busy() {
-            let news = self.reset(index, cause, &mut stopped);
+        self.look_and_ask();
+        // Whoever has seen something new since the verdict, here or elsewhere: then it was no hang.
+        if lane.timeline().progress().signalled == hang.after {
+            let news = self.reset(index, hang, &mut stopped);
             *self.news.lock() = Some(news);
             self.herald.hasten();
         }
@@ -135,23 +146,20 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// Stops, judges, restarts. Says what has come of it.
-    fn reset(&self, index: usize, cause: Cause, stopped: &mut bool) -> News {
+    fn reset(&self, index: usize, hang: Hang, stopped: &mut bool) -> News {
         let begin = Instant::<Monotonic>::now();
-        events::reset(index, self.first_pending(index));
+        events::reset(index, hang.after + 1);
         // If the last state is being made known at this moment, that one has to do.
         if let Some(mut snapshot) = self.snapshot.try_lock() {
             snapshot.take(self, index);
         }
         self.gpu.quiesce();
-        // What completed until this moment is a success.
-        self.look();
+        // What completed until this moment is a success, also if its report was cut off.
+        let answers = self.look_and_ask();
         self.shared().count_reset();
-        let answers = self
-            .rings()
-            .any(|(ring, _)| ring.completed_slow().is_some());
         // A device that is gone is nobody's fault.
         let guilty = if answers {
-            self.judge(index, cause)
+            self.judge(index, hang)
         } else {
             None
         };
@@ -176,7 +184,7 @@ impl<'a, F: Family> Running<'a, F> {
                 Err(error) => {
                     dev_err!(self.pdev, "GPU reset {} failed: {:?}\n", attempt, error);
                     self.gpu.quiesce();
-                    self.look();
+                    self.look_and_ask();
                 }
             }
         }
@@ -196,19 +204,13 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// The oldest job of ring `index` that is under way.
-    fn first_pending(&self, index: usize) -> u64 {
-        self.ring(index)
-            .map_or(0, |(_, lane)| lane.timeline().progress().signalled + 1)
-    }
-
-    /// Finds the guilty, and decides for each job whether it is executed again.
-    fn judge(&self, index: usize, cause: Cause) -> Option<Arc<Context>> {
+    /// Finds the guilty, if anybody is, and decides for each job whether it is executed again.
+    fn judge(&self, index: usize, hang: Hang) -> Option<Arc<Context>> {
         let mut guilty = None;
         if let Some((_, lane)) = self.ring(index) {
             let hung = lane
                 .timeline()
-                .judge_first(|hangs, load| match &load.context {
+                .judge_first(hang.after, |hangs, load| match &load.context {
                     Some(context) => {
                         context.convict();
                         guilty = Some(context.clone());
@@ -217,15 +219,26 @@ impl<'a, F: Family> Running<'a, F> {
                     None if hangs < KERNEL_TRIES => Ok(()),
                     None => Err(EIO),
                 });
-            dev_err!(
-                self.pdev,
-                "ring {} hung, {}: job {} of {}, by {}\n",
-                index,
-                cause,
-                hung.unwrap_or(0),
-                lane.timeline().progress().committed,
-                Whose(guilty.as_deref())
-            );
+            let committed = lane.timeline().progress().committed;
+            match hung {
+                Some(job) => dev_err!(
+                    self.pdev,
+                    "ring {} hung, {}: job {} of {}, by {}\n",
+                    index,
+                    hang.cause,
+                    job,
+                    committed,
+                    Whose(guilty.as_deref())
+                ),
+                None => dev_notice!(
+                    self.pdev,
+                    "ring {} was slow, {}: job {} of {} completed before the reset\n",
+                    index,
+                    hang.cause,
+                    hang.after + 1,
+                    committed
+                ),
+            }
         }
         let reset = self.shared().resets();
         for lane in self.lanes.iter() {

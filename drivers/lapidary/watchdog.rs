@@ -41,7 +41,10 @@ use crate::{
         Ring, //
     },
     lock::shared_mutex,
-    recovery::Cause,
+    recovery::{
+        Cause,
+        Hang, //
+    },
     running::{
         RingOf,
         Running,
@@ -127,13 +130,13 @@ impl Watchdog {
 }
 
 impl<'a, F: Family> Running<'a, F> {
-    /// One look at ring `index`; says after how many milliseconds to look again, or why the ring hangs.
+    /// One look at ring `index`; says after how many milliseconds to look again, or that the ring hangs.
     fn tend(
         &self,
         index: usize,
         ring: &RingOf<'a, F>,
         lane: &Lane<F>,
-    ) -> Result<Option<u32>, Cause> {
+    ) -> Result<Option<u32>, Hang> {
         let _signalling = Signalling::begin();
         let dog = &self.watchdog;
         let timeline = lane.timeline();
@@ -179,6 +182,9 @@ impl<'a, F: Family> Running<'a, F> {
             dog.unreported.store(false, Relaxed);
         }
         if !moved {
+            // The verdict is about the job after this one, whatever others find from here on.
+            let after = progress.signalled;
+            let hang = |cause| Hang { cause, after };
             let stuck = watch.since.elapsed().as_millis();
             let look = stuck >= i64::from(GRACE_MS) || dog.unreported.load(Relaxed);
             moved = look && self.ask(ring, lane);
@@ -193,9 +199,9 @@ impl<'a, F: Family> Running<'a, F> {
                     );
                 }
             } else if stuck > i64::from(crate::hang_ms()) {
-                return Err(Cause::Silence);
+                return Err(hang(Cause::Silence));
             } else if dog.hung.load(Relaxed) & 1u32.checked_shl(index as u32).unwrap_or(0) != 0 {
-                return Err(Cause::Report);
+                return Err(hang(Cause::Report));
             }
         }
         if moved {
@@ -210,11 +216,24 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// Signals what the chip itself says is done, whatever memory says; says whether there is any.
-    pub(crate) fn ask(&self, ring: &RingOf<'a, F>, lane: &Lane<F>) -> bool {
+    fn ask(&self, ring: &RingOf<'a, F>, lane: &Lane<F>) -> bool {
         match ring.completed_slow() {
             Some(completed) => lane.timeline().process(completed).0 != 0,
             None => false,
         }
+    }
+
+    /// As [`Running::look`], and asks the chip itself as well; says whether it answers.
+    pub(crate) fn look_and_ask(&self) -> bool {
+        self.look();
+        let mut answers = false;
+        for (ring, lane) in self.rings() {
+            if let Some(completed) = ring.completed_slow() {
+                lane.timeline().process(completed);
+                answers = true;
+            }
+        }
+        answers
     }
 
     /// `fences` that somebody waits for were found by looking.
@@ -235,8 +254,8 @@ impl<F: Family> Run for Keeper<'_, F> {
         for (index, (ring, lane)) in running.rings().enumerate() {
             let soon = match running.tend(index, ring, lane) {
                 Ok(soon) => soon,
-                Err(cause) => {
-                    running.recover(index, cause);
+                Err(hang) => {
+                    running.recover(index, hang);
                     Some(TICK_MS)
                 }
             };

@@ -4,7 +4,8 @@
 //!
 //! A ring executes its jobs one after the other, and a fence is behind everything that its job does. So when a ring
 //! hangs, the oldest job without a fence is the one that hangs, and none of those behind it has begun: they can be
-//! executed again as if nothing had happened, with the numbers that they have.
+//! executed again as if nothing had happened, with the numbers that they have. If it completes at the last moment, the
+//! one behind it may have begun; it is executed again from its start.
 //!
 //! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]): it is executed again, or it gets an error.
 //! Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one further behind
@@ -23,14 +24,20 @@ use super::{
 };
 
 impl<K: Kind> Timeline<K> {
-    /// Judges the oldest job under way, in which the ring has hung. `judge` learns how often the ring has done so in this
-    /// job, at least once, and what the job holds; its error becomes the job's. Called with a spinlock held.
+    /// Judges the oldest job under way, in which the ring has hung since job `after` was done. `judge` learns how often
+    /// the ring has done so in this job, at least once, and what the job holds; its error becomes the job's. Called with
+    /// a spinlock held.
     ///
-    /// Says which job it is; `None` if there is none.
-    pub fn judge_first(&self, judge: impl FnOnce(u32, &K::Load) -> Result) -> Option<u64> {
+    /// Says which job it is; `None` if there is none, or `after` is not the last one that is done any more: then the
+    /// ring got on, and nobody is judged.
+    pub fn judge_first(
+        &self,
+        after: u64,
+        judge: impl FnOnce(u32, &K::Load) -> Result,
+    ) -> Option<u64> {
         let mut state = self.state.lock();
-        let seqno = state.signalled + 1;
-        if seqno > state.committed {
+        let seqno = after + 1;
+        if state.signalled != after || seqno > state.committed {
             return None;
         }
         Self::pass(&mut state, seqno, |hangs, load| {
@@ -170,8 +177,13 @@ mod tests {
 
         /// The ring hangs: the client of the first job is guilty, unless it is the kernel, which has two tries.
         fn judge(&self) -> Option<u64> {
+            self.judge_after(self.timeline.progress().signalled)
+        }
+
+        /// As [`Bench::judge`], for a hang found when job `after` was the last one done.
+        fn judge_after(&self, after: u64) -> Option<u64> {
             let mut guilty = 0;
-            let first = self.timeline.judge_first(|hangs, &client| {
+            let first = self.timeline.judge_first(after, |hangs, &client| {
                 guilty = client;
                 match client {
                     0 if hangs < 2 => Ok(()),
@@ -259,6 +271,27 @@ mod tests {
         assert!(bench.results()?[..] == [HUNG, None]);
         // It was somebody else's first hang.
         assert!(bench.replay()?.0[..] == [(2, 20)]);
+        Ok(())
+    }
+
+    #[test]
+    fn nobody_is_guilty_if_the_ring_got_on() -> Result {
+        let bench = Bench::new(&[1, 2, 0, 2])?;
+        // The first completes after the verdict.
+        bench.timeline.process(1);
+        assert!(bench.judge_after(0).is_none());
+        assert!(bench.results()?[..] == [DONE, None, None, None]);
+        assert!(bench.replay()?.0[..] == [(2, 20), (3, 30), (4, 40)]);
+        // So does a job before the kernel's, which has both its tries still.
+        bench.timeline.process(2);
+        assert!(bench.judge_after(1).is_none());
+        assert!(bench.judge() == Some(3));
+        assert!(bench.replay()?.0[..] == [(3, 30), (4, 40)]);
+        // Nothing is left.
+        bench.timeline.process(4);
+        assert!(bench.judge_after(2).is_none());
+        assert!(bench.replay()?.0.is_empty());
+        assert!(bench.results()?[..] == [DONE; 4]);
         Ok(())
     }
 

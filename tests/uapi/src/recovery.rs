@@ -72,6 +72,14 @@ pub fn tests() -> Vec<Test> {
             .kernel("ring test failed", 1)
             .lapidary_only(OWN)
             .limit(60),
+        Test::new("recovery/done_at_the_halt", |c| done_at_the_halt(c, true))
+            .needs_control()
+            .lapidary_only(OWN)
+            .limit(60),
+        Test::new("recovery/done_unreported", |c| done_at_the_halt(c, false))
+            .needs_control()
+            .lapidary_only(OWN)
+            .limit(60),
         Test::new("recovery/goes_on", goes_on)
             .needs_control()
             .kernel("ring 0 hung", 1)
@@ -325,6 +333,46 @@ fn innocents(context: &mut Context, fault: &str) -> Result<()> {
         painter.check().with_context(|| format!("client {i}"))?;
     }
     engine_works(&guilty.device.another()?)
+}
+
+/// A job takes too long, and completes just as the command processor is stopped, so that another client's is the oldest
+/// when it comes to judging. Nobody is to blame. Whether the number still reaches memory or only the register makes no
+/// difference.
+fn done_at_the_halt(context: &mut Context, reported: bool) -> Result<()> {
+    let slow = Culprit::new(context.device()?)?;
+    let mut next = Painter::new(slow.device.another()?, Domain::Vram)?;
+    let resets = slow.device.reset_counter()?;
+    // The second time there is nothing behind it.
+    for (round, behind) in [5, 0].into_iter().enumerate() {
+        context.control()?.fault("fence-at-halt", 1)?;
+        if !reported {
+            context.control()?.fault("lost-writeback", 1)?;
+        }
+        slow.submit(7)?;
+        for seed in 0..behind {
+            next.step(seed)?;
+            slow.submit(8 + seed)?;
+        }
+        next.check()?;
+        let seen = within(BOUND, "the slow one's wait", || slow.bo.read())??;
+        ensure!(
+            seen.iter().all(|&pixel| pixel == 7 + behind),
+            "the slow one's picture"
+        );
+        let seen = slow.device.reset_counter()? - resets;
+        ensure!(seen == round as u32 + 1, "{seen} resets in round {round}");
+    }
+    for device in [&slow.device, &next.device] {
+        let status = ResetStatus::of(device)?;
+        ensure!(
+            !status.banned && status.guilty == 0 && status.innocent == 1,
+            "a client is told {status:?}"
+        );
+    }
+    slow.submit(1)?;
+    next.step(9)?;
+    next.check()?;
+    engine_works(&slow.device)
 }
 
 /// After a reset everything works as before, 2D and 3D, and when the ring begins anew.
