@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code that all families share: bit fields, ring arithmetic, dword writers, the video BIOS, where objects
-//! go, the radeon uAPI, what we add to it, the envelope of its command submission, and how engine time is divided.
+//! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, the video BIOS, where
+//! objects go, the radeon uAPI, what we add to it, the envelope of its command submission, and how engine time is
+//! divided.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
 //! benches reach it in milliseconds. It therefore uses `core` only: no allocation, no kernel types, no
@@ -14,6 +15,7 @@ pub mod atom;
 pub mod bits;
 pub mod busy;
 pub mod cs;
+pub mod heap;
 pub mod lapidary_uapi;
 pub mod placement;
 pub mod radeon_uapi;

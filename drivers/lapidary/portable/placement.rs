@@ -18,10 +18,9 @@
 //!
 //! Times are counts of submissions: whoever has the smaller one has been idle for longer.
 
-use core::{
-    cell::Cell,
-    ops::Range, //
-};
+use core::ops::Range;
+
+use super::heap;
 
 /// Unit of sizes, addresses and alignments, in bytes.
 pub const PAGE: u64 = 4096;
@@ -185,46 +184,9 @@ impl Resident {
     }
 }
 
-/// Sorts by address, in place: a heap sort, which cannot panic and needs no memory.
+/// Sorts by address, in place.
 pub fn sort(residents: &mut [Resident]) {
-    let cells = Cell::from_mut(residents).as_slice_of_cells();
-    let count = cells.len();
-    for root in (0..count / 2).rev() {
-        sink(cells, root);
-    }
-    for last in (1..count).rev() {
-        if let (Some(top), Some(end)) = (cells.first(), cells.get(last)) {
-            exchange(top, end);
-        }
-        sink(cells.get(..last).unwrap_or(&[]), 0);
-    }
-}
-
-/// `Cell::swap` panics for cells that overlap.
-fn exchange(a: &Cell<Resident>, b: &Cell<Resident>) {
-    a.set(b.replace(a.get()));
-}
-
-/// Lets element `at` sink in a heap of which everything below it is in order.
-fn sink(cells: &[Cell<Resident>], mut at: usize) {
-    let start = |index: usize| cells.get(index).map(|cell| cell.get().start);
-    loop {
-        let left = at.saturating_mul(2).saturating_add(1);
-        let right = left.saturating_add(1);
-        let child = if start(right) > start(left) {
-            right
-        } else {
-            left
-        };
-        let (Some(upper), Some(lower)) = (cells.get(at), cells.get(child)) else {
-            break;
-        };
-        if upper.get().start >= lower.get().start {
-            break;
-        }
-        exchange(upper, lower);
-        at = child;
-    }
+    heap::sort(residents, |resident| resident.start);
 }
 
 /// Who has to go for another to come.

@@ -11,6 +11,7 @@
 use lapidary::portable::{
     bits::{Field, RegArray},
     cs::{Envelope, Error, Flags, Placement, Ring, Rings},
+    heap::{self, Least},
     radeon_uapi::{CsChunk, CsReloc},
     ring::{Geometry, Run},
     sink::{CountingSink, Full, Sink, SliceSink},
@@ -40,6 +41,17 @@ pub fn ring(dwords: u32, align: u32, a: u32, b: u32) -> Option<(Run, Run)> {
     let sum = ring.used(a, b) ^ ring.free(a, b) ^ ring.capacity() ^ ring.log2_qwords();
     let padded = ring.padded(a, b)?;
     ring.split(sum ^ ring.advance(a, b), padded ^ ring.wrap(a))
+}
+
+/// Heaps.
+pub fn heaps(room: &mut [(u64, u64)], items: &[(u64, u64)]) -> usize {
+    let mut least = Least::new(room);
+    for &item in items {
+        least.offer(item);
+    }
+    let count = least.finish();
+    heap::sort(room, |item| item.1);
+    count
 }
 
 /// The envelope of a submission.
