@@ -259,7 +259,7 @@ impl Memory {
     ///
     /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
     pub fn reserve_gtt(&self, size: u64, align: u64) -> Result<Range> {
-        self.gtt.lock().parts().0.reserve(size, align)
+        gtt::reserve(&self.gtt, size, align)
     }
 
     /// Index of the page table entry for `addr`, an address in the GTT window; 0 for another.
