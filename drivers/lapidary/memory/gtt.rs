@@ -6,9 +6,7 @@
 //! needs it, and keeps them: the next job finds it in place. Only when the window is full, objects that no
 //! job uses lose theirs, the one used longest ago first; that moves no data.
 //!
-//! A window may be full of small objects, and all of them may have to go for a large one. So the window is not searched
-//! for each: one walk finds as many as there is memory for, and the next one comes when all of those had their turn. Nor
-//! is the whole window asked each time whether there is room: only the hole that one has left may be large enough now.
+//! Who makes room for whom is decided in [`displace`].
 //!
 //! Entries of a range are written before its address is given to anyone, and are made harmless and flushed
 //! before its pages are given back. Who makes room flushes once for all who go: the range that he takes from them is
@@ -57,8 +55,9 @@ use crate::{
         source::Source,
         vram::length, //
     },
-    portable::heap::Least, //
 };
+
+mod displace;
 
 /// What one entry of the page table serves, on all of these chips.
 const GPU_PAGE: usize = 4096;
@@ -101,131 +100,6 @@ impl Gtt {
     /// Index of the page table entry for `addr`.
     fn entry(&self, addr: GpuAddr) -> usize {
         entry(self.mm.start(), addr)
-    }
-
-    /// Finds addresses for `slot`, if need be by taking them from others.
-    fn find(
-        &mut self,
-        node: &mut Option<Node>,
-        slot: &Slot,
-        hardware: &Hardware<'_>,
-    ) -> Result<Range> {
-        let (size, align) = (slot.size, slot.align);
-        let mut found = self
-            .mm
-            .allocate_in(node, size, align, 0, u64::MAX, Mode::Best);
-        while matches!(found, Err(e) if e == ENOSPC) {
-            let Some((from, to)) = self.displace(hardware) else {
-                break;
-            };
-            // No other hole has changed, and none fits.
-            found = self.mm.allocate_in(node, size, align, from, to, Mode::Low);
-        }
-        self.part(hardware);
-        found
-    }
-
-    /// Takes the addresses of the slot that was used longest ago, and leaves the rest to [`Gtt::part`]; says between
-    /// which addresses there is no slot now. `None` if all are in use.
-    fn displace(&mut self, hardware: &Hardware<'_>) -> Option<(GpuAddr, GpuAddr)> {
-        loop {
-            while let Some(next) = self.waiting.checked_sub(1) {
-                self.waiting = next;
-                let &(used, addr) = self.oldest.get(next)?;
-                if let Some(hole) = self.withdraw(used, addr, hardware) {
-                    return Some(hole);
-                }
-            }
-            let mut least = Least::new(&mut self.oldest);
-            for (&addr, slot) in self.placed.iter() {
-                if let Some(used) = slot.idle_since() {
-                    least.offer((used, addr));
-                }
-            }
-            self.waiting = least.finish();
-            if self.waiting == 0 {
-                return None;
-            }
-        }
-    }
-
-    /// As [`Gtt::displace`], for the slot at `addr`. `None` if there is none that was last used at `used`, or if it is in
-    /// use: a job has found it in place since it was looked at, and it stays.
-    fn withdraw(
-        &mut self,
-        used: u64,
-        addr: GpuAddr,
-        hardware: &Hardware<'_>,
-    ) -> Option<(GpuAddr, GpuAddr)> {
-        let cursor = self.placed.cursor_lower_bound_mut(&addr)?;
-        let (&start, slot) = cursor.current();
-        if start != addr || slot.idle_since() != Some(used) || !slot.end_if_idle() {
-            return None;
-        }
-        let from = cursor
-            .peek_prev()
-            .map_or(0, |(&start, slot)| start.saturating_add(slot.size));
-        let to = cursor.peek_next().map_or(u64::MAX, |(&start, _)| start);
-        let (_, slot) = cursor.remove_current().1.to_key_value();
-        if let Some(range) = slot.inner.lock().range.take() {
-            hardware
-                .space
-                .unmap(self.entry(range.start()), entries(&range));
-        }
-        if let Err(full) = self.leaving.push_within_capacity(slot) {
-            self.part(hardware);
-            full.0.inner.lock().source.unmap(hardware.dev);
-        }
-        Some((from, to))
-    }
-
-    /// Flushes, and ends the mappings of all who leave.
-    fn part(&mut self, hardware: &Hardware<'_>) {
-        if self.leaving.is_empty() {
-            return;
-        }
-        hardware.space.flush();
-        for slot in self.leaving.drain_all() {
-            slot.inner.lock().source.unmap(hardware.dev);
-        }
-    }
-
-    /// Takes the addresses of all slots.
-    ///
-    /// Errors: `EBUSY` if one is in use.
-    pub(super) fn vacate(&mut self, hardware: &Hardware<'_>) -> Result {
-        self.end_all(hardware, Slot::end_if_idle);
-        match self.placed.is_empty() {
-            true => Ok(()),
-            false => Err(EBUSY),
-        }
-    }
-
-    /// Takes the addresses of all slots whose places `end` ends; it says whether it does.
-    fn end_all(&mut self, hardware: &Hardware<'_>, end: impl Fn(&Slot) -> bool) {
-        for slot in self.placed.values().filter(|slot| end(slot)) {
-            if let Some(range) = &slot.inner.lock().range {
-                hardware
-                    .space
-                    .unmap(self.entry(range.start()), entries(range));
-            }
-        }
-        hardware.space.flush();
-        let mut next = self.placed.cursor_front_mut();
-        while let Some(cursor) = next {
-            // Nobody places one meanwhile: that takes the window's lock.
-            if cursor.current().1.is_placed() {
-                next = cursor.move_next();
-                continue;
-            }
-            let (other, node) = cursor.remove_current();
-            // Behind the last one comes the one before it, which stays.
-            next = other;
-            let (_, slot) = node.to_key_value();
-            let mut inner = slot.inner.lock();
-            inner.source.unmap(hardware.dev);
-            inner.range = None;
-        }
     }
 
     /// Takes the addresses of a slot, if it has any. Nobody uses them or gets them any more.
@@ -432,10 +306,8 @@ pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
 mod tests {
     use super::*;
     use kernel::{
-        drm::gem,
         new_mutex,
         sync::{
-            aref::ARef,
             atomic::{
                 Atomic,
                 Relaxed, //
@@ -446,39 +318,35 @@ mod tests {
 
     use crate::{
         corner::{
-            gem_kunit::{
-                Machine,
-                Object, //
-            },
+            gem_kunit::Machine,
             lent::Lease, //
         },
         family::{
             Surface,
             Surfaces, //
         },
-        portable::heap,
     };
-    const START: GpuAddr = 0x8000_0000;
-    const PAGE: u64 = PAGE_SIZE as u64;
+    pub(super) const START: GpuAddr = 0x8000_0000;
+    pub(super) const PAGE: u64 = PAGE_SIZE as u64;
 
     /// A page table that remembers.
     #[pin_data]
-    struct Table {
+    pub(super) struct Table {
         #[pin]
-        entries: Mutex<KVec<DmaAddress>>,
+        pub(super) entries: Mutex<KVec<DmaAddress>>,
         /// How many calls of `map` succeed.
-        left: Atomic<u64>,
+        pub(super) left: Atomic<u64>,
         /// Changes since the last flush.
-        dirty: Atomic<u64>,
-        flushes: Atomic<u64>,
+        pub(super) dirty: Atomic<u64>,
+        pub(super) flushes: Atomic<u64>,
         /// Who has seen a flush coming: without an address, and still mapped for the device.
         #[pin]
-        leaving: Mutex<KVec<Arc<Slot>>>,
-        seen: Atomic<u64>,
+        pub(super) leaving: Mutex<KVec<Arc<Slot>>>,
+        pub(super) seen: Atomic<u64>,
     }
 
     impl Table {
-        fn new(pages: usize) -> Result<Pin<KBox<Self>>> {
+        pub(super) fn new(pages: usize) -> Result<Pin<KBox<Self>>> {
             let entries = KVec::from_elem(0, pages, GFP_KERNEL)?;
             KBox::pin_init(
                 pin_init!(Self {
@@ -493,11 +361,11 @@ mod tests {
             )
         }
 
-        fn used(&self) -> usize {
+        pub(super) fn used(&self) -> usize {
             self.entries.lock().iter().filter(|&&a| a != 0).count()
         }
 
-        fn flushed(&self) -> bool {
+        pub(super) fn flushed(&self) -> bool {
             self.dirty.load(Relaxed) == 0
         }
     }
@@ -548,7 +416,7 @@ mod tests {
         }
     }
 
-    fn window(pages: u64) -> Result<Arc<Lent<Gtt>>> {
+    pub(super) fn window(pages: u64) -> Result<Arc<Lent<Gtt>>> {
         let layout = Layout {
             vram: 0..1 << 20,
             aperture: 0..1 << 20,
@@ -558,7 +426,7 @@ mod tests {
         Lent::new(Gtt::new(&layout)?)
     }
 
-    fn lend<'a>(
+    pub(super) fn lend<'a>(
         window: &Arc<Lent<Gtt>>,
         machine: &'a Machine,
         space: &'a Table,
@@ -574,60 +442,8 @@ mod tests {
         }
     }
 
-    fn usage(window: &Lent<Gtt>) -> u64 {
+    pub(super) fn usage(window: &Lent<Gtt>) -> u64 {
         window.lock().parts().0.usage()
-    }
-
-    type Thing = (ARef<gem::Object<Object>>, Arc<Slot>);
-
-    /// An object of `pages` pages that has been used at `now` and is idle.
-    fn idle(
-        machine: &Machine,
-        window: &Lent<Gtt>,
-        pages: u64,
-        align: u64,
-        now: u64,
-    ) -> Result<Thing> {
-        let thing = (
-            machine.object(pages as usize * PAGE_SIZE)?,
-            Slot::new(pages * PAGE, align * PAGE)?,
-        );
-        if let Err(e) = place(window, &thing.1, &*thing.0, now) {
-            release(window, &thing.1, &*thing.0);
-            return Err(e);
-        }
-        thing.1.leave();
-        Ok(thing)
-    }
-
-    /// Objects of a page that fill a window, used one after the other in an order that is not that of their addresses.
-    fn fill(machine: &Machine, window: &Lent<Gtt>, pages: u64) -> Result<KVec<Thing>> {
-        let mut things = KVec::new();
-        for _ in 0..pages {
-            things.push(idle(machine, window, 1, 1, 0)?, GFP_KERNEL)?;
-        }
-        for (index, (_, slot)) in things.iter().enumerate() {
-            assert!(slot.again(1 + index as u64 * 7 % pages).is_some());
-            slot.leave();
-        }
-        Ok(things)
-    }
-
-    /// How many have addresses, and how many bytes they are.
-    fn placed(things: &[Thing]) -> (usize, u64) {
-        let mut sum = (0, 0);
-        for (_, slot) in things {
-            if slot.is_placed() {
-                sum = (sum.0 + 1, sum.1 + slot.size);
-            }
-        }
-        sum
-    }
-
-    fn empty(window: &Lent<Gtt>, things: &[Thing]) {
-        for (object, slot) in things {
-            release(window, slot, &**object);
-        }
     }
 
     #[test]
@@ -749,265 +565,6 @@ mod tests {
         // The object goes later than the device.
         slot.leave();
         release(&window, &slot, &*object);
-        Ok(())
-    }
-
-    #[test]
-    fn a_full_window_displaces_the_idle_one_used_longest_ago() -> Result {
-        let machine = Machine::new()?;
-        let table = Table::new(4)?;
-        let window = window(4)?;
-        let lease = lend(&window, &machine, &table)?;
-        let object = || machine.object(2 * PAGE_SIZE);
-        let slot = || Slot::new(2 * PAGE, PAGE);
-        let (a, b, c) = (object()?, object()?, object()?);
-        let (sa, sb, sc) = (slot()?, slot()?, slot()?);
-        place(&window, &sa, &*a, 1)?;
-        place(&window, &sb, &*b, 2)?;
-        // Both have a user.
-        assert_eq!(place(&window, &sc, &*c, 3).err(), Some(ENOSPC));
-        sa.leave();
-        sb.leave();
-        place(&window, &sa, &*a, 4)?;
-        sa.leave();
-        place(&window, &sc, &*c, 5)?;
-        assert!(sa.is_placed() && !sb.is_placed() && sc.is_placed());
-        assert_eq!(table.used(), 4);
-        assert!(table.flushed());
-        // Too large for any window.
-        let large = machine.object(5 * PAGE_SIZE)?;
-        let sl = Slot::new(5 * PAGE, PAGE)?;
-        assert_eq!(place(&window, &sl, &*large, 6).err(), Some(ENOSPC));
-        assert!(sc.is_placed());
-        for (slot, object) in [(&sa, &a), (&sb, &b), (&sc, &c), (&sl, &large)] {
-            release(&window, slot, &**object);
-        }
-        assert_eq!(table.used(), 0);
-        drop(lease);
-        Ok(())
-    }
-
-    #[test]
-    fn a_large_object_displaces_only_the_oldest_in_few_walks() -> Result {
-        const PAGES: u64 = 128;
-        let machine = Machine::new()?;
-        let table = Table::new(PAGES as usize)?;
-        let window = window(PAGES)?;
-        let lease = lend(&window, &machine, &table)?;
-        let things = fill(&machine, &window, PAGES)?;
-        // A job has one of those that would go, and will not let it go.
-        let (_, busy) = &things[1];
-        assert_eq!(busy.idle_since(), Some(8));
-        assert!(busy.again(8).is_some());
-        let before = table.flushes.load(Relaxed);
-        // Sixteen pages, the last of which becomes free when 16 neighbours are gone.
-        let large = idle(&machine, &window, 16, 16, 1000)?;
-        let first = entry(START, large.1.again(1000).ok_or(EINVAL)?);
-        large.1.leave();
-        // The youngest of those who were in the way.
-        let used = |at: usize| 1 + at as u64 * 7 % PAGES;
-        let youngest = |first: usize| (first..first + 16).fold(0, |max, at| max.max(used(at)));
-        let mut went = 0;
-        for (index, (_, slot)) in things.iter().enumerate() {
-            let goes = index != 1 && used(index) <= youngest(first);
-            assert_eq!(slot.is_placed(), !goes);
-            went += u64::from(goes);
-        }
-        // No other place had become free earlier; that of the busy one cannot.
-        for other in (16..PAGES as usize).step_by(16) {
-            assert!(youngest(first) <= youngest(other));
-        }
-        assert!(went > 3 * PAGES / PART);
-        // One flush for each time that the memory of those who leave was full, one for the rest, and one for the new
-        // entries.
-        let flushes = table.flushes.load(Relaxed) - before;
-        assert!(flushes <= went / (PAGES / PART) + 2);
-        assert!(busy.is_placed() && table.flushed());
-        assert_eq!(table.used() as u64, PAGES - went + 16);
-        // All that is left but the busy one.
-        assert_eq!(idle(&machine, &window, PAGES, 1, 1001).err(), Some(ENOSPC));
-        assert_eq!(placed(&things), (1, PAGE));
-        busy.leave();
-        let all = idle(&machine, &window, PAGES, 1, 1002)?;
-        assert!(!busy.is_placed());
-        empty(&window, &things);
-        empty(&window, &[large, all]);
-        assert_eq!((table.used(), usage(&window)), (0, 0));
-        drop(lease);
-        Ok(())
-    }
-
-    #[test]
-    fn those_go_who_would_go_one_by_one() -> Result {
-        const PAGES: usize = 64;
-        let machine = Machine::new()?;
-        let table = Table::new(PAGES)?;
-        let window = window(PAGES as u64)?;
-        let lease = lend(&window, &machine, &table)?;
-        let mut things = KVec::<Thing>::new();
-        let mut random = 1u64;
-        let mut next = |below: u64| {
-            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            (random >> 33) % below
-        };
-        for now in 1..400 {
-            // Some are used again, some are freed.
-            for _ in 0..next(4) {
-                let at = next(things.len() as u64 + 1) as usize;
-                if let Some((_, slot)) = things.get(at) {
-                    if slot.again(now * 2).is_some() {
-                        slot.leave();
-                    }
-                }
-            }
-            if next(8) == 0 && !things.is_empty() {
-                let at = next(things.len() as u64) as usize;
-                if let Ok((object, slot)) = things.remove(at) {
-                    release(&window, &slot, &*object);
-                }
-            }
-            let pages = [1, 1, 1, 2, 3, 8, 30][next(7) as usize];
-            let align = [1, 1, 1, 2, 3, 16][next(6) as usize];
-
-            // The pages of a window in which the oldest goes until there is room.
-            let mut taken = [false; PAGES];
-            let mut order = KVec::<(u64, usize, usize, usize)>::new();
-            for (index, (_, slot)) in things.iter().enumerate() {
-                if let (Some(used), Some(range)) = (slot.idle_since(), &slot.inner.lock().range) {
-                    let first = entry(START, range.start());
-                    taken[first..first + entries(range)].fill(true);
-                    order.push((used, first, entries(range), index), GFP_KERNEL)?;
-                }
-            }
-            heap::sort(&mut order, |one| *one);
-            let room = |taken: &[bool]| {
-                (0..=PAGES - pages).any(|at| {
-                    (START / PAGE + at as u64) % align == 0
-                        && !taken[at..at + pages].contains(&true)
-                })
-            };
-            let mut gone = 0;
-            while !room(&taken) {
-                let (_, first, count, _) = order[gone];
-                taken[first..first + count].fill(false);
-                gone += 1;
-            }
-
-            let thing = idle(&machine, &window, pages as u64, align, now * 2 + 1)?;
-            for (place, &(_, _, _, index)) in order.iter().enumerate() {
-                assert_eq!(things[index].1.is_placed(), place >= gone);
-            }
-            assert!(table.flushed());
-            things.push(thing, GFP_KERNEL)?;
-            assert_eq!(usage(&window), placed(&things).1);
-            assert_eq!(table.used() as u64 * PAGE, usage(&window));
-        }
-        empty(&window, &things);
-        assert_eq!((table.used(), usage(&window)), (0, 0));
-        drop(lease);
-        Ok(())
-    }
-
-    #[test]
-    fn who_was_found_and_is_used_again_stays() -> Result {
-        const PAGES: u64 = 64;
-        let machine = Machine::new()?;
-        let table = Table::new(PAGES as usize)?;
-        let window = window(PAGES)?;
-        let lease = lend(&window, &machine, &table)?;
-        let things = fill(&machine, &window, PAGES)?;
-        let mut order = KVec::new();
-        for (index, (_, slot)) in things.iter().enumerate() {
-            order.push((slot.idle_since(), index), GFP_KERNEL)?;
-        }
-        heap::sort(&mut order, |one| *one);
-        let oldest = |place: usize| &things[order[place].1];
-        let placed = |place: usize| oldest(place).1.is_placed();
-        // One walk finds four.
-        let a = idle(&machine, &window, 1, 1, 100)?;
-        assert!(!placed(0) && placed(1) && placed(2) && placed(3));
-        // The second is used and idle again, the third is in use, the fourth gives its place to another.
-        assert!(oldest(1).1.again(101).is_some());
-        oldest(1).1.leave();
-        assert!(oldest(2).1.again(102).is_some());
-        release(&window, &oldest(3).1, &*oldest(3).0);
-        let b = idle(&machine, &window, 1, 1, 103)?;
-        assert!(placed(1) && placed(2) && placed(4));
-        let c = idle(&machine, &window, 1, 1, 104)?;
-        assert!(placed(1) && placed(2) && !placed(4) && placed(5));
-        assert!(b.1.is_placed());
-        oldest(2).1.leave();
-        empty(&window, &things);
-        empty(&window, &[a, b, c]);
-        drop(lease);
-        Ok(())
-    }
-
-    #[test]
-    fn pages_are_mapped_for_the_device_until_the_flush() -> Result {
-        const PAGES: u64 = 64;
-        let machine = Machine::new()?;
-        for sleep in [false, true] {
-            let table = Table::new(PAGES as usize)?;
-            let window = window(PAGES)?;
-            let lease = lend(&window, &machine, &table)?;
-            let things = fill(&machine, &window, PAGES)?;
-            for (_, slot) in &things {
-                table.leaving.lock().push(slot.clone(), GFP_KERNEL)?;
-            }
-            let mut large = KVec::new();
-            if sleep {
-                let mut guard = window.lock();
-                let (gtt, hardware) = guard.parts();
-                gtt.vacate(&hardware.ok_or(ENODEV)?)?;
-            } else {
-                large.push(idle(&machine, &window, PAGES, 1, 100)?, GFP_KERNEL)?;
-            }
-            // Each at one flush: not at none, as it would be too early, and not at several.
-            assert_eq!(table.seen.load(Relaxed), PAGES);
-            table.leaving.lock().clear();
-            empty(&window, &things);
-            empty(&window, &large);
-            drop(lease);
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn all_who_are_idle_leave_at_once() -> Result {
-        const PAGES: u64 = 64;
-        let machine = Machine::new()?;
-        let table = Table::new(PAGES as usize)?;
-        let window = window(PAGES)?;
-        let lease = lend(&window, &machine, &table)?;
-        let things = fill(&machine, &window, PAGES)?;
-        let vacate = || {
-            let mut guard = window.lock();
-            let (gtt, hardware) = guard.parts();
-            gtt.vacate(&hardware.ok_or(ENODEV)?)
-        };
-        // The first, the last, and one between.
-        for busy in [0, 20, 63] {
-            assert!(things[busy].1.again(100).is_some());
-        }
-        let before = table.flushes.load(Relaxed);
-        assert_eq!(vacate().err(), Some(EBUSY));
-        assert_eq!(table.flushes.load(Relaxed), before + 1);
-        assert_eq!((table.used(), usage(&window)), (3, 3 * PAGE));
-        for busy in [0, 20, 63] {
-            assert!(things[busy].1.is_placed());
-            things[busy].1.leave();
-        }
-        vacate()?;
-        assert!(table.flushed());
-        assert_eq!((table.used(), usage(&window)), (0, 0));
-        vacate()?;
-        // They come again.
-        let (object, slot) = &things[5];
-        place(&window, slot, &**object, 101)?;
-        slot.leave();
-        empty(&window, &things);
-        drop(lease);
         Ok(())
     }
 
