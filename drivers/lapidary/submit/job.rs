@@ -113,7 +113,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
                 error
             }
         })?;
-        pool.take(piece, words)?;
+        pool.write(piece, words)?;
         Ok(Self {
             running,
             lane,
@@ -141,6 +141,8 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     pub(crate) fn commit(self, attach: impl FnOnce(&Fence, &[Use<F>])) -> ARef<Fence> {
         let signalling = Signalling::begin();
         let mut slot = self.slot;
+        let mut pool = self.pool;
+        pool.take(self.piece);
         let timeline = self.lane.timeline();
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
@@ -154,7 +156,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         slot.fence(self.seqno as u32);
         slot.kick();
         events::commit(timeline.context(), self.seqno, self.piece.addr, self.ib.len);
-        drop(self.pool);
+        drop(pool);
         drop(signalling);
         self.running.committed(self.lane);
         fence

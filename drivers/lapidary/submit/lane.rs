@@ -226,18 +226,23 @@ impl Pool {
         piece.mark <= mark + POOL_DWORDS as u64
     }
 
-    /// Takes `piece`, the one that [`Pool::next`] gives for `words`, and writes `words` to it.
+    /// Writes `words` to `piece`, the one that [`Pool::next`] gives for them. It is taken only by [`Pool::take`].
     ///
     /// # Errors
     ///
     /// `EINVAL` if the words do not fit the piece.
-    pub(crate) fn take(&mut self, piece: Piece, words: &[u32]) -> Result {
+    pub(crate) fn write(&mut self, piece: Piece, words: &[u32]) -> Result {
         if piece.index + words.len() > POOL_DWORDS {
             return Err(EINVAL);
         }
-        self.memory.write(piece.index, words)?;
+        self.memory.write(piece.index, words)
+    }
+
+    /// Takes `piece`, the one that [`Pool::next`] gives: the next one lies behind it.
+    ///
+    /// Only for a job that is committed, as pieces are given back by the marks of jobs that are done.
+    pub(crate) fn take(&mut self, piece: Piece) {
         self.head = piece.mark;
-        Ok(())
     }
 
     /// Dword `index` of the buffer at `addr`; `None` beyond the pool.
@@ -261,6 +266,13 @@ impl Pool {
 #[kunit_tests(lapidary_lane)]
 mod tests {
     use super::*;
+    use crate::corner::{
+        gem_kunit::Machine,
+        mm::{
+            Mm,
+            Mode, //
+        },
+    };
 
     const POOL: u64 = POOL_DWORDS as u64;
 
@@ -291,5 +303,30 @@ mod tests {
         assert!(!Pool::is_free(&piece, 0));
         assert!(!Pool::is_free(&piece, 63));
         assert!(Pool::is_free(&piece, 64));
+    }
+    #[test]
+    fn only_a_job_that_is_committed_takes_room() -> Result {
+        let machine = Machine::new()?;
+        let bytes = POOL * 4;
+        let mut pool = Pool {
+            memory: Buffer::new(machine.dev(), POOL_DWORDS)?,
+            range: Mm::new(0, bytes)?.allocate(bytes, 0, 0, bytes, Mode::Low)?,
+            head: 0,
+        };
+        // Refused jobs, of more words together than there is room for, and none that is done.
+        for _ in 0..5 {
+            let piece = pool.next(65_536);
+            assert!(piece.index == 0 && Pool::is_free(&piece, 0));
+            pool.write(piece, &[7; 16])?;
+        }
+        for _ in 0..4 {
+            let piece = pool.next(65_536);
+            assert!(Pool::is_free(&piece, 0));
+            pool.write(piece, &[7; 16])?;
+            pool.take(piece);
+        }
+        let piece = pool.next(65_536);
+        assert!(!Pool::is_free(&piece, 0) && Pool::is_free(&piece, 65_536));
+        Ok(())
     }
 }

@@ -3,14 +3,20 @@
 //! HyperZ and CMASK: memories on the chip that one client at a time may use. INFO hands them out; whoever does not
 //! own them can neither clear them nor switch their use on.
 
-use crate::support::{engine_works, peek, surface, untouched};
+use crate::support::{engine_works, fillers, peek, surface, untouched, vgem, within};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::child::{self, End};
 use lapidary_guest::harness::{Context, Test, refused};
-use lapidary_guest::{Device, Domain, Errno, Stream, abi, stream::Access};
+use lapidary_guest::submit::Envelope;
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi, stream::Access};
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
+use std::os::fd::AsFd;
+use std::time::Duration;
 
 const SIZE: u32 = 64;
+/// Bytes of an object that is somebody else's.
+const BYTES: u64 = 4096;
 
 pub fn tests() -> Vec<Test> {
     vec![
@@ -18,6 +24,9 @@ pub fn tests() -> Vec<Test> {
         Test::new("hyperz/colour_mask_is_its_owners", colour_mask),
         Test::new("hyperz/comes_back_when_the_owner_closes", closing),
         Test::new("hyperz/is_switched_off_for_others", switched_off).needs_control(),
+        Test::new("hyperz/refused_submissions_leave_nothing", refused_late)
+            .lapidary_only("upstream's driver asks once, before it waits")
+            .limit(60),
     ]
 }
 
@@ -175,4 +184,57 @@ fn switched_off(context: &mut Context) -> Result<()> {
     }
     ensure!(!ask(&device, HYPERZ, 0)?, "not taken back");
     engine_works(&device)
+}
+
+/// The owner changes while submissions wait for somebody else's fence: they are refused when all has been reserved, and
+/// give it back. Those refused here would take more room than all jobs together have.
+fn refused_late(context: &mut Context) -> Result<()> {
+    /// Dwords of the largest stream, and how many of them fill what jobs are executed from.
+    const LARGEST: usize = 65_536;
+    const FILL: usize = 4;
+    let device = context.device()?;
+    let vgem = vgem()?;
+    let handle = vgem.create(BYTES)?;
+    let buffer = vgem.device().export(handle)?;
+    let foreign = device.import(buffer.as_fd())?;
+    let foreign = Bo::adopt(device.clone(), foreign, BYTES, Domain::Gtt);
+    let mut stream = Stream::new();
+    stream.extend(&fillers(LARGEST));
+    stream.entry(&foreign, Access::Write);
+    let envelope = Envelope::of(&stream);
+    for round in 0..=FILL {
+        let fence = vgem.attach_fence(handle, true)?;
+        let own = std::process::id();
+        let other = child::spawn(|| {
+            // It sleeps nowhere else than in the submission's wait, which comes after the proof.
+            while !sleeps(own)? {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // The same file, hence the same client.
+            let owned = ask(&device, HYPERZ, (round % 2 == 0).into())?;
+            vgem.signal(fence)?;
+            Ok(owned.into())
+        })?;
+        let answer = envelope.submit(&device);
+        let end = other.wait(Duration::from_secs(10))?;
+        ensure!(
+            end == End::Exit((round % 2 == 0).into()),
+            "round {round}: changing the owner ended with {end:?}"
+        );
+        refused("a job of another owner", answer, Errno::AGAIN)
+            .with_context(|| format!("round {round}"))?;
+    }
+    ensure!(!ask(&device, HYPERZ, 0)?, "not taken back");
+    within(Duration::from_secs(1), "the next job", || {
+        device.submit(&stream)?;
+        foreign.wait()
+    })??;
+    engine_works(&device)
+}
+
+/// Whether a process of one thread sleeps, and can be interrupted.
+fn sleeps(pid: u32) -> Result<bool> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let (_, fields) = stat.rsplit_once(") ").context("its name")?;
+    Ok(fields.starts_with('S'))
 }
