@@ -57,6 +57,8 @@ use crate::{
 mod replay;
 mod waits;
 
+pub use self::waits::Turn;
+
 /// The most jobs of one ring that may be under way.
 pub const JOBS: u64 = 256;
 
@@ -82,7 +84,7 @@ pub trait Kind: Send + Sync + 'static {
 /// A job's record.
 struct Record<K: Kind> {
     fence: DriverFence<Timeline<K>>,
-    /// Where the job's indirect buffer ends, see [`Timeline::wait_for_room`].
+    /// Where the job's indirect buffer ends, see [`Turn::room`].
     mark: u64,
     command: K::Command,
     /// How often the ring has hung in this job.
@@ -113,6 +115,8 @@ struct State<K: Kind> {
     closed: Option<Error>,
     /// No new jobs for now, so many times.
     holds: u32,
+    /// Somebody is the first of those who wait for room.
+    queue: bool,
 }
 
 /// How far a timeline has come.
@@ -142,7 +146,8 @@ pub struct Timeline<K: Kind> {
     wanted: Atomic<u64>,
     #[pin]
     state: SpinLock<State<K>>,
-    /// Something has been signalled and dropped, or the timeline has been closed.
+    /// Something has been signalled and dropped, a hold has ended, somebody else may be the first of those who wait for
+    /// room, or the timeline has been closed.
     #[pin]
     moved: CondVar,
 }
@@ -193,6 +198,7 @@ impl<K: Kind> Timeline<K> {
                         busy: Busy::default(),
                         closed: None,
                         holds: 0,
+                        queue: false,
                     },
                     "timeline.state",
                 ),
@@ -237,7 +243,7 @@ impl<K: Kind> Timeline<K> {
         self.state.lock().dropped
     }
 
-    /// Makes the fence of job `seqno`, the number that [`Timeline::wait_for_room`] has given.
+    /// Makes the fence of job `seqno`, the number that [`Turn::room`] has given.
     pub fn start(&self, unborn: Unborn<Self>, seqno: u64) -> DriverFence<Self> {
         unborn.start(self.context, seqno)
     }
@@ -245,7 +251,7 @@ impl<K: Kind> Timeline<K> {
     /// Puts the next job on record. `load` puts what the job holds into a load that holds nothing; it is called with a
     /// spinlock held.
     ///
-    /// There is room, by [`Timeline::wait_for_room`]. `mark` is not below that of the job before. By `command` the job
+    /// There is room, by [`Turn::room`]. `mark` is not below that of the job before. By `command` the job
     /// can be executed again, as long as its fence has not signalled.
     pub fn commit(
         &self,
@@ -396,10 +402,7 @@ impl<K: Kind> Timeline<K> {
 mod tests {
     use super::*;
     use crate::corner::fence::Fence;
-    use kernel::{
-        sync::aref::ARef,
-        time::msecs_to_jiffies, //
-    };
+    use kernel::sync::aref::ARef;
 
     pub(super) struct Test;
 
@@ -423,12 +426,10 @@ mod tests {
         Timeline::new(Worker::new(c"lapidary-kunit")?)
     }
 
-    /// The number of the next job, if there is room for it within 10 ms.
+    /// The number of the next job, if there is room for it.
     pub(super) fn room(timeline: &Timeline<Test>, completed: u32) -> Result<u64> {
-        let mut left = msecs_to_jiffies(10);
-        timeline
-            .wait_for_room(&mut left, || completed, |_| true)?
-            .ok_or(EAGAIN)
+        let room = timeline.turn(0).room(|| completed, |_| true)?;
+        room.ok_or(EAGAIN)
     }
 
     pub(super) fn commit(timeline: &Arc<Timeline<Test>>, load: &Arc<u32>) -> Result<ARef<Fence>> {

@@ -15,7 +15,6 @@ use kernel::{
         lock::mutex::MutexGuard,
         Arc, //
     },
-    time::msecs_to_jiffies,
 };
 
 use crate::{
@@ -90,16 +89,19 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let timeline = lane.timeline();
         let unborn = timeline.unborn()?;
 
-        let mut left = msecs_to_jiffies(ROOM_MS);
+        let mut turn = timeline.turn(ROOM_MS);
         let (mut pool, piece, seqno) = loop {
-            timeline.wait_while_held(&mut left)?;
             let pool = lane.pool().lock();
             let piece = pool.next(words.len());
             let fits = |mark| Pool::is_free(&piece, mark);
-            if let Some(seqno) = timeline.wait_for_room(&mut left, || ring.completed(), fits)? {
+            if let Some(seqno) = turn.room(|| ring.completed(), fits)? {
                 break (pool, piece, seqno);
             }
+            // Nobody waits for long with the lock, which cannot be interrupted.
+            drop(pool);
+            turn.wait(fits)?;
         };
+        drop(turn);
         // It may have been convicted meanwhile.
         if context.is_some_and(|context| context.is_banned()) {
             return Err(ECANCELED);

@@ -118,12 +118,9 @@ mod tests {
         },
         timeline::JOBS,
     };
-    use kernel::{
-        sync::{
-            aref::ARef,
-            Arc, //
-        },
-        time::msecs_to_jiffies,
+    use kernel::sync::{
+        aref::ARef,
+        Arc, //
     };
 
     /// Jobs that hold the number of their client, 0 for the kernel; a job's command is ten times its number.
@@ -166,9 +163,7 @@ mod tests {
         fn commit(&mut self, client: u32) -> Result {
             let timeline = &self.timeline;
             let unborn = timeline.unborn()?;
-            let mut left = msecs_to_jiffies(10);
-            let seqno = timeline.wait_for_room(&mut left, || 0, |_| true)?;
-            let seqno = seqno.ok_or(EAGAIN)?;
+            let seqno = timeline.turn(0).room(|| 0, |_| true)?.ok_or(EAGAIN)?;
             let own = timeline.start(unborn, seqno);
             self.fences.push(own.fence().clone(), GFP_KERNEL)?;
             timeline.commit(own, 0, 10 * seqno, |load| *load = client);

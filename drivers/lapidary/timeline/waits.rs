@@ -2,8 +2,8 @@
 
 //! Who waits for a timeline: for room before a job, for the end of a hold, for what a job held to be dropped.
 //!
-//! All sleep on one condition variable, with the state's lock let go of, and have a time limit. Waits for fences are
-//! the kernel's own.
+//! All sleep on one condition variable, with the state's lock let go of and no lock held that others need on their
+//! way to the ring, and have a time limit. Waits for fences are the kernel's own.
 
 use kernel::{
     prelude::*,
@@ -29,66 +29,110 @@ use super::{
 };
 use crate::corner::fence;
 
-impl<K: Kind> Timeline<K> {
-    /// Waits until one more job can be committed and `fits` agrees with the mark of the last job that is done; says
-    /// which number that job has. `completed` asks for the number that the hardware has written last.
+impl<K: Kind> State<K> {
+    /// Whether one more job can be committed.
+    fn has_room(&self, fits: impl FnOnce(u64) -> bool) -> bool {
+        self.committed - self.dropped < JOBS && fits(self.mark)
+    }
+}
+
+/// Somebody on the way to a timeline, from before he looks for room until he is the next to commit.
+///
+/// Of those who wait for room one is the first. Nobody overtakes him: otherwise whoever needs much room would find none
+/// as long as others are content with little.
+pub struct Turn<'t, K: Kind> {
+    timeline: &'t Timeline<K>,
+    /// How long he waits at most from now on.
+    left: Jiffies,
+    first: bool,
+}
+
+impl<K: Kind> Turn<'_, K> {
+    /// The number of the next job, if it can be committed now and `fits` agrees with the mark of the last job that is
+    /// done. `completed` asks for the number that the hardware has written last. Does not sleep.
     ///
-    /// Whoever commits to this timeline excludes others from before this call until after
-    /// [`Timeline::commit`]: then there is room for one job, and it has this number. `None` if the timeline is on hold:
-    /// the caller lets others in again, goes on with [`Timeline::wait_while_held`], and begins anew.
+    /// Whoever commits to this timeline excludes others from before this call until after [`Timeline::commit`]: then
+    /// there is room for one job, and it has this number. `None` if there is no room now, or not for him: the caller lets
+    /// others in again, goes on with [`Turn::wait`], and begins anew.
     ///
     /// # Errors
     ///
-    /// Why the timeline was closed; `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is `left`.
-    pub fn wait_for_room(
+    /// Why the timeline was closed.
+    pub fn room(
         &self,
-        left: &mut Jiffies,
-        completed: impl Fn() -> u32,
-        mut fits: impl FnMut(u64) -> bool,
+        completed: impl FnOnce() -> u32,
+        fits: impl Fn(u64) -> bool,
     ) -> Result<Option<u64>> {
-        let mut state = self.state.lock();
-        // Signalling what is done is the worker's task. Only if that is late, whoever is in need does it.
-        if state.committed - state.dropped > JOBS / 4 || !fits(state.mark) {
+        let timeline = self.timeline;
+        let mut state = timeline.state.lock();
+        // Signalling what is done is the worker's task. Only if that is late, whoever is in need does it; but not on
+        // hold, when the hardware may be on its way through a reset.
+        let scarce = state.committed - state.dropped > JOBS / 4 || !fits(state.mark);
+        if scarce && state.holds == 0 {
             drop(state);
-            self.process(completed());
-            state = self.state.lock();
+            timeline.process(completed());
+            state = timeline.state.lock();
         }
+        if let Some(error) = state.closed {
+            return Err(error);
+        }
+        let next = self.first || !state.queue;
+        let free = next && state.holds == 0 && state.has_room(fits);
+        Ok(free.then_some(state.committed + 1))
+    }
+
+    /// Waits until [`Turn::room`] may find room: until the timeline is not on hold, nobody else is the first, and there
+    /// was room at one moment. The caller excludes nobody.
+    ///
+    /// # Errors
+    ///
+    /// As [`Turn::room`]; `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is left.
+    pub fn wait(&mut self, fits: impl Fn(u64) -> bool) -> Result {
+        let timeline = self.timeline;
+        let mut state = timeline.state.lock();
         loop {
             if let Some(error) = state.closed {
                 return Err(error);
             }
-            if state.holds != 0 {
-                return Ok(None);
+            if !state.queue {
+                state.queue = true;
+                self.first = true;
             }
-            if state.committed - state.dropped < JOBS && fits(state.mark) {
-                return Ok(Some(state.committed + 1));
+            if self.first && state.holds == 0 {
+                if state.has_room(&fits) {
+                    return Ok(());
+                }
+                let pending = state.committed - state.signalled;
+                if pending == JOBS || !fits(state.mark) {
+                    // The hardware has to get on: worth an interrupt when half of it is done.
+                    let half = state.signalled + pending.div_ceil(2);
+                    fence::Timeline::wanted(timeline, half);
+                } else {
+                    timeline.worker.hasten();
+                }
             }
-            let pending = state.committed - state.signalled;
-            if pending == JOBS || !fits(state.mark) {
-                // The hardware has to get on: worth an interrupt when half of it is done.
-                let half = state.signalled + pending.div_ceil(2);
-                fence::Timeline::wanted(self, half);
-            } else {
-                self.worker.hasten();
-            }
-            self.wait(&mut state, left)?;
+            timeline.wait(&mut state, &mut self.left)?;
         }
     }
+}
 
-    /// Waits until the timeline is not on hold.
-    ///
-    /// # Errors
-    ///
-    /// As [`Timeline::wait_for_room`].
-    pub fn wait_while_held(&self, left: &mut Jiffies) -> Result {
-        let mut state = self.state.lock();
-        while state.holds != 0 {
-            if let Some(error) = state.closed {
-                return Err(error);
-            }
-            self.wait(&mut state, left)?;
+impl<K: Kind> Drop for Turn<'_, K> {
+    fn drop(&mut self) {
+        if self.first {
+            self.timeline.state.lock().queue = false;
+            self.timeline.moved.notify_all();
         }
-        Ok(())
+    }
+}
+
+impl<K: Kind> Timeline<K> {
+    /// The way to this timeline, for somebody who waits for at most `timeout` milliseconds.
+    pub fn turn(&self, timeout: Msecs) -> Turn<'_, K> {
+        Turn {
+            timeline: self,
+            left: msecs_to_jiffies(timeout),
+            first: false,
+        }
     }
 
     /// Waits until something has changed.
@@ -104,7 +148,6 @@ impl<K: Kind> Timeline<K> {
     /// Lets no new job begin until [`Timeline::release`] has been called as often.
     pub fn hold(&self) {
         self.state.lock().holds += 1;
-        self.moved.notify_all();
     }
 
     /// Takes one [`Timeline::hold`] back.
@@ -165,14 +208,18 @@ mod tests {
         for _ in 0..JOBS {
             commit(&timeline, &load)?;
         }
-        assert!(room(&timeline, 0) == Err(EBUSY));
+        assert!(room(&timeline, 0) == Err(EAGAIN));
+        assert!(timeline.turn(10).wait(|_| true) == Err(EBUSY));
+        assert!(timeline.is_wanted());
         // Three are done, which is seen on the way, but they have not been dropped.
-        assert!(room(&timeline, 3) == Err(EBUSY));
+        assert!(room(&timeline, 3) == Err(EAGAIN));
         assert!(timeline.progress().signalled == 3);
+        assert!(timeline.turn(10).wait(|_| true) == Err(EBUSY));
         timeline.reap();
+        assert!(timeline.turn(10).wait(|_| true) == Ok(()));
         assert!(room(&timeline, 3) == Ok(JOBS + 1));
-        let mut left = msecs_to_jiffies(10);
-        assert!(timeline.wait_for_room(&mut left, || 3, |_| false) == Err(EBUSY));
+        assert!(timeline.turn(10).room(|| 3, |_| false) == Ok(None));
+        assert!(timeline.turn(10).wait(|_| false) == Err(EBUSY));
         timeline.fail(ENODEV);
         timeline.reap();
         Ok(())
@@ -185,17 +232,82 @@ mod tests {
         timeline.hold();
         assert!(room(&timeline, 0) == Err(EAGAIN));
         timeline.release();
-        let mut left = msecs_to_jiffies(10);
-        assert!(timeline.wait_while_held(&mut left) == Err(EBUSY));
+        assert!(timeline.turn(10).wait(|_| true) == Err(EBUSY));
         timeline.release();
-        let mut left = msecs_to_jiffies(10);
-        assert!(timeline.wait_while_held(&mut left) == Ok(()));
+        assert!(timeline.turn(10).wait(|_| true) == Ok(()));
         assert!(room(&timeline, 0) == Ok(1));
         // Closing ends the wait.
         timeline.hold();
         timeline.close(ENODEV);
-        assert!(timeline.wait_while_held(&mut left) == Err(ENODEV));
+        assert!(timeline.turn(10).wait(|_| true) == Err(ENODEV));
         assert!(room(&timeline, 0) == Err(ENODEV));
+        Ok(())
+    }
+
+    #[test]
+    fn nobody_overtakes_the_first_who_waits() -> Result {
+        let timeline = timeline()?;
+        let (mut first, mut second) = (timeline.turn(10), timeline.turn(10));
+        assert!(first.wait(|_| false) == Err(EBUSY));
+        // There is enough for whoever is content with less.
+        assert!(second.room(|| 0, |_| true) == Ok(None));
+        assert!(second.wait(|_| true) == Err(EBUSY));
+        assert!(first.room(|| 0, |_| false) == Ok(None));
+        assert!(first.room(|| 0, |_| true) == Ok(Some(1)));
+        drop(first);
+        assert!(second.room(|| 0, |_| true) == Ok(Some(1)));
+        // He was never the first, and leaves no trace.
+        drop(second);
+        assert!(room(&timeline, 0) == Ok(1));
+        Ok(())
+    }
+
+    #[test]
+    fn whoever_waits_for_room_is_woken() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        for _ in 0..JOBS {
+            commit(&timeline, &load)?;
+        }
+        let other = timeline.clone();
+        workqueue::system_long().try_spawn(GFP_KERNEL, move || {
+            while !other.is_wanted() {
+                fsleep(Delta::from_millis(1));
+            }
+            other.process(1);
+            other.reap();
+        })?;
+        // The limits are how long this takes if nobody is woken.
+        assert!(timeline.turn(10_000).wait(|_| true) == Ok(()));
+
+        timeline.hold();
+        let other = timeline.clone();
+        workqueue::system_long().try_spawn(GFP_KERNEL, move || {
+            fsleep(Delta::from_millis(20));
+            other.release();
+        })?;
+        assert!(timeline.turn(10_000).wait(|_| true) == Ok(()));
+        timeline.fail(ENODEV);
+        timeline.reap();
+        Ok(())
+    }
+
+    #[test]
+    fn whoever_is_the_next_to_wait_is_woken() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        commit(&timeline, &load)?;
+        let other = timeline.clone();
+        workqueue::system_long().try_spawn(GFP_KERNEL, move || {
+            // The first, until he gives up.
+            assert!(other.turn(50).wait(|_| false) == Err(EBUSY));
+        })?;
+        while !timeline.is_wanted() {
+            fsleep(Delta::from_millis(1));
+        }
+        assert!(timeline.turn(10_000).wait(|_| true) == Ok(()));
+        timeline.fail(ENODEV);
+        timeline.reap();
         Ok(())
     }
 

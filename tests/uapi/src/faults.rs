@@ -8,7 +8,7 @@
 use crate::support::{self, Reprobe, engine_works, fill, fill_often, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, info_request};
-use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::harness::{Context, Test, patience, refused, skip};
 use lapidary_guest::{Device, Domain, Errno};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -50,6 +50,10 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only(OWN)
             .limit(60),
         Test::new("faults/wait_times_out", wait_times_out)
+            .needs_control()
+            .lapidary_only("upstream's driver resets the GPU after 10 s")
+            .limit(90),
+        Test::new("faults/no_room", no_room)
             .needs_control()
             .lapidary_only("upstream's driver resets the GPU after 10 s")
             .limit(90),
@@ -240,13 +244,19 @@ fn signal_while_waiting(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A wait for something that takes very long ends with an error after 30 s. The watchdog must be slower than that.
-fn wait_times_out(context: &mut Context) -> Result<()> {
-    use lapidary_guest::child::{self, End};
+/// Skips the test if the watchdog is not slower than all waits.
+fn needs_slow_watchdog() -> Result<()> {
     let patience = std::env::var("LAPIDARY_HANG_MS").ok();
     if patience.and_then(|ms| ms.parse().ok()).unwrap_or(0) < 60_000 {
         return skip("LAPIDARY_HANG_MS does not say that hang_ms is a minute or more");
     }
+    Ok(())
+}
+
+/// A wait for something that takes very long ends with an error after 30 s. The watchdog must be slower than that.
+fn wait_times_out(context: &mut Context) -> Result<()> {
+    use lapidary_guest::child::{self, End};
+    needs_slow_watchdog()?;
     let device = context.device()?;
     let reprobe = Reprobe::of(&device)?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
@@ -279,6 +289,48 @@ fn wait_times_out(context: &mut Context) -> Result<()> {
     within(Duration::from_secs(3), "the new probe", || {
         after_reprobe(context, device, &reprobe)
     })?
+}
+
+/// Several wait for room on a full ring: each can be killed, and each is told after 30 s, not one after the other.
+fn no_room(context: &mut Context) -> Result<()> {
+    use lapidary_guest::child::{self, End};
+    needs_slow_watchdog()?;
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    engine_works(&device)?;
+    context.control()?.fault("hang", 1)?;
+    let mut children = Vec::new();
+    for _ in 0..4 {
+        children.push(child::spawn(|| {
+            loop {
+                let begin = Instant::now();
+                let Err(error) = device.submit(&support::nothing()) else {
+                    continue;
+                };
+                ensure!(error == Errno::BUSY, "a submission: {error}");
+                return Ok(begin.elapsed().as_secs() as i32);
+            }
+        })?);
+    }
+    // Together they fill the ring.
+    std::thread::sleep(Duration::from_secs(2) * patience());
+    for child in children.drain(..2) {
+        child.signal(libc::SIGKILL);
+        let end = child.wait(Duration::from_secs(1) * patience())?;
+        ensure!(
+            end == End::Signal(libc::SIGKILL),
+            "the killed child ended with {end:?}"
+        );
+    }
+    for child in children {
+        let end = child.wait(Duration::from_secs(40))?;
+        ensure!(
+            matches!(end, End::Exit(29..=33)),
+            "the waiting child ended with {end:?}"
+        );
+    }
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    after_reprobe(context, device, &reprobe)
 }
 
 /// Every register reads all ones and nothing runs any more.
