@@ -29,14 +29,17 @@ const NEAREST: u32 = 1;
 /// Polygons are drawn as triangles.
 const TRIANGLES: u32 = 2;
 
+/// How many textures there are.
+const TEXTURES: u32 = 16;
+
 /// The most dwords that [`initial`] writes.
-pub(crate) const DWORDS: usize = 28 + 2 * emit::FLUSH_DWORDS + emit::WAIT_IDLE_DWORDS;
+pub(crate) const DWORDS: usize = 45 + 2 * emit::FLUSH_DWORDS + emit::WAIT_IDLE_DWORDS;
 
 /// Writes the state for a chip with `pipes` pixel pipes; `z_pipes` selects those of its Z pipes that register writes
 /// reach, if it has such a register.
 ///
-/// Streams of clients cannot change what is set here and decides where drawing goes: the pipes, and the offset of
-/// coordinates in the depth buffer.
+/// Streams of clients cannot change what is set here and decides where drawing goes or what it reads: the pipes, the
+/// offset of coordinates in the depth buffer, the numbers of textures.
 ///
 /// # Errors
 ///
@@ -64,6 +67,11 @@ pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> 
     }
     set(out, ZB_DEPTHXY_OFFSET, 0)?;
     set(out, VAP_INDEX_OFFSET, 0)?;
+    // Each texture has the number of its registers.
+    out.put(pm4::write(TX_FILTER0.at(0).unwrap_or(0), TEXTURES))?;
+    for unit in 0..TEXTURES {
+        out.put(tx_filter0::ID.of(unit))?;
+    }
     emit::flush(out)?;
     set(out, GB_AA_CONFIG, 0)?;
     emit::flush(out)?;

@@ -173,6 +173,11 @@ impl Checker<'_> {
     fn settings(&mut self, body: &mut Body<'_>) -> Result<(), Reason> {
         let word = body.take()?;
         let control = self.engine.set_control(word)?;
+        // The length of such a brush depends on the type of pixels, which the microcode does not look at (R5xx,
+        // `GUI_CONTROL`): what it takes for a brush and what for rectangles is not known.
+        if gui::BRUSH_TYPE.get(word) == gui::brush_type::COLOR_8X8 {
+            return Err(Reason::BrushType);
+        }
         for (announced, role) in [
             (gui::SRC_PITCH_OFF, Role::Source),
             (gui::DST_PITCH_OFF, Role::Destination),

@@ -198,9 +198,15 @@ impl Checker<'_> {
 
             // Textures.
             Policy::TextureEnable => self.textures.set_enabled(value),
-            Policy::TextureFilter0 => self
-                .textures
-                .set_filter0(index(mmio::TX_FILTER0, register), value),
+            Policy::TextureFilter0 => {
+                let unit = index(mmio::TX_FILTER0, register);
+                // What is judged is the set of registers that `TX_ENABLE` names: no other may answer to its number.
+                let own = mmio::tx_filter0::ID.put(value, unit);
+                if own != value {
+                    self.replace(self.position, own)?;
+                }
+                self.textures.set_filter0(unit, own);
+            }
             Policy::TextureFormat0 => self
                 .textures
                 .set_format0(index(mmio::TX_FORMAT0, register), value),

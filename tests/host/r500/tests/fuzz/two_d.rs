@@ -76,7 +76,7 @@ fn control(rng: &mut Rng, base: u32) -> u32 {
         word
     } else {
         let brush = *rng
-            .choice([0, 0, 1, 1, 6, 7, 10, 10, 13, 13, 13, 13, 13, 14, 14].iter())
+            .choice([0, 0, 1, 1, 6, 7, 10, 13, 13, 13, 13, 13, 14, 14].iter())
             .unwrap();
         gui::BRUSH_TYPE.put(word, brush)
     };

@@ -83,6 +83,15 @@ fn hierarchical_z_is_switched_off() {
     assert_eq!(word(OWNER), 0x1d);
 }
 
+/// A set of registers that answered to another's number would be read without having been judged.
+#[test]
+fn a_texture_has_the_number_of_its_registers() {
+    let mut stream = Stream::new();
+    stream.writes(mmio::TX_FILTER0.at(0).unwrap(), &[0x1000_0a12, 0xa12]);
+    let words = run(&stream.words, &[], KEEP).unwrap().words;
+    assert_eq!(words[1..], [0xa12, 0x1000_0a12]);
+}
+
 #[test]
 fn every_address_is_relocated() {
     let mut stream = state();

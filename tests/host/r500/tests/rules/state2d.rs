@@ -30,6 +30,13 @@ pub fn control(rules: &mut Vec<Rule>) {
     for brush in [2, 3, 4, 5, 8, 9, 11, 12] {
         spoil(Reason::BrushType, gui::BRUSH_TYPE.put(good, brush));
     }
+    // In a register it may have colours, in a packet nobody knows how many.
+    rules.push(Rule::new(
+        Reason::BrushType,
+        &paint_multi(y_x(0, 0), y_x(8, 8)),
+        CONTROL,
+        gui::BRUSH_TYPE.put(good, gui::brush_type::COLOR_8X8),
+    ));
 }
 
 pub fn state(rules: &mut Vec<Rule>) {
