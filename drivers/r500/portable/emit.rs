@@ -40,7 +40,7 @@ use super::{
 /// Length of [`wait_idle`] in dwords.
 pub const WAIT_IDLE_DWORDS: usize = 2;
 /// Length of [`flush`] in dwords.
-pub const FLUSH_DWORDS: usize = 9 + WAIT_IDLE_DWORDS;
+pub const FLUSH_DWORDS: usize = 11 + WAIT_IDLE_DWORDS;
 /// Length of [`fence`] in dwords.
 pub const FENCE_DWORDS: usize = FLUSH_DWORDS + 8;
 /// Length of [`indirect_buffer`] in dwords.
@@ -112,8 +112,9 @@ pub fn wait_idle(out: &mut impl Sink) -> Result<(), Full> {
     )
 }
 
-/// Ends the 3D operation that may be running, flushes and frees the colour, Z and 2D caches, and waits until
-/// everything is idle and clean: what was drawn is in memory, and what is read next comes from memory.
+/// Ends the 3D operation that may be running, flushes and frees the colour, Z and 2D caches, drops the texture cache,
+/// and waits until everything is idle and clean: what was drawn is in memory, and what is read next comes from memory,
+/// also by the textures of another client, whose memory this may have been.
 ///
 /// # Errors
 ///
@@ -133,6 +134,7 @@ pub fn flush(out: &mut impl Sink) -> Result<(), Full> {
         zb_zcache_ctlstat::ZC_FLUSH.of(1) | zb_zcache_ctlstat::ZC_FREE.of(1),
     )?;
     flush_2d(out)?;
+    write(out, mmio::TX_INVALTAGS, 0)?;
     wait_idle(out)
 }
 

@@ -71,6 +71,7 @@ fn a_fence_flushes_waits_writes_and_interrupts_in_that_order() {
             (mmio::RB3D_DSTCACHE_CTLSTAT, 0xf),
             (mmio::ZB_ZCACHE_CTLSTAT, 3),
             (mmio::DSTCACHE_CTLSTAT, 0xf),
+            (mmio::TX_INVALTAGS, 0),
             (mmio::WAIT_UNTIL, 0x0007_0000),
             (mmio::HOST_PATH_CNTL, 0x0880_0000),
             (mmio::HOST_PATH_CNTL, 0x0080_0000),
