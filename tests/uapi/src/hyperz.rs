@@ -225,7 +225,7 @@ fn refused_late(context: &mut Context) -> Result<()> {
             .with_context(|| format!("round {round}"))?;
     }
     ensure!(!ask(&device, HYPERZ, 0)?, "not taken back");
-    within(Duration::from_secs(1), "the next job", || {
+    within(Duration::from_secs(10), "the next job", || {
         device.submit(&stream)?;
         foreign.wait()
     })??;

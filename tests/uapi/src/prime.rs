@@ -512,9 +512,9 @@ fn unbind_waits(context: &mut Context) -> Result<()> {
         })?);
     }
     std::thread::sleep(Duration::from_millis(300));
-    within(Duration::from_secs(4), "unbinding", || pci.unbind(&driver))??;
+    within(Duration::from_secs(7), "unbinding", || pci.unbind(&driver))??;
     for child in children {
-        let end = child.wait(Duration::from_secs(2))?;
+        let end = child.wait(Duration::from_secs(10))?;
         ensure!(end == End::Exit(0), "the waiting client ended with {end:?}");
     }
     vgem.signal(fence)?;
