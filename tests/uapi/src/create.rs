@@ -7,7 +7,7 @@ use lapidary_guest::abi;
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, on_upstream, refused, skip};
+use lapidary_guest::harness::{Context, Test, on_upstream, patience, refused, skip};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -149,7 +149,7 @@ fn window_overcommitted(context: &mut Context) -> Result<()> {
 /// Two clients, each of which needs more than half of the window for each submission, do not get in each other's way.
 fn window_shared(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 1 << 20;
-    const ROUNDS: u32 = 8;
+    const ROUNDS: u32 = 5;
     let device = context.device()?;
     let count = device.gem_info()?.gart_size * 6 / 10 / SIZE;
     if count * SIZE > 320 << 20 {
@@ -179,7 +179,7 @@ fn window_shared(context: &mut Context) -> Result<()> {
         })
     };
     for child in [client()?, client()?] {
-        let end = child.wait(Duration::from_secs(60))?;
+        let end = child.wait(Duration::from_secs(60) * patience())?;
         ensure!(end == End::Exit(0), "a client ended with {end:?}");
     }
     Ok(())
