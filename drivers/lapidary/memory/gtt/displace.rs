@@ -224,12 +224,15 @@ mod tests {
         Ok(thing)
     }
 
-    /// Slots of a page that fill a window, used one after the other in an order that is not that of their addresses. All
+    /// Slots of a page that fill a window, used one after the other in an order that is not that of their addresses. Some
     /// stand for one object: many would be slow to make.
     fn fill(machine: &Machine, window: &Lent<Gtt>, pages: u64) -> Result<KVec<Thing>> {
-        let object = machine.object(PAGE_SIZE)?;
-        let mut things = KVec::new();
-        for _ in 0..pages {
+        let mut things = KVec::<Thing>::new();
+        for index in 0..pages {
+            let object = match things.last() {
+                Some((object, _)) if index % 4 != 0 => object.clone(),
+                _ => machine.object(PAGE_SIZE)?,
+            };
             things.push(idle_part(&object, window, 1, 1, 0)?, GFP_KERNEL)?;
         }
         for (index, (_, slot)) in things.iter().enumerate() {
