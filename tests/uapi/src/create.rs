@@ -149,7 +149,8 @@ fn window_overcommitted(context: &mut Context) -> Result<()> {
 /// Two clients, each of which needs more than half of the window for each submission, do not get in each other's way.
 fn window_shared(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 1 << 20;
-    const ROUNDS: u32 = 5;
+    // On a kernel that looks at every page that is mapped, once is enough.
+    let rounds = if patience() > 1 { 1 } else { 5 };
     let device = context.device()?;
     let count = device.gem_info()?.gart_size * 6 / 10 / SIZE;
     if count * SIZE > 320 << 20 {
@@ -161,7 +162,7 @@ fn window_shared(context: &mut Context) -> Result<()> {
             let bos: Vec<Bo> = (0..count)
                 .map(|_| device.create(SIZE, Domain::Gtt))
                 .collect::<Result<_, _>>()?;
-            for round in 1..=ROUNDS {
+            for round in 1..=rounds {
                 let mut stream = Stream::new();
                 for bo in &bos {
                     let to = Surface::new(bo, 4096);
@@ -173,7 +174,7 @@ fn window_shared(context: &mut Context) -> Result<()> {
             }
             for bo in &bos {
                 bo.wait()?;
-                ensure!(bo.map()?.get(15) == ROUNDS, "the last mark is missing");
+                ensure!(bo.map()?.get(15) == rounds, "the last mark is missing");
             }
             Ok(0)
         })
