@@ -359,6 +359,8 @@ fn done_at_the_halt(context: &mut Context, reported: bool) -> Result<()> {
             seen.iter().all(|&pixel| pixel == 7 + behind),
             "the slow one's picture"
         );
+        // Its fence comes before the reset; a new job begins behind it.
+        engine_works(&slow.device)?;
         let seen = slow.device.reset_counter()? - resets;
         ensure!(seen == round as u32 + 1, "{seen} resets in round {round}");
     }
