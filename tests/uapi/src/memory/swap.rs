@@ -102,7 +102,7 @@ pub fn swap(context: &mut Context) -> Result<()> {
         return skip("the machine has too much memory");
     }
     let _zram = Zram::new(all)?;
-    let count = (meminfo("MemAvailable:")? * 5 / 4 / SIZE) as usize;
+    let count = (meminfo("MemAvailable:")? * 9 / 8 / SIZE) as usize;
     let words = (SIZE / 4) as usize;
     let page = PAGE as usize / 4;
     let look = |mapping: &Mapping, i: usize| -> Result<()> {
