@@ -277,9 +277,9 @@ fn wait_times_out(context: &mut Context) -> Result<()> {
         })?);
     }
     for child in children {
-        let end = child.wait(Duration::from_secs(50))?;
+        let end = child.wait(Duration::from_secs(40))?;
         ensure!(
-            matches!(end, End::Exit(29..=45)),
+            matches!(end, End::Exit(29..=33)),
             "the waiting child ended with {end:?}"
         );
     }
@@ -323,9 +323,9 @@ fn no_room(context: &mut Context) -> Result<()> {
         );
     }
     for child in children {
-        let end = child.wait(Duration::from_secs(40))?;
+        let end = child.wait(Duration::from_secs(50))?;
         ensure!(
-            matches!(end, End::Exit(29..=33)),
+            matches!(end, End::Exit(29..=45)),
             "the waiting child ended with {end:?}"
         );
     }
