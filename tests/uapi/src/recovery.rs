@@ -7,6 +7,7 @@
 //! next indirect buffer (`endless-buffer`).
 
 mod clearing;
+mod halt;
 
 use crate::support::{
     PITCH, Reprobe, WIDTH, engine_works, nothing, settled, surface, usage, within,
@@ -72,11 +73,11 @@ pub fn tests() -> Vec<Test> {
             .kernel("ring test failed", 1)
             .lapidary_only(OWN)
             .limit(60),
-        Test::new("recovery/done_at_the_halt", |c| done_at_the_halt(c, true))
+        Test::new("recovery/done_at_the_halt", |c| halt::done(c, true))
             .needs_control()
             .lapidary_only(OWN)
             .limit(60),
-        Test::new("recovery/done_unreported", |c| done_at_the_halt(c, false))
+        Test::new("recovery/done_unreported", |c| halt::done(c, false))
             .needs_control()
             .lapidary_only(OWN)
             .limit(60),
@@ -333,48 +334,6 @@ fn innocents(context: &mut Context, fault: &str) -> Result<()> {
         painter.check().with_context(|| format!("client {i}"))?;
     }
     engine_works(&guilty.device.another()?)
-}
-
-/// A job takes too long, and completes just as the command processor is stopped, so that another client's is the oldest
-/// when it comes to judging. Nobody is to blame. Whether the number still reaches memory or only the register makes no
-/// difference.
-fn done_at_the_halt(context: &mut Context, reported: bool) -> Result<()> {
-    let slow = Culprit::new(context.device()?)?;
-    let mut next = Painter::new(slow.device.another()?, Domain::Vram)?;
-    let resets = slow.device.reset_counter()?;
-    // The second time there is nothing behind it.
-    for (round, behind) in [5, 0].into_iter().enumerate() {
-        context.control()?.fault("fence-at-halt", 1)?;
-        if !reported {
-            context.control()?.fault("lost-writeback", 1)?;
-        }
-        slow.submit(7)?;
-        for seed in 0..behind {
-            next.step(seed)?;
-            slow.submit(8 + seed)?;
-        }
-        next.check()?;
-        let seen = within(BOUND, "the slow one's wait", || slow.bo.read())??;
-        ensure!(
-            seen.iter().all(|&pixel| pixel == 7 + behind),
-            "the slow one's picture"
-        );
-        // Its fence comes before the reset; a new job begins behind it.
-        engine_works(&slow.device)?;
-        let seen = slow.device.reset_counter()? - resets;
-        ensure!(seen == round as u32 + 1, "{seen} resets in round {round}");
-    }
-    for device in [&slow.device, &next.device] {
-        let status = ResetStatus::of(device)?;
-        ensure!(
-            !status.banned && status.guilty == 0 && status.innocent == 1,
-            "a client is told {status:?}"
-        );
-    }
-    slow.submit(1)?;
-    next.step(9)?;
-    next.check()?;
-    engine_works(&slow.device)
 }
 
 /// After a reset everything works as before, 2D and 3D, and when the ring begins anew.
