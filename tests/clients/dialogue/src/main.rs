@@ -95,6 +95,7 @@ fn compare(
             let (mut theirs, mut own) = (a.lines(exact), b.lines(exact));
             accepted.apply(Side::Upstream, &mut theirs, met);
             accepted.apply(Side::Ours, &mut own, met);
+            log::without_luck(&mut theirs, &mut own);
             if theirs != own {
                 complaints.push("the dialogue differs (- upstream, + ours):".into());
                 complaints.extend(diff(&theirs, &own));
@@ -150,7 +151,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let ours = Run::read(&arguments.ours).context("our run")?;
     let programs: BTreeSet<&String> = upstream.logs.keys().chain(ours.logs.keys()).collect();
     let mut met = BTreeSet::new();
-    let mut good = true;
+    let mut complaints = Vec::new();
     println!(
         "{:<34} {:<9} {:<9} {:>11}  dialogue",
         "program", "upstream", "ours", "submissions"
@@ -166,28 +167,24 @@ fn run(arguments: &Arguments) -> Result<bool> {
             "{program:<34} {:<9} {:<9} {:>11}  {verdict}",
             row.upstream, row.ours, row.submissions
         );
-        for complaint in &row.complaints {
-            println!("    {complaint}");
-        }
-        good &= row.complaints.is_empty();
+        let said = row.complaints.iter();
+        complaints.extend(said.map(|complaint| format!("{program}: {complaint}")));
     }
     let lost = [&upstream, &ours].map(|run| run.verdicts.without(&programs));
     for (lost, driver) in lost.iter().zip(["upstream", "ours"]) {
         for program in lost {
-            println!("{program}: nothing recorded on {driver}");
-            good = false;
+            complaints.push(format!("{program}: nothing recorded on {driver}"));
         }
     }
     for (i, difference) in accepted.difference.iter().enumerate() {
         if met.contains(&i) {
             println!("known difference {}: {}", i + 1, difference.reason);
         } else {
-            println!(
+            complaints.push(format!(
                 "known difference {} was not met: {}",
                 i + 1,
                 difference.ours
-            );
-            good = false;
+            ));
         }
     }
     println!(
@@ -198,7 +195,11 @@ fn run(arguments: &Arguments) -> Result<bool> {
     if let Some(folder) = &arguments.streams {
         leave(folder, &upstream.streams)?;
     }
-    Ok(good)
+    // Behind everything else, where whoever sees only the end of a log finds them.
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    Ok(complaints.is_empty())
 }
 
 /// Leaves the streams in a folder that then holds nothing else.
