@@ -6,9 +6,10 @@
 //! Tests run in single-threaded processes (see [`crate::harness`]), so that a forked child may use
 //! everything; a test that starts threads must not fork while they run.
 
-use anyhow::{Result, bail};
+use crate::limit::Limit;
+use anyhow::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,17 +73,14 @@ impl Child {
         unsafe { libc::kill(self.pid, signal) };
     }
 
-    /// Waits for the end, at most `limit`.
+    /// Waits for the end, at most `limit` (as [`Limit`] counts it).
     pub fn wait(mut self, limit: Duration) -> Result<End> {
-        let start = Instant::now();
+        let mut limit = Limit::new(limit);
         loop {
             if let Some(end) = self.poll()? {
                 return Ok(end);
             }
-            if start.elapsed() > limit {
-                bail!("the child did not end within {} s", limit.as_secs_f32());
-            }
-            std::thread::sleep(Duration::from_millis(2));
+            limit.rest("the child does not end")?;
         }
     }
 
@@ -111,10 +109,8 @@ impl Drop for Child {
             return;
         }
         self.signal(libc::SIGKILL);
-        let start = Instant::now();
+        let mut limit = Limit::new(Duration::from_secs(5));
         // A child that the kernel does not let go is left behind: waiting for it would hang us too.
-        while matches!(self.poll(), Ok(None)) && start.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        while matches!(self.poll(), Ok(None)) && limit.rest("it stays").is_ok() {}
     }
 }

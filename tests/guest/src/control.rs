@@ -5,13 +5,14 @@
 //! In the guest it is a virtio serial port named `lapidary.control`; its absence means real
 //! hardware. One request a line; the answer is zero or more lines, then `ok` or `error MESSAGE`.
 
+use crate::limit::{Limit, ROUND};
 use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The port's name.
 pub const PORT_NAME: &str = "lapidary.control";
@@ -44,15 +45,12 @@ impl Control {
 
     /// Opens the port when it appears.
     fn await_port() -> Result<Control> {
-        let end = Instant::now() + PATIENCE;
+        let mut limit = Limit::new(PATIENCE);
         loop {
             if let Some(control) = Control::find()? {
                 return Ok(control);
             }
-            if Instant::now() > end {
-                bail!("the control port does not come back");
-            }
-            std::thread::sleep(Duration::from_millis(20));
+            limit.rest("the control port does not come back")?;
         }
     }
 
@@ -122,11 +120,11 @@ impl Control {
             written = self.port.write_all(text.as_bytes());
         }
         written.with_context(|| format!("asking the model {request:?}"))?;
-        let end = Instant::now() + PATIENCE;
+        let mut limit = Limit::new(PATIENCE);
         let mut lines = Vec::new();
         loop {
             let line = self
-                .line(end)
+                .line(&mut limit)
                 .with_context(|| format!("the model's answer to {request:?}"))?;
             if line == "ok" {
                 return Ok(lines);
@@ -185,7 +183,7 @@ impl Control {
         }
     }
 
-    fn line(&mut self, end: Instant) -> Result<String> {
+    fn line(&mut self, limit: &mut Limit) -> Result<String> {
         loop {
             if let Some(at) = self.pending.iter().position(|&byte| byte == b'\n') {
                 let rest = self.pending.split_off(at + 1);
@@ -194,11 +192,10 @@ impl Control {
                     .trim_end_matches('\r')
                     .to_owned());
             }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                bail!("nothing for {} s", PATIENCE.as_secs());
-            }
-            if !self.readable(left)? {
+            if !self.readable(ROUND)? {
+                if limit.is_over() {
+                    bail!("nothing for {} s", PATIENCE.as_secs());
+                }
                 continue;
             }
             let mut chunk = [0u8; 4096];

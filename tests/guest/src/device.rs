@@ -7,13 +7,14 @@
 
 use crate::abi;
 use crate::bo::Bo;
+use crate::limit::Limit;
 use anyhow::{Context, Result, bail};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where an object may live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,12 +111,11 @@ impl Device {
 
     /// Opens it, waiting up to `limit` for it to appear.
     pub fn open_within(limit: Duration) -> Result<Rc<Device>> {
-        let end = Instant::now() + limit;
+        let mut limit = Limit::new(limit);
         loop {
             match Device::open() {
                 Ok(device) => return Ok(device),
-                Err(error) if Instant::now() >= end => return Err(error),
-                Err(_) => std::thread::sleep(Duration::from_millis(50)),
+                Err(error) => limit.rest(&error.to_string())?,
             }
         }
     }

@@ -30,6 +30,7 @@ pub mod foreign;
 pub mod harness;
 pub mod injection;
 pub mod kmsg;
+pub mod limit;
 pub mod machine;
 pub mod pm4;
 pub mod stream;

@@ -2,10 +2,11 @@
 
 //! Events of devices, as the kernel sends them to whoever listens: what udev reads.
 
-use anyhow::{Context as _, Result, bail};
+use crate::limit::Limit;
+use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl Uevents {
 
     /// Waits for an event that is wanted; the others are passed over.
     pub fn wait(&mut self, limit: Duration, wanted: impl Fn(&Uevent) -> bool) -> Result<Uevent> {
-        let end = Instant::now() + limit;
+        let mut limit = Limit::new(limit);
         let mut message = [0u8; 8192];
         loop {
             // SAFETY: the buffer is as long as it says.
@@ -91,10 +92,8 @@ impl Uevents {
                 if wanted(&event) {
                     return Ok(event);
                 }
-            } else if Instant::now() >= end {
-                bail!("no such event for {limit:?}");
             } else {
-                std::thread::sleep(Duration::from_millis(5));
+                limit.rest("no such event")?;
             }
         }
     }

@@ -23,6 +23,7 @@ use lapidary_guest::abi::info_request;
 use lapidary_guest::child::{self, Child, End};
 use lapidary_guest::control::Control;
 use lapidary_guest::harness::patience;
+use lapidary_guest::limit::Limit;
 use lapidary_guest::{Device, Domain};
 use shared::{Board, KINDS};
 use std::os::fd::OwnedFd;
@@ -84,7 +85,8 @@ struct Life {
     number: u32,
     child: Child,
     steps: u64,
-    moved: Instant,
+    /// How long until it is stuck.
+    limit: Limit,
 }
 
 struct Supervisor<'a> {
@@ -114,7 +116,7 @@ impl Supervisor<'_> {
             number,
             child,
             steps: 0,
-            moved: Instant::now(),
+            limit: Limit::new(STUCK * patience()),
         })
     }
 
@@ -141,7 +143,6 @@ impl Supervisor<'_> {
         let mut lives = (0..self.args.workers)
             .map(|worker| self.spawn(worker, 0, None))
             .collect::<Result<Vec<_>>>()?;
-        let limit = STUCK * patience();
         while self.board.calls() < self.args.calls {
             std::thread::sleep(Duration::from_millis(10));
             for worker in 0..self.args.workers {
@@ -152,9 +153,9 @@ impl Supervisor<'_> {
                     bail!(self.describe(worker, number, steps, &format!("ended with {end:?}"))?);
                 }
                 if steps != life.steps {
-                    (life.steps, life.moved) = (steps, Instant::now());
+                    (life.steps, life.limit) = (steps, Limit::new(STUCK * patience()));
                 }
-                if life.moved.elapsed() > limit {
+                if life.limit.is_over() {
                     bail!(self.describe(worker, number, steps, "is stuck")?);
                 }
                 match rng.u32(..400) {
@@ -170,7 +171,7 @@ impl Supervisor<'_> {
         }
         self.board.stop();
         for (worker, life) in lives.into_iter().enumerate() {
-            let end = life.child.wait(limit)?;
+            let end = life.child.wait(STUCK * patience())?;
             if end != End::Exit(0) {
                 let worker = worker as u32;
                 let steps = self.board.step(worker).load();
@@ -237,14 +238,15 @@ fn run(args: &Args) -> Result<()> {
     }
     ensure!(device.reset_counter()? == resets, "the GPU was reset");
     // What the dead held comes back.
-    let end = Instant::now() + Duration::from_secs(10) * patience();
-    while usage(&device)? != before {
-        ensure!(
-            Instant::now() < end,
-            "VRAM and GTT in use: {:?} bytes, {before:?} before",
-            usage(&device)?
-        );
-        std::thread::sleep(Duration::from_millis(20));
+    let mut limit = Limit::new(Duration::from_secs(10) * patience());
+    loop {
+        let now = usage(&device)?;
+        if now == before {
+            break;
+        }
+        limit.rest(&format!(
+            "VRAM and GTT in use: {now:?} bytes, {before:?} before"
+        ))?;
     }
     let idle: Vec<_> = KINDS
         .iter()

@@ -6,13 +6,14 @@
 
 use crate::support::{self, PITCH, WIDTH, engine_works};
 use crate::trace::Tracing;
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, skip};
+use lapidary_guest::limit::Limit;
 use lapidary_guest::{Domain, Stream};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const OURS: &str = "upstream's driver makes no dumps";
 const CLASS: &str = "/sys/class/devcoredump";
@@ -54,26 +55,22 @@ fn discard() -> Result<()> {
     if let Some(path) = find()? {
         fs::write(path.join("data"), "1")?;
     }
-    let end = Instant::now() + Duration::from_secs(5);
+    let mut limit = Limit::new(Duration::from_secs(5));
     while find()?.is_some() {
-        ensure!(Instant::now() < end, "a dump cannot be thrown away");
-        std::thread::sleep(Duration::from_millis(20));
+        limit.rest("a dump cannot be thrown away")?;
     }
     Ok(())
 }
 
 /// The text of the dump that comes.
 fn fetch() -> Result<String> {
-    let end = Instant::now() + Duration::from_secs(5);
+    let mut limit = Limit::new(Duration::from_secs(5));
     loop {
         if let Some(path) = find()? {
             let bytes = fs::read(path.join("data"))?;
             return Ok(String::from_utf8(bytes)?);
         }
-        if Instant::now() > end {
-            bail!("no dump");
-        }
-        std::thread::sleep(Duration::from_millis(50));
+        limit.rest("no dump")?;
     }
 }
 

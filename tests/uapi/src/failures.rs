@@ -14,13 +14,14 @@ use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::foreign::{MemoryFile, Vgem};
 use lapidary_guest::harness::{Context, Test, patience, skip};
 use lapidary_guest::injection::Injection;
+use lapidary_guest::limit::Limit;
 use lapidary_guest::submit::Envelope;
 use lapidary_guest::syncobj::{Syncobj, after, before};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use rustix::mm::MapFlags;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const OWN: &str =
     "which allocations there are, and what becomes of a failed one, is each driver's own";
@@ -130,18 +131,16 @@ impl Walk {
 
     /// Nothing is in use that was not before. The driver tidies up behind work when it likes.
     fn rest(&self) -> Result<()> {
-        let end = Instant::now() + Duration::from_secs(2) * patience();
+        let mut limit = Limit::new(Duration::from_secs(2) * patience());
         loop {
             let now = usage(&self.device)?;
             if now == self.usage {
                 return Ok(());
             }
-            ensure!(
-                Instant::now() < end,
+            limit.rest(&format!(
                 "VRAM and GTT in use: {now:?} bytes, {:?} before",
                 self.usage
-            );
-            std::thread::sleep(Duration::from_millis(1));
+            ))?;
         }
     }
 }

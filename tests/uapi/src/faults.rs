@@ -228,17 +228,13 @@ fn signal_while_waiting(context: &mut Context) -> Result<()> {
         Ok(0)
     })?;
     std::thread::sleep(Duration::from_millis(100));
-    let begin = Instant::now();
     child.signal(libc::SIGKILL);
-    let end = child.wait(Duration::from_secs(5))?;
+    let end = child
+        .wait(Duration::from_millis(350))
+        .context("killing the one that waits")?;
     ensure!(
         end == End::Signal(libc::SIGKILL),
         "the waiting child ended with {end:?}"
-    );
-    ensure!(
-        begin.elapsed() < Duration::from_millis(350),
-        "it was killed only after {:?}",
-        begin.elapsed()
     );
     bo.wait()?;
     Ok(())
@@ -277,9 +273,9 @@ fn wait_times_out(context: &mut Context) -> Result<()> {
         })?);
     }
     for child in children {
-        let end = child.wait(Duration::from_secs(40))?;
+        let end = child.wait(Duration::from_secs(33))?;
         ensure!(
-            matches!(end, End::Exit(29..=33)),
+            matches!(end, End::Exit(29..)),
             "the waiting child ended with {end:?}"
         );
     }
@@ -323,9 +319,9 @@ fn no_room(context: &mut Context) -> Result<()> {
         );
     }
     for child in children {
-        let end = child.wait(Duration::from_secs(50))?;
+        let end = child.wait(Duration::from_secs(45))?;
         ensure!(
-            matches!(end, End::Exit(29..=45)),
+            matches!(end, End::Exit(29..)),
             "the waiting child ended with {end:?}"
         );
     }

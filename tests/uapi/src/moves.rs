@@ -8,11 +8,12 @@ use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::foreign::Vgem;
 use lapidary_guest::harness::{Context, Test, patience, skip};
+use lapidary_guest::limit::Limit;
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Bo, Device, Domain, Stream, abi};
 use std::os::fd::AsFd;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const OURS: &str = "where objects are at each moment is the driver's own policy";
 const ROWS: u32 = 256;
@@ -136,10 +137,9 @@ fn placed(device: &Device) -> Result<u64> {
 
 /// What jobs held is given back a little after they are done.
 fn soon(what: &str, mut ask: impl FnMut() -> Result<bool>) -> Result<()> {
-    let end = Instant::now() + Duration::from_secs(2) * patience();
+    let mut limit = Limit::new(Duration::from_secs(2) * patience());
     while !ask()? {
-        ensure!(Instant::now() < end, "not in two seconds: {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        limit.rest(&format!("not yet: {what}"))?;
     }
     Ok(())
 }

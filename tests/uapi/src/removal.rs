@@ -4,13 +4,14 @@
 //! back: nobody waits longer than he has to, nothing is left behind, and a card that is put in works.
 
 use crate::support::{self, Random, bound, engine_works, fill, settled, usage, within};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::child::{self, Child, End};
 use lapidary_guest::harness::{Context, Test, patience, refused};
+use lapidary_guest::limit::Limit;
 use lapidary_guest::machine::{self, Depth, Kind};
 use lapidary_guest::{Bo, Device, Domain, Errno};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const PROMISE: &str = "our driver lets a card be pulled out in use";
 /// How long taking the device away may take: the waits inside of calls end at once, and the chip is given up after
@@ -109,12 +110,11 @@ fn client(work: Work) -> Result<Child> {
             Ok(()) => return Ok(1),
             Err(error) => error,
         };
-        let begin = Instant::now();
+        let mut limit = Limit::new(LIMIT);
         while device.gem_info() != Err(Errno::NODEV) {
-            if begin.elapsed() > LIMIT {
+            if limit.rest("").is_err() {
                 return Err(error.context("the device has not gone"));
             }
-            std::thread::sleep(Duration::from_millis(10));
         }
         Ok(0)
     })
@@ -273,16 +273,13 @@ fn killed_at_random(context: &mut Context) -> Result<()> {
     }
     engine_works(&device)?;
     // What jobs hold is given back behind them.
-    let begin = Instant::now();
+    let mut limit = Limit::new(Duration::from_secs(5));
     loop {
         let now = usage(&device)?;
         if now == before {
             return Ok(());
         }
-        if begin.elapsed() > Duration::from_secs(5) {
-            bail!("{before:?} bytes were in use, now {now:?}");
-        }
-        std::thread::sleep(Duration::from_millis(20));
+        limit.rest(&format!("{before:?} bytes were in use, now {now:?}"))?;
     }
 }
 

@@ -8,6 +8,7 @@ use lapidary_guest::control::{Control, Counters};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::foreign::Vgem;
 use lapidary_guest::harness::{Context, on_upstream, patience, skip};
+use lapidary_guest::limit::timed;
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Bo, Device, Domain, Stream, pm4};
 use lapidary_registers::r500::pm4::op;
@@ -199,12 +200,10 @@ impl Drop for Reprobe {
     }
 }
 
-/// Runs `work`, which must not take longer than `limit` (or what a slow kernel makes of it).
+/// Runs `work`, which must not fork, nor take longer than `limit` (or what a slow kernel makes of it).
 pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T> {
     let limit = limit * patience();
-    let begin = Instant::now();
-    let answer = work();
-    let taken = begin.elapsed();
+    let (answer, taken) = timed(work);
     ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
     Ok(answer)
 }

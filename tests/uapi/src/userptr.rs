@@ -12,6 +12,7 @@ use lapidary_guest::bo::PAGE;
 use lapidary_guest::child::{self, End};
 use lapidary_guest::foreign::MemoryFile;
 use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::limit::Limit;
 use lapidary_guest::{Bo, Device, Domain, Errno, abi};
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
@@ -516,13 +517,9 @@ fn half(context: &mut Context) -> Result<()> {
     ensure!(objects.len() > 1, "{} objects", objects.len());
     drop(objects);
     // They are let go of a little later.
-    let end = Instant::now() + Duration::from_secs(2);
+    let mut limit = Limit::new(Duration::from_secs(2));
     while memory.object(&device, WRITABLE | VALIDATE).is_err() {
-        ensure!(
-            Instant::now() < end,
-            "there is no room after they have gone"
-        );
-        std::thread::sleep(Duration::from_millis(20));
+        limit.rest("there is no room after they have gone")?;
     }
     Ok(())
 }

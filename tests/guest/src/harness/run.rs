@@ -11,6 +11,7 @@ use super::{on_upstream, patience};
 use crate::control::{Control, Finding};
 use crate::device::Device;
 use crate::kmsg::{Kmsg, Record, WARNING};
+use crate::limit::Limit;
 use anyhow::{Context as _, Result};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -18,7 +19,7 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Environment variable with the descriptor of the control port, for a test's process.
 pub const CONTROL_FD: &str = "LAPIDARY_CONTROL_FD";
@@ -142,8 +143,9 @@ impl Harness {
         let (status, output) = self.execute(test)?;
         let failure = match status {
             None => Some(format!(
-                "no end after {} s",
-                (test.limit * patience()).as_secs()
+                "no end after {} s; {}",
+                (test.limit * patience()).as_secs(),
+                one_line(&output)
             )),
             Some(status) if status.success() => None,
             Some(status) if status.code() == Some(SKIPPED) => {
@@ -179,26 +181,25 @@ impl Harness {
         }
         let mut process = command.spawn().context("starting a test's process")?;
         drop(command);
-        let start = Instant::now();
+        let mut limit = Limit::new(test.limit * patience());
         let mut output = Vec::new();
         let status = loop {
             drain(&reader, &mut output);
             if let Some(status) = process.try_wait()? {
                 break Some(status);
             }
-            if start.elapsed() > test.limit * patience() {
+            if limit.rest("no end").is_err() {
+                let place = whereabouts(process.id()).unwrap_or_default();
+                output.extend_from_slice(place.as_bytes());
                 break None;
             }
-            std::thread::sleep(Duration::from_millis(5));
         };
         // The test's whole process group, so that nothing it forked lives on.
         // SAFETY: plain system call; the group was made for this test.
         unsafe { libc::kill(-(process.id() as i32), libc::SIGKILL) };
         if status.is_none() {
-            let killed = Instant::now();
-            while process.try_wait()?.is_none() && killed.elapsed() < Duration::from_secs(5) {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            let mut limit = Limit::new(Duration::from_secs(5));
+            while process.try_wait()?.is_none() && limit.rest("it stays").is_ok() {}
         }
         drain(&reader, &mut output);
         Ok((status, String::from_utf8_lossy(&output).into_owned()))
@@ -208,7 +209,7 @@ impl Harness {
     fn aftermath(&mut self, test: &Test, interrupted: bool) -> Result<Remains> {
         let mut findings = Vec::new();
         let mut records: Vec<Record> = Vec::new();
-        let end = Instant::now() + GRACE * patience();
+        let mut limit = Limit::new(GRACE * patience());
         if let Some(control) = &mut self.control {
             if interrupted {
                 control.resynchronise()?;
@@ -236,10 +237,9 @@ impl Harness {
                     .kernel
                     .iter()
                     .any(|&(text, count)| count_records(&records, text) < count);
-            if !outstanding || Instant::now() > end {
+            if !outstanding || limit.rest("nothing comes").is_err() {
                 break;
             }
-            std::thread::sleep(Duration::from_millis(20));
         }
         let grumble = |record: &Record| test.grumbles.iter().any(|text| record.text.contains(text));
         remember(records.iter().filter(|record| grumble(record)))?;
@@ -324,6 +324,31 @@ fn drain(reader: &OwnedFd, output: &mut Vec<u8>) {
         }
         output.extend_from_slice(&buffer[..n]);
     }
+}
+
+/// What the processes of a group are doing: state and kernel stack of each, a line each.
+fn whereabouts(group: u32) -> Result<String> {
+    let mut text = String::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let path = entry?.path();
+        let Ok(stat) = std::fs::read_to_string(path.join("stat")) else {
+            continue;
+        };
+        // `PID (NAME) STATE PARENT GROUP …`, where the name may have anything in it.
+        let mut fields = stat.rsplit(") ").next().unwrap_or("").split(' ');
+        let state = fields.next().unwrap_or("");
+        if fields.nth(1) != Some(&group.to_string()) {
+            continue;
+        }
+        let stack = std::fs::read_to_string(path.join("stack")).unwrap_or_default();
+        let places: Vec<&str> = stack
+            .lines()
+            .filter_map(|line| line.split_whitespace().nth(1)?.split('+').next())
+            .collect();
+        let places = places.join(" < ");
+        text += &format!("\n{}: {state} {places}", path.display());
+    }
+    Ok(text)
 }
 
 fn one_line(text: &str) -> String {
