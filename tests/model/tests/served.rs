@@ -210,9 +210,9 @@ impl Drop for Card {
     }
 }
 
-/// Waits for an event; false if none comes in a second.
+/// Waits for an event; false if none comes for a long time.
 fn event(fd: &mut File) -> bool {
-    let end = Instant::now() + Duration::from_secs(1);
+    let end = Instant::now() + Duration::from_secs(20);
     let mut b = [0; 8];
     while !matches!(fd.read(&mut b), Ok(8)) {
         if Instant::now() > end {
