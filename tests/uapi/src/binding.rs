@@ -15,23 +15,15 @@ const PROMISE: &str = "our driver can be taken away in use";
 
 pub fn tests() -> Vec<Test> {
     vec![
-        Test::new("binding/idle", idle)
-            .lapidary_only(PROMISE)
-            .limit(60),
-        Test::new("binding/open_files", open_files)
-            .lapidary_only(PROMISE)
-            .limit(60),
-        Test::new("binding/mappings", mappings)
-            .lapidary_only(PROMISE)
-            .limit(60),
+        Test::new("binding/idle", idle).lapidary_only(PROMISE),
+        Test::new("binding/open_files", open_files).lapidary_only(PROMISE),
+        Test::new("binding/mappings", mappings).lapidary_only(PROMISE),
         Test::new("binding/work_under_way", work_under_way)
             .needs_control()
-            .lapidary_only(PROMISE)
-            .limit(60),
+            .lapidary_only(PROMISE),
         Test::new("binding/waiting_clients", waiting_clients)
             .needs_control()
-            .lapidary_only(PROMISE)
-            .limit(60),
+            .lapidary_only(PROMISE),
         Test::new("binding/busy_clients", busy_clients)
             .lapidary_only(PROMISE)
             .limit(120),

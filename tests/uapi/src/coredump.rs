@@ -23,8 +23,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("coredump/of_a_hang", of_a_hang)
             .needs_control()
             .lapidary_only(OURS)
-            .kernel("ring 0 hung", 1)
-            .limit(60),
+            .kernel("ring 0 hung", 1),
         Test::new("coredump/the_first_hang_counts", first_counts)
             .needs_control()
             .lapidary_only(OURS)

@@ -29,7 +29,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("create/unknown_flags_are_ignored", unknown_flags),
         Test::new("create/many_handles", many_handles),
         Test::new("create/closing", closing),
-        Test::new("create/memory_comes_back", comes_back).limit(60),
+        Test::new("create/memory_comes_back", comes_back),
         Test::new("create/gart_window_overcommitted", window_overcommitted).limit(90),
         Test::new("create/gart_window_shared_by_two", window_shared)
             .lapidary_only("upstream locks its window for a whole submission")

@@ -33,7 +33,7 @@ pub fn tests() -> Vec<Test> {
         ours("debugfs/state", state),
         ours("debugfs/what_is_under_way", under_way).needs_control(),
         ours("debugfs/while_working", while_working),
-        ours("debugfs/unbind", unbind).limit(60),
+        ours("debugfs/unbind", unbind),
     ]
 }
 

@@ -19,7 +19,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("drawing/copy_by_registers", copy_by_registers),
         Test::new("drawing/pixel_formats", pixel_formats),
         Test::new("drawing/surface_inside_an_object", inside_an_object),
-        Test::new("drawing/many_small_streams", many_small_streams).limit(60),
+        Test::new("drawing/many_small_streams", many_small_streams),
         Test::new("drawing/streams_of_two_clients", two_clients),
         Test::new("drawing/cpu_writes_are_seen", cpu_writes),
         Test::new("drawing/paint", paint).upstream_answers("Invalid argument", PACKETS),

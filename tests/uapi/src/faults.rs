@@ -24,31 +24,21 @@ pub fn tests() -> Vec<Test> {
         Test::new("faults/lost_interrupts", lost_interrupts)
             .needs_control()
             .lapidary_only("asks for a number of our own")
-            .kernel("interrupts are lost", 1)
-            .limit(60),
-        Test::new("faults/lost_writeback", lost_writeback)
-            .needs_control()
-            .limit(60),
-        Test::new("faults/late_fence", late_fence)
-            .needs_control()
-            .limit(60),
-        Test::new("faults/signal_while_waiting", signal_while_waiting)
-            .needs_control()
-            .limit(60),
+            .kernel("interrupts are lost", 1),
+        Test::new("faults/lost_writeback", lost_writeback).needs_control(),
+        Test::new("faults/late_fence", late_fence).needs_control(),
+        Test::new("faults/signal_while_waiting", signal_while_waiting).needs_control(),
         Test::new("faults/last_writeback", last_writeback)
             .needs_control()
             .lapidary_only(OWN)
-            .kernel("fences do not arrive in memory", 1)
-            .limit(60),
+            .kernel("fences do not arrive in memory", 1),
         Test::new("faults/no_writeback", no_writeback)
             .needs_control()
             .lapidary_only(OWN)
-            .kernel("fences do not arrive in memory", 1)
-            .limit(60),
+            .kernel("fences do not arrive in memory", 1),
         Test::new("faults/lost_read_pointer", lost_read_pointer)
             .needs_control()
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("faults/wait_times_out", wait_times_out)
             .needs_control()
             .lapidary_only("upstream's driver resets the GPU after 10 s")
@@ -60,8 +50,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("faults/off_the_bus", off_the_bus)
             .needs_control()
             .lapidary_only("upstream's driver tries to reset what is not there")
-            .kernel("does not answer: stopped until a new probe", 1)
-            .limit(60),
+            .kernel("does not answer: stopped until a new probe", 1),
     ]
 }
 

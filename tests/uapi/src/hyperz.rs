@@ -25,8 +25,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("hyperz/comes_back_when_the_owner_closes", closing),
         Test::new("hyperz/is_switched_off_for_others", switched_off).needs_control(),
         Test::new("hyperz/refused_submissions_leave_nothing", refused_late)
-            .lapidary_only("upstream's driver asks once, before it waits")
-            .limit(60),
+            .lapidary_only("upstream's driver asks once, before it waits"),
     ]
 }
 

@@ -29,24 +29,18 @@ pub fn tests() -> Vec<Test> {
         Test::new("isolation/large_objects_in_vram", |c| {
             large_objects(c, Domain::Vram)
         })
-        .lapidary_only(CLEARED)
-        .limit(60),
+        .lapidary_only(CLEARED),
         Test::new("isolation/large_objects_in_gtt", |c| {
             large_objects(c, Domain::Gtt)
-        })
-        .limit(60),
+        }),
         Test::new("isolation/looking_by_gpu_in_vram", |c| {
             by_gpu(c, Domain::Vram)
         })
-        .lapidary_only(CLEARED)
-        .limit(60),
+        .lapidary_only(CLEARED),
         Test::new("isolation/looking_by_gpu_in_gtt", |c| {
             by_gpu(c, Domain::Gtt)
-        })
-        .limit(60),
-        Test::new("isolation/freed_while_drawn", freed_while_drawn)
-            .lapidary_only(CLEARED)
-            .limit(60),
+        }),
+        Test::new("isolation/freed_while_drawn", freed_while_drawn).lapidary_only(CLEARED),
         Test::new("isolation/others_handles_in_streams", others_handles),
     ]
 }

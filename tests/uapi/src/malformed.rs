@@ -18,8 +18,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("malformed/dead_numbers", dead_numbers),
         Test::new("malformed/directions", directions),
         Test::new("malformed/random_arguments", random_arguments)
-            .lapidary_only("our driver bounds what a call may allocate")
-            .limit(60),
+            .lapidary_only("our driver bounds what a call may allocate"),
     ]
 }
 

@@ -43,80 +43,65 @@ pub fn tests() -> Vec<Test> {
         Test::new("recovery/stuck_ring", |c| innocents(c, "hang"))
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/endless_buffer", |c| {
             innocents(c, "endless-buffer")
         })
         .needs_control()
         .kernel("ring 0 hung", 1)
-        .lapidary_only(OWN)
-        .limit(60),
+        .lapidary_only(OWN),
         Test::new("recovery/stuck_2d", |c| innocents(c, "hang-2d"))
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/stuck_3d", |c| innocents(c, "hang-3d"))
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/stuck_pipe", |c| innocents(c, "hang-raster"))
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/second_attempt", second_attempt)
             .needs_control()
             .kernel("ring 0 hung", 1)
             .kernel("GPU reset 1 failed", 1)
             .kernel("ring test failed", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/done_at_the_halt", |c| halt::done(c, true))
             .needs_control()
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/done_unreported", |c| halt::done(c, false))
             .needs_control()
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/goes_on", goes_on)
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/two_guilty", two_guilty)
             .needs_control()
             .kernel("ring 0 hung", 2)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/clearing", clearing::once)
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only("upstream's driver does not clear")
-            .limit(60),
+            .lapidary_only("upstream's driver does not clear"),
         Test::new("recovery/clearing_fails", clearing::twice)
             .needs_control()
             .kernel("ring 0 hung", 2)
-            .lapidary_only("upstream's driver does not clear")
-            .limit(60),
+            .lapidary_only("upstream's driver does not clear"),
         Test::new("recovery/all_waits_end", all_waits_end)
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/room", room)
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/killed", killed)
             .needs_control()
             .kernel("ring 0 hung", 1)
-            .lapidary_only(OWN)
-            .limit(60),
+            .lapidary_only(OWN),
         Test::new("recovery/again_and_again", again_and_again)
             .needs_control()
             .kernel("ring 0 hung", AGAIN)
@@ -130,8 +115,7 @@ pub fn tests() -> Vec<Test> {
             .kernel("GPU reset 2 failed", 1)
             .kernel("GPU reset 3 failed", 1)
             .kernel("stopped until a new probe", 1)
-            .lapidary_only("upstream's driver tries again for ever")
-            .limit(60),
+            .lapidary_only("upstream's driver tries again for ever"),
     ]
 }
 

@@ -27,8 +27,7 @@ pub fn tests() -> Vec<Test> {
         ours("refusal/nothing_was_reset", nothing_was_reset),
         ours("refusal/after_a_hang", after_a_hang)
             .needs_control()
-            .kernel("ring 0 hung", 1)
-            .limit(60),
+            .kernel("ring 0 hung", 1),
     ]
 }
 

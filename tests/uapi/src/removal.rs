@@ -21,7 +21,7 @@ const BOUND: Duration = Duration::from_secs(4);
 const LIMIT: Duration = Duration::from_secs(20);
 
 pub fn tests() -> Vec<Test> {
-    let test = |name, body| Test::new(name, body).lapidary_only(PROMISE).limit(60);
+    let test = |name, body| Test::new(name, body).lapidary_only(PROMISE);
     vec![
         test("removal/idle", |c| pulled_out(c, &[])).needs_control(),
         test("removal/while_submitting", |c| {

@@ -19,7 +19,7 @@ use std::time::Duration;
 const PROMISE: &str = "what upstream's driver loses in its sleep is its own affair";
 
 pub fn tests() -> Vec<Test> {
-    let rehearsal = |name, body| Test::new(name, body).lapidary_only(PROMISE).limit(60);
+    let rehearsal = |name, body| Test::new(name, body).lapidary_only(PROMISE);
     vec![
         rehearsal("sleep/devices_in_memory", |c| {
             contents(c, |_| machine::rehearse(Kind::Memory, Depth::Devices))

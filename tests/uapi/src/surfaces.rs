@@ -28,7 +28,7 @@ const KINDS: [u32; 3] = [
 const CHANGES: &str = "upstream leaves the register and mappings as they are";
 
 pub fn tests() -> Vec<Test> {
-    let test = |name, body| Test::new(name, body).needs_control().limit(60);
+    let test = |name, body| Test::new(name, body).needs_control();
     vec![
         test("surfaces/drawings_are_seen_as_lines", seen),
         test("surfaces/lines_become_tiles", written),

@@ -26,7 +26,7 @@ pub fn tests() -> Vec<Test> {
     vec![
         ours("trace/submissions", submissions),
         ours("trace/refusals", refusals),
-        ours("trace/moves", moves).limit(60),
+        ours("trace/moves", moves),
         ours("trace/off", off),
     ]
 }

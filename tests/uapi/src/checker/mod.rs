@@ -84,7 +84,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("checker/good_before_bad", good_before_bad),
         Test::new("checker/log_flood", log_flood)
             .lapidary_only("our driver bounds what a client can write to the log"),
-        Test::new("checker/random_streams", random_streams).limit(60),
+        Test::new("checker/random_streams", random_streams),
     ]
 }
 

@@ -29,13 +29,11 @@ pub fn tests() -> Vec<Test> {
     vec![
         Test::new("memory/every_byte_survives", survival::every_byte).limit(120),
         Test::new("memory/drawing_on_twice_the_memory", survival::drawing).limit(120),
-        Test::new("memory/mappings_follow", survival::mappings_follow).limit(60),
-        Test::new("memory/mapped_buffers_follow", survival::buffers_follow).limit(60),
+        Test::new("memory/mappings_follow", survival::mappings_follow),
+        Test::new("memory/mapped_buffers_follow", survival::buffers_follow),
         Test::new("memory/idle_longest_leaves_first", policy::idle_longest).lapidary_only(OURS),
         Test::new("memory/what_left_comes_back", policy::comes_back).lapidary_only(OURS),
-        Test::new("memory/large_working_set_settles", policy::settles)
-            .lapidary_only(OURS)
-            .limit(60),
+        Test::new("memory/large_working_set_settles", policy::settles).lapidary_only(OURS),
         Test::new("memory/bytes_moved_are_counted", policy::bytes_moved).lapidary_only(OURS),
         Test::new("memory/a_move_that_hangs", survival::hung_move)
             .needs_control()
@@ -44,9 +42,8 @@ pub fn tests() -> Vec<Test> {
             .limit(120),
         Test::new("memory/one_submission_moves_little", policy::budget).lapidary_only(OURS),
         Test::new("memory/fresh_memory_has_no_secrets", survival::secrets)
-            .lapidary_only("upstream's video memory is as the last user left it")
-            .limit(60),
-        Test::new("memory/hidden_memory_is_shown", hidden::hidden).limit(60),
+            .lapidary_only("upstream's video memory is as the last user left it"),
+        Test::new("memory/hidden_memory_is_shown", hidden::hidden),
         Test::new("memory/hidden_memory_for_the_gpu", hidden::hidden_for_gpu).lapidary_only(OURS),
         Test::new("memory/wishes_can_be_changed", policy::wishes).lapidary_only(OURS),
         Test::new("memory/pages_go_to_swap_and_back", swap::swap)
