@@ -4,8 +4,8 @@
 //!
 //! Between the moment at which a hang is noticed and the reset nothing may be allocated: fences depend on it. So a
 //! [`Snapshot`] has its memory from the beginning, [`Snapshot::take`] copies into it what the reset will destroy, and
-//! later, when the GPU runs again, [`Snapshot::publish`] makes a text of it. The text is sections of lines; `pm4-decode` of
-//! the project's tests prints it by name.
+//! later, when the GPU runs again, [`Snapshot::publish`] makes a text of it. The text is sections of lines;
+//! `pm4-decode` of the project's tests prints it by name.
 //!
 //! ```text
 //! lapidary coredump 1

@@ -12,11 +12,11 @@
 //!
 //! The worker recovers ([`Running::recover`]): submissions wait, the chip is stopped, the oldest job of the ring is to
 //! blame ([`crate::timeline`] says why), its client is convicted, the chip restarts ([`Gpu::reset`]), and all jobs that
-//! are not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences signal, so
-//! nothing is allocated, copied, or asked of user space.
+//! are not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences
+//! signal, so nothing is allocated, copied, or asked of user space.
 //!
-//! The watchdog's verdict is about one job, the one behind [`Hang::after`]. If that one completes all the same before the
-//! chip stands still, nobody is to blame: whatever is the oldest job then has only just begun.
+//! The watchdog's verdict is about one job, the one behind [`Hang::after`]. If that one completes all the same before
+//! the chip stands still, nobody is to blame: whatever is the oldest job then has only just begun.
 //!
 //! - The hanging job ends with `EIO`, the convict's other jobs with `ECANCELED`; its submissions are refused with
 //!   `ECANCELED` from now on. What its jobs should have drawn is not there.
@@ -31,8 +31,8 @@
 //! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s, the bound of [`Gpu::reset`]. Each hang bans
 //! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before his own.
 //!
-//! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a second
-//! worker, the [`Herald`].
+//! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a
+//! second worker, the [`Herald`].
 
 use kernel::{
     fmt,
@@ -118,8 +118,8 @@ pub(crate) struct News {
 }
 
 impl<'a, F: Family> Running<'a, F> {
-    /// Resets the GPU because ring `index` hangs, and has the jobs of the innocent executed again; or stops it for good.
-    /// If the ring gets on after all it only says so to the watchdog.
+    /// Resets the GPU because ring `index` hangs, and has the jobs of the innocent executed again; or stops it for
+    /// good. If the ring gets on after all it only says so to the watchdog.
     ///
     /// Only the worker calls it. When it returns either the rings run, or no fence is pending. Allocates nothing.
     pub(crate) fn recover(&self, index: usize, hang: Hang) {

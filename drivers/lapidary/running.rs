@@ -313,8 +313,8 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Waits until no job is under way; says whether that is so after `timeout` milliseconds. The watchdog goes on: jobs
-    /// that hang are ended by it.
+    /// Waits until no job is under way; says whether that is so after `timeout` milliseconds. The watchdog goes on:
+    /// jobs that hang are ended by it.
     ///
     /// Only while nobody submits ([`Running::pause`]) it stays so.
     pub fn wait_idle(&self, timeout: Msecs) -> bool {

@@ -356,7 +356,8 @@ impl<K: Kind> Timeline<K> {
         self.moved.notify_all();
     }
 
-    /// Signals all jobs under way with `error`, unless they have got another already. The hardware does not execute them any more.
+    /// Signals all jobs under way with `error`, unless they have got another already. The hardware does not execute
+    /// them any more.
     pub fn fail(&self, error: Error) {
         loop {
             let mut state = self.state.lock();

@@ -3,9 +3,9 @@
 //! Finding out what card this is, without touching it: but for one that nobody has posted.
 //!
 //! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and has
-//! been posted (see [`post`](crate::post)), and with the places of VRAM, of what must not be touched in it, and of the window
-//! on system memory. Everything that can be wrong with a card at this point has one line in the
-//! log, and everything taken is given back.
+//! been posted (see [`post`](crate::post)), and with the places of VRAM, of what must not be touched in it, and of
+//! the window on system memory. Everything that can be wrong with a card at this point has one line in the log, and
+//! everything taken is given back.
 
 use kernel::{
     device::{

@@ -9,8 +9,8 @@
 //!    does not become idle, the soft reset goes to all engines at the same time (R5xx 9.1.9 names GA,
 //!    CP and VAP; `rs600_asic_reset` of Linux' `radeon` does these, too);
 //! 2. the 3D pipe by a raster reset of two halves (R5xx 9.2.1, 9.4.1). Both steps are [`cp::stop`];
-//! 3. now the engines have to be idle. The host's read buffer is emptied, as behind a fence, and they get the registers that clients cannot write, as at the
-//!    first start ([`pipes`]);
+//! 3. now the engines have to be idle. The host's read buffer is emptied, as behind a fence, and they get the
+//!    registers that clients cannot write, as at the first start ([`pipes`]);
 //! 4. the microcode is written again, and read back: whatever the CP had executed last, it is right
 //!    now;
 //! 5. the ring is empty and the CP starts; the ring test brings the first state to the engines, and

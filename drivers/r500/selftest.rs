@@ -41,8 +41,8 @@ use crate::{
 const BEFORE: u32 = 0xcafe_dead;
 const AFTER: u32 = 0x600d_1dea;
 
-/// How long the command processor may take for what should take microseconds. One that is emulated on a busy machine may
-/// have to wait for its turn.
+/// How long the command processor may take for what should take microseconds. One that is emulated on a busy machine
+/// may have to wait for its turn.
 const PATIENCE: Delta = Delta::from_millis(400);
 
 /// Gives the engines their first state through the ring and tests on the way that it runs.

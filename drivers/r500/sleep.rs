@@ -8,8 +8,8 @@
 //! first time — where VRAM and the window on system memory are, how many pipes there are — so that has to come out the
 //! same.
 //!
-//! The order is that of [`gpu::bring_up`](crate::gpu::bring_up). No firmware file is asked for and no memory taken: user
-//! space, and the disks, are not there yet.
+//! The order is that of [`gpu::bring_up`](crate::gpu::bring_up). No firmware file is asked for and no memory taken:
+//! user space, and the disks, are not there yet.
 
 use kernel::prelude::*;
 

@@ -50,8 +50,8 @@ impl Buffer {
     /// `EINVAL` if they do not fit; nothing is written then.
     pub fn write(&mut self, index: usize, words: &[u32]) -> Result {
         let to = self.at(index, words.len())?;
-        // SAFETY: `words.len()` dwords from `to` on lie inside the allocation, which only `self` writes and which does not
-        // overlap Rust memory. There are no references to it.
+        // SAFETY: `words.len()` dwords from `to` on lie inside the allocation, which only `self` writes and which
+        // does not overlap Rust memory. There are no references to it.
         unsafe { core::ptr::copy_nonoverlapping(words.as_ptr(), to, words.len()) };
         Ok(())
     }

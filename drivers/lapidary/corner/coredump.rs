@@ -48,8 +48,8 @@ impl Text {
         }
         let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::device>();
         let (data, len, _) = self.bytes.into_raw_parts();
-        // SAFETY: The device is alive, and the dump takes a reference. The text was allocated by `vmalloc()`, and is the
-        // dump's from now on.
+        // SAFETY: The device is alive, and the dump takes a reference. The text was allocated by `vmalloc()`, and is
+        // the dump's from now on.
         unsafe { extra::lapidary_coredump(raw, data.cast(), len) };
         Ok(())
     }

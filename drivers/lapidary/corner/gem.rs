@@ -3,9 +3,9 @@
 //! What [`kernel::drm::gem::Object`] leaves out: CPU mappings, sharing with other drivers, and a last
 //! word before an object goes.
 //!
-//! The object functions of the kernel crate are fixed and have neither `mmap` nor `pin`, and they drop the driver's data
-//! only after shared-memory file and reservation object are gone. An object made by [`new`] points at a
-//! table of its own instead, which adds these and passes everything else on to the kernel crate's table.
+//! The object functions of the kernel crate are fixed and have neither `mmap` nor `pin`, and they drop the driver's
+//! data only after shared-memory file and reservation object are gone. An object made by [`new`] points at a table of
+//! its own instead, which adds these and passes everything else on to the kernel crate's table.
 
 use core::{
     cell::UnsafeCell,
@@ -130,8 +130,8 @@ pub fn new<T: Shared>(
     // `ENOSPC` is what the shared-memory file system says when there is no memory for an inode.
     let full = |e| if e == ENOSPC { ENOMEM } else { e };
     let object = gem::Object::<T>::new(dev, size, args).map_err(full)?;
-    // Now, and not when somebody asks for it: a dma-buf is mapped without asking, and only what has its place in the file
-    // is found when its mappings have to go.
+    // Now, and not when somebody asks for it: a dma-buf is mapped without asking, and only what has its place in the
+    // file is found when its mappings have to go.
     object.create_mmap_offset().map_err(full)?;
     let raw = IntoGEMObject::as_raw(&*object);
     // SAFETY: The object has no handle and is in no list yet, so nobody else uses the table or the hook.

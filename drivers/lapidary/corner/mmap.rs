@@ -88,8 +88,8 @@ impl<T: Shared> Ops<T> {
         // SAFETY: The object is alive; this does not change after it has been made.
         let attach = unsafe { (*raw).import_attach };
         if !attach.is_null() {
-            // SAFETY: The mapping is in the making and ours to hand on; the attachment lives as long as the object. If it
-            // succeeds, the mapping holds the buffer instead of the object.
+            // SAFETY: The mapping is in the making and ours to hand on; the attachment lives as long as the object.
+            // If it succeeds, the mapping holds the buffer instead of the object.
             return unsafe {
                 let first = (*vma).vm_pgoff - (*raw).vma_node.vm_node.start as usize;
                 (*vma).vm_ops = core::ptr::null();

@@ -148,7 +148,8 @@ impl Mapping {
 ///
 /// # Invariants
 ///
-/// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `mapping` is theirs. It has room for all of them.
+/// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `mapping` is theirs. It has room
+/// for all of them.
 pub struct Pages {
     /// Only to compare with.
     object: *const bindings::drm_gem_object,

@@ -234,8 +234,8 @@ impl Import {
         later::run(self);
     }
 
-    /// Ends the mapping. The device must not use the addresses any more. Takes the reservation of the buffer, so that the
-    /// caller may hold none, nor a lock that is taken under one. A second call waits for the first one.
+    /// Ends the mapping. The device must not use the addresses any more. Takes the reservation of the buffer, so that
+    /// the caller may hold none, nor a lock that is taken under one. A second call waits for the first one.
     pub fn unmap(&self) {
         let mut mapped = self.table.lock();
         if let Some(Table(table)) = mapped.take() {

@@ -194,8 +194,8 @@ pub(super) fn place<O: IntoGEMObject>(
     Ok(addr)
 }
 
-/// Gives `slot` the pages of its process's memory that are those of `number`, unless it has them already. The caller holds
-/// the object's reservation, and drops what comes back, the pages that were there before.
+/// Gives `slot` the pages of its process's memory that are those of `number`, unless it has them already. The caller
+/// holds the object's reservation, and drops what comes back, the pages that were there before.
 ///
 /// Errors: `ENOSPC` while jobs use those; `EAGAIN` if the memory has changed and those of `number` are gone.
 pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, number: usize) -> Result<Option<UserPages>> {
@@ -223,7 +223,8 @@ pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, number: usize) -> Result<Optio
     }
 }
 
-/// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones: all of them, or none.
+/// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones: all of them, or
+/// none.
 fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     let mut at = first;
     let mut result = Ok(());

@@ -123,7 +123,8 @@ pub struct Memory {
     time: Atomic<u64>,
 }
 
-/// While this exists, objects in system pages can be placed in the GTT window, and the CPU can see tiled objects as lines.
+/// While this exists, objects in system pages can be placed in the GTT window, and the CPU can see tiled objects as
+/// lines.
 pub struct MemoryLease<'bound> {
     _gtt: Lease<'bound, Gtt>,
     _surfaces: Lease<'bound, Registers>,

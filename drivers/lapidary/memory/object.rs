@@ -4,8 +4,8 @@
 //!
 //! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a
 //! home: a range of VRAM or a slot for system pages. A job [`place`](super::usage::Use::place)s its objects under their
-//! reservations and keeps the [`Use`](super::usage::Use)s until its fence has signalled; so the object stays, and its system
-//! pages keep their addresses.
+//! reservations and keeps the [`Use`](super::usage::Use)s until its fence has signalled; so the object stays, and its
+//! system pages keep their addresses.
 //!
 //! The home changes only under the reservation.
 //!
@@ -318,8 +318,8 @@ impl<F: Family> Object<F> {
         self.touched.store(true, Relaxed);
     }
 
-    /// The object stays in system pages from now on, where others know its pages. Pins are counted. It is there, and the caller holds
-    /// its reservation or is the only one who knows the object.
+    /// The object stays in system pages from now on, where others know its pages. Pins are counted. It is there, and
+    /// the caller holds its reservation or is the only one who knows the object.
     ///
     /// # Errors
     ///

@@ -121,8 +121,8 @@ impl Taken {
     }
 }
 
-/// The CPU is about to see `object`, which lies in VRAM at `range` (offsets in VRAM): if its tiling asks for it, through
-/// a register. The caller holds its reservation, as in all of this file.
+/// The CPU is about to see `object`, which lies in VRAM at `range` (offsets in VRAM): if its tiling asks for it,
+/// through a register. The caller holds its reservation, as in all of this file.
 ///
 /// # Errors
 ///

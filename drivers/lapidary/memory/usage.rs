@@ -123,8 +123,8 @@ impl<F: Family> Use<F> {
     ///
     /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
     /// change when other [`Use`]s are dropped; `EIO` if the object could not be cleared, or its pages
-    /// cannot be reached by the device; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the process
-    /// is being killed; `ENOMEM`.
+    /// cannot be reached by the device; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the
+    /// process is being killed; `ENOMEM`.
     pub fn place(&mut self, now: u64) -> Result {
         if self.placed {
             return Ok(());

@@ -237,9 +237,9 @@ impl Room {
 
 /// Says who has to go so that there is `room`, among those not used since `before`.
 ///
-/// `residents` is sorted by address ([`sort`]) and without overlaps. Of all ways the one is chosen whose most recently used
-/// victim has been idle for the longest, and of these the one that moves the fewest bytes (the lowest address, if there
-/// are several). `None` if there is no way.
+/// `residents` is sorted by address ([`sort`]) and without overlaps. Of all ways the one is chosen whose most
+/// recently used victim has been idle for the longest, and of these the one that moves the fewest bytes (the lowest
+/// address, if there are several). `None` if there is no way.
 ///
 /// Time grows with the number of residents times 64.
 pub fn make_room(residents: &[Resident], room: &Room, before: u64) -> Option<Plan> {

@@ -44,11 +44,11 @@ const RING: usize = 0;
 ///
 /// # Errors
 ///
-/// `EINVAL` for an envelope or commands that are refused; `ENOENT` for a handle that is none; `ENODATA` for a synchronisation
-/// object or a point that nothing submitted would signal; `EFAULT` for user memory that is not there; `ENOMEM`; `EAGAIN` if
-/// the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this client has hung the GPU; `EBUSY`
-/// after a hang that could not be mended, or if what is to be waited for takes more than 30 s; `ENODEV` at unbind;
-/// `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
+/// `EINVAL` for an envelope or commands that are refused; `ENOENT` for a handle that is none; `ENODATA` for a
+/// synchronisation object or a point that nothing submitted would signal; `EFAULT` for user memory that is not there;
+/// `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this client
+/// has hung the GPU; `EBUSY` after a hang that could not be mended, or if what is to be waited for takes more than 30
+/// s; `ENODEV` at unbind; `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
 pub(super) fn submit<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,

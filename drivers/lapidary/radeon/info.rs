@@ -2,8 +2,8 @@
 
 //! INFO: facts about chip and driver.
 //!
-//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter, or a structure. Requests that mean nothing on
-//! a family answer `EINVAL`, which is what user space expects.
+//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter, or a structure. Requests
+//! that mean nothing on a family answer `EINVAL`, which is what user space expects.
 //!
 //! Requests from 0x4C500000 on are our own; they are declared in `uapi/drm/lapidary_drm.h`.
 

@@ -2,8 +2,8 @@
 
 //! The `radeon` user-space interface, 2.51.0, as Mesa and libdrm know it.
 //!
-//! What each call does and which errors it gives is documented in `Documentation/radeon-uapi.md`; layouts and numbers are
-//! in [`crate::portable::radeon_uapi`]. Numbers that are missing in the table answer `EINVAL`, which is also what
+//! What each call does and which errors it gives is documented in `Documentation/radeon-uapi.md`; layouts and numbers
+//! are in [`crate::portable::radeon_uapi`]. Numbers that are missing in the table answer `EINVAL`, which is also what
 //! upstream's driver says to the calls of its past.
 
 use core::marker::PhantomData;

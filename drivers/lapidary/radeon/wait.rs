@@ -32,8 +32,8 @@ const SLICE_MS: u32 = 100;
 
 /// Waits until no job uses `object`, whatever became of it.
 ///
-/// At unbind and after a hang our own fences signal, so that this ends at once. Those of other drivers do not, and unbind
-/// waits for this call.
+/// At unbind and after a hang our own fences signal, so that this ends at once. Those of other drivers do not, and
+/// unbind waits for this call.
 fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Result {
     running.look();
     for _ in 0..IDLE_MS / SLICE_MS {

@@ -72,8 +72,9 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind, `EBUSY` if the GPU does not work any more or has no room for 30 s, `ECANCELED` if `context`
-    /// is banned, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such ring.
+    /// `ENODEV` after unbind, `EBUSY` if the GPU does not work any more or has no room for 30 s, `ECANCELED` if
+    /// `context` is banned, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such
+    /// ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
         index: usize,

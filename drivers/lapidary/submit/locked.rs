@@ -69,8 +69,8 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         Ok(())
     }
 
-    /// Brings objects to VRAM that should be there, gives every object an address and writes the addresses into the commands. Waits if there is no room between the
-    /// objects of jobs under way.
+    /// Brings objects to VRAM that should be there, gives every object an address and writes the addresses into the
+    /// commands. Waits if there is no room between the objects of jobs under way.
     ///
     /// # Errors
     ///

@@ -20,7 +20,8 @@
 //!
 //! The words stay in one piece of memory on the way ([`workspace`]), which the steps hand on.
 //!
-//! What else a submission waits for and signals, it looks up before the proof and waits for before the lock ([`syncs`]).
+//! What else a submission waits for and signals, it looks up before the proof and waits for before the lock
+//! ([`syncs`]).
 //!
 //! Submissions that place objects at the same time do not take each other's last room ([`placing`]).
 //!

@@ -67,7 +67,8 @@ impl<F: Family> Placed<'_, F> {
     ///
     /// # Errors
     ///
-    /// `EAGAIN` if it does not, or if a process has changed memory that the job uses; as [`Job::prepare`]. Nothing has happened then.
+    /// `EAGAIN` if it does not, or if a process has changed memory that the job uses; as [`Job::prepare`]. Nothing
+    /// has happened then.
     pub fn submit(
         self,
         running: &Running<'_, F>,

@@ -3,9 +3,9 @@
 //! Who is placing objects at the moment.
 //!
 //! Two submissions that place their objects at the same time may each hold addresses that the other one needs, although
-//! each would fit alone. So whoever finds no room gives back what it has got and waits for its turn. Only one has a turn;
-//! it tries again while those who have found room go on, and waits for them to commit or to give up as it waits for jobs.
-//! If there are neither, it does not fit.
+//! each would fit alone. So whoever finds no room gives back what it has got and waits for its turn. Only one has a
+//! turn; it tries again while those who have found room go on, and waits for them to commit or to give up as it waits
+//! for jobs. If there are neither, it does not fit.
 
 use kernel::{
     new_condvar, new_mutex,
@@ -139,7 +139,8 @@ impl Inside {
         self.placing.state.lock().gone
     }
 
-    /// Waits until somebody has gone since [`Inside::gone`] was `since`; `false` if nobody has and nobody else is there.
+    /// Waits until somebody has gone since [`Inside::gone`] was `since`; `false` if nobody has and nobody else is
+    /// there.
     ///
     /// # Errors
     ///

@@ -7,10 +7,10 @@
 //! executed again as if nothing had happened, with the numbers that they have. If it completes at the last moment, the
 //! one behind it may have begun; it is executed again from its start.
 //!
-//! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]): it is executed again, or it gets an error.
-//! Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one further behind
-//! waits for its turn, because fences of one timeline signal in order: it is put on the ring as a fence and nothing else.
-//! Then all are put on the ring again ([`Timeline::replay`]).
+//! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]): it is executed again, or it gets an
+//! error. Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one
+//! further behind waits for its turn, because fences of one timeline signal in order: it is put on the ring as a
+//! fence and nothing else. Then all are put on the ring again ([`Timeline::replay`]).
 //!
 //! Nobody commits meanwhile: the timeline is on hold.
 
@@ -25,8 +25,8 @@ use super::{
 
 impl<K: Kind> Timeline<K> {
     /// Judges the oldest job under way, in which the ring has hung since job `after` was done. `judge` learns how often
-    /// the ring has done so in this job, at least once, and what the job holds; its error becomes the job's. Called with
-    /// a spinlock held.
+    /// the ring has done so in this job, at least once, and what the job holds; its error becomes the job's. Called
+    /// with a spinlock held.
     ///
     /// Says which job it is; `None` if there is none, or `after` is not the last one that is done any more: then the
     /// ring got on, and nobody is judged.

@@ -52,8 +52,8 @@ impl<K: Kind> Turn<'_, K> {
     /// done. `completed` asks for the number that the hardware has written last. Does not sleep.
     ///
     /// Whoever commits to this timeline excludes others from before this call until after [`Timeline::commit`]: then
-    /// there is room for one job, and it has this number. `None` if there is no room now, or not for him: the caller lets
-    /// others in again, goes on with [`Turn::wait`], and begins anew.
+    /// there is room for one job, and it has this number. `None` if there is no room now, or not for him: the caller
+    /// lets others in again, goes on with [`Turn::wait`], and begins anew.
     ///
     /// # Errors
     ///

@@ -4,7 +4,8 @@
 //!
 //! The database describes a body as dwords, repetitions and conditions, some of which depend on dwords that came before
 //! (`GUI_CONTROL` says whether a pitch follows, `NUMBER` how many dwords of bitmap). The walk keeps the latest value of
-//! every such dword and a stack of where it is. It goes at most once round a repetition without meeting a dword, so it always ends.
+//! every such dword and a stack of where it is. It goes at most once round a repetition without meeting a dword, so
+//! it always ends.
 
 use lapidary_registers::r500::pm4;
 use lapidary_registers::{Count, Dword, Item, Packet};

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 pub enum Format {
     /// Little-endian, four bytes each.
     Raw,
-    /// Hexadecimal numbers, with or without `0x`, between blanks or commas. `#` and `//` begin a comment; `address:` at the beginning
-    /// of a line is skipped.
+    /// Hexadecimal numbers, with or without `0x`, between blanks or commas. `#` and `//` begin a comment; `address:`
+    /// at the beginning of a line is skipped.
     Hex,
     /// A submission that was recorded from a client.
     Recording,

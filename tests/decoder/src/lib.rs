@@ -2,12 +2,13 @@
 
 //! Prints PM4 command streams by name.
 //!
-//! A stream is packets one after the other (R5xx chapter 5): a header dword, whose two highest bits are the packet's type, and a
-//! body. [`decode_stream`] turns it into one [`Line`] per dword, in order: where it is, its number, and what it means.
-//! Every name comes from the register database.
+//! A stream is packets one after the other (R5xx chapter 5): a header dword, whose two highest bits are the packet's
+//! type, and a body. [`decode_stream`] turns it into one [`Line`] per dword, in order: where it is, its number, and
+//! what it means. Every name comes from the register database.
 //!
-//! A decoder is mostly needed when something is wrong, so nothing in a stream can stop it: what does not fit is marked with `!!` in the line
-//! where it shows, and the next dword is decoded as well as it can be. Each dword is consumed exactly once.
+//! A decoder is mostly needed when something is wrong, so nothing in a stream can stop it: what does not fit is
+//! marked with `!!` in the line where it shows, and the next dword is decoded as well as it can be. Each dword is
+//! consumed exactly once.
 //!
 //! Lines hold references and numbers; text is made only when a line is displayed. That keeps tracing affordable.
 //!

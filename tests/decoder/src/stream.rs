@@ -16,7 +16,8 @@ pub struct Options {
     pub ring: Option<Ring>,
 }
 
-/// The valid part of a ring, in dwords: from the read pointer up to the write pointer, round the end if need be. Equal pointers: nothing.
+/// The valid part of a ring, in dwords: from the read pointer up to the write pointer, round the end if need be.
+/// Equal pointers: nothing.
 ///
 /// Pointers beyond the end of the ring count from its beginning again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -115,7 +115,8 @@ pub fn sleep_on_disk(back: Back) -> Result<()> {
             Back::SwitchedOff => "shutdown",
         },
     )?;
-    // As large as it likes: squeezing it takes memory away until the kernel has none to write the image with, and says so.
+    // As large as it likes: squeezing it takes memory away until the kernel has none to write the image with, and
+    // says so.
     set("/sys/power/image_size", "536870912")?;
     set(STATE, Kind::Disk.word())
 }

@@ -3,8 +3,8 @@
 //! One process: two clients whose objects it knows, one that spoils its own, one for wild calls.
 //!
 //! The first two do sound work only, and everything they have is compared dword by dword. The third submits spoilt
-//! streams and broken envelopes; what is in its objects is anybody's guess, but never another process's data. The fourth
-//! has no objects of any worth.
+//! streams and broken envelopes; what is in its objects is anybody's guess, but never another process's data. The
+//! fourth has no objects of any worth.
 
 use crate::objects::{Client, Link, Mark, Object, UserMemory, Window, smallest};
 use crate::shared::{Board, KINDS};

@@ -73,7 +73,8 @@ impl Bench {
     /// Dwords that [`Bench::execute`] takes at once.
     pub const MAX_WORDS: usize = (PRIVATE - BUFFER) as usize / 4;
 
-    /// A chip by the name that `gpu-model --chip` takes, with at least that much VRAM (it is rounded up to 64 KiB; at most 512 MiB).
+    /// A chip by the name that `gpu-model --chip` takes, with at least that much VRAM (it is rounded up to 64 KiB; at
+    /// most 512 MiB).
     ///
     /// # Errors
     /// When there is no such chip, or the system has no such memory.
@@ -258,8 +259,8 @@ impl Bench {
             .collect()
     }
 
-    /// Takes what engines have touched since the last call: merged by unit, direction and object. The first call switches this
-    /// on and yields nothing; it costs time from then on.
+    /// Takes what engines have touched since the last call: merged by unit, direction and object. The first call
+    /// switches this on and yields nothing; it costs time from then on.
     pub fn touched(&mut self) -> Vec<Touch> {
         self.chip.accesses()
     }

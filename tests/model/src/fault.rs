@@ -2,8 +2,8 @@
 
 //! Faults that a test can switch on.
 //!
-//! A fault is armed for a number of times or until it is cleared. Each time its moment comes, [`Faults::take`] consumes one. For a few the
-//! number says something else: which occasion it is, or what to look for.
+//! A fault is armed for a number of times or until it is cleared. Each time its moment comes, [`Faults::take`]
+//! consumes one. For a few the number says something else: which occasion it is, or what to look for.
 
 use std::time::Duration;
 
@@ -33,10 +33,11 @@ macro_rules! faults {
 faults! {
     /// The command processor stops for good at the next packet; a soft reset of the CP brings it back.
     Hang = "hang",
-    /// At the first packet of the Nth indirect buffer from now (without N: of each) the command processor stops, as by `hang`.
+    /// At the first packet of the Nth indirect buffer from now (without N: of each) the command processor stops, as
+    /// by `hang`.
     HangBuffer = "hang-buffer",
-    /// The command processor stops whenever it comes to a NOP packet whose first dword is N: a test names its own job by it,
-    /// which hangs each time it is executed.
+    /// The command processor stops whenever it comes to a NOP packet whose first dword is N: a test names its own job
+    /// by it, which hangs each time it is executed.
     HangOn = "hang-on",
     /// The 3D engine never ends: the next wait for it does not return. VAP and GA are busy until both are soft reset.
     Hang3d = "hang-3d",
@@ -59,8 +60,8 @@ faults! {
     /// A scratch register that would be written is written only when the streams are switched off: a job that completes
     /// just as somebody gives it up.
     FenceAtHalt = "fence-at-halt",
-    /// The card is pulled out: everything reads all ones, writes are lost, nothing runs, no DMA, no interrupt. Clearing it puts
-    /// the card back, as after power-on (see [`crate::power`]).
+    /// The card is pulled out: everything reads all ones, writes are lost, nothing runs, no DMA, no interrupt.
+    /// Clearing it puts the card back, as after power-on (see [`crate::power`]).
     Dead = "dead",
     /// The same, the next time the card goes to D3hot: it does not come back from sleep.
     DeadAsleep = "dead-asleep",
@@ -101,7 +102,8 @@ impl Faults {
         self.left.iter().find(|(f, _)| *f == fault)?.1
     }
 
-    /// For a fault that comes at the Nth occasion: whether this is it. Consumes one. Without a number, each occasion is.
+    /// For a fault that comes at the Nth occasion: whether this is it. Consumes one. Without a number, each occasion
+    /// is.
     pub fn last(&mut self, fault: Fault) -> bool {
         let each = self.value(fault).is_none();
         self.take(fault) && (each || !self.armed(fault))

@@ -31,8 +31,8 @@ kinds! {
     UndefinedRegisterRead = "undefined-register-read",
     /// A register that the database does not know was written.
     UndefinedRegisterWrite = "undefined-register-write",
-    /// A register was touched at which hardware does something that the model does not; once for each. This is a gap of the
-    /// model, and what the driver made of the answer is worth nothing.
+    /// A register was touched at which hardware does something that the model does not; once for each. This is a gap
+    /// of the model, and what the driver made of the answer is worth nothing.
     UnimplementedRegister = "unimplemented-register",
     /// A register that can only be read was written.
     ReadOnlyRegisterWrite = "read-only-register-write",
@@ -98,8 +98,8 @@ kinds! {
     ScanoutMoved = "scanout-moved",
     /// An engine touched memory outside of all objects that the test declared.
     OutsideObjects = "outside-objects",
-    /// A command stream was switched on while the CPU's way to VRAM was not straight: HDP_FB_LOCATION is not where VRAM lies,
-    /// or HDP_APER_CNTL does not join the two apertures of BAR0 that VRAM needs both.
+    /// A command stream was switched on while the CPU's way to VRAM was not straight: HDP_FB_LOCATION is not where
+    /// VRAM lies, or HDP_APER_CNTL does not join the two apertures of BAR0 that VRAM needs both.
     HostPathMismatch = "host-path-mismatch",
     /// A CPU access to VRAM beyond its end.
     VramRange = "vram-range",

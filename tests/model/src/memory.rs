@@ -64,7 +64,8 @@ impl Shared {
             return false;
         };
         // SAFETY: `range` proved that `at .. at + len` lies inside the mapping, which lives as long as `self`; the
-        // destination is exclusively ours. Other processes may write at the same time: the bytes then are a mixture, as on a bus.
+        // destination is exclusively ours. Other processes may write at the same time: the bytes then are a mixture,
+        // as on a bus.
         unsafe {
             if bytes.len() == 4 && at % 4 == 0 {
                 let word = self.map.as_ptr().add(at).cast::<u32>().read_volatile();
@@ -85,7 +86,8 @@ impl Shared {
         let Some(at) = self.range(offset, bytes.len()) else {
             return false;
         };
-        // SAFETY: as in `read`, with the roles exchanged. A dword is written at once, since fences are polled by the CPU.
+        // SAFETY: as in `read`, with the roles exchanged. A dword is written at once, since fences are polled by the
+        // CPU.
         unsafe {
             match (<[u8; 4]>::try_from(bytes), at % 4) {
                 (Ok(word), 0) => self

@@ -2,11 +2,12 @@
 
 //! Power: what power management, a reset of the function, and being pulled out do to a card.
 //!
-//! PCI power management promises nothing about a function that comes back from D3hot without the bit No_Soft_Reset, which these
-//! cards do not have: configuration space is as after a reset, registers are lost, memory was not refreshed (PCI Power
-//! Management 1.2, 5.4). A guest that sleeps in S3 puts its devices into D3hot first; at its wake-up QEMU brings the function
-//! back to D0 and resets it, and no firmware posts it then. At the start of a guest there is a reset too, and firmware has posted the
-//! card after it: the difference is whether anybody has used the card since it came back.
+//! PCI power management promises nothing about a function that comes back from D3hot without the bit No_Soft_Reset,
+//! which these cards do not have: configuration space is as after a reset, registers are lost, memory was not
+//! refreshed (PCI Power Management 1.2, 5.4). A guest that sleeps in S3 puts its devices into D3hot first; at its
+//! wake-up QEMU brings the function back to D0 and resets it, and no firmware posts it then. At the start of a guest
+//! there is a reset too, and firmware has posted the card after it: the difference is whether anybody has used the
+//! card since it came back.
 //!
 //! | what happens | configuration | registers | VRAM |
 //! | --- | --- | --- | --- |

@@ -2,8 +2,9 @@
 
 //! The vfio-user side: regions, guest memory and interrupts of one PCI function.
 //!
-//! BAR0 is VRAM, or its beginning. It is offered for mapping unless trapped access is asked for; then QEMU forwards every access, slowly, and the
-//! model sees it. BAR2 holds the registers, BAR4 the first of them as I/O ports, the ROM region the expansion ROM.
+//! BAR0 is VRAM, or its beginning. It is offered for mapping unless trapped access is asked for; then QEMU forwards
+//! every access, slowly, and the model sees it. BAR2 holds the registers, BAR4 the first of them as I/O ports, the
+//! ROM region the expansion ROM.
 
 use std::fs::File;
 use std::io;
@@ -333,7 +334,8 @@ impl ServerBackend for Function {
                 s.machine.irq.set_intx(fd)
             }
             (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_MASK) => s.machine.irq.mask_intx(),
-            // With an eventfd this would ask for unmasking by that descriptor: QEMU uses it only with KVM's resampling, and falls back.
+            // With an eventfd this would ask for unmasking by that descriptor: QEMU uses it only with KVM's
+            // resampling, and falls back.
             (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK) if fd.is_none() => {
                 s.machine.unmask_intx()
             }

@@ -2,10 +2,10 @@
 
 //! Command streams of real clients: the model has nothing to say against them.
 //!
-//! The folder of recordings is named by the environment variable `LAPIDARY_STREAMS`; without it there is nothing to replay. A
-//! stream refers to its objects by markers, which a kernel driver replaces by addresses. That is done here
-//! for exactly the registers and packets that carry addresses, by what the markers mean and not as any driver does it: a
-//! driver that checks and patches is tested elsewhere.
+//! The folder of recordings is named by the environment variable `LAPIDARY_STREAMS`; without it there is nothing to
+//! replay. A stream refers to its objects by markers, which a kernel driver replaces by addresses. That is done here
+//! for exactly the registers and packets that carry addresses, by what the markers mean and not as any driver does
+//! it: a driver that checks and patches is tested elsewhere.
 
 use std::collections::BTreeMap;
 

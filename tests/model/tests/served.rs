@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A model served over its sockets: a vfio-user client plays QEMU and its guest, another client the test at the control port.
+//! A model served over its sockets: a vfio-user client plays QEMU and its guest, another client the test at the
+//! control port.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

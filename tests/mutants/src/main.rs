@@ -3,8 +3,9 @@
 //! `lapidary-mutants`: shows that the tests notice when a feature is taken away.
 //!
 //! A list (TOML) names features. For each it has an edit that removes or breaks the feature, and the tests that must
-//! fail then. Each edit is made, one at a time, in a copy of the checkout under `build/`; the tests run there; the table
-//! says which claims hold. A claim that does not hold means that nothing watches the feature, whatever the tests' number.
+//! fail then. Each edit is made, one at a time, in a copy of the checkout under `build/`; the tests run there; the
+//! table says which claims hold. A claim that does not hold means that nothing watches the feature, whatever the
+//! tests' number.
 
 mod list;
 mod outcome;
@@ -17,7 +18,8 @@ use clap::Parser;
 
 use crate::{list::List, outcome::Verdict, tree::Tree};
 
-/// Takes features away, one at a time, and looks which tests fail; to be started inside the Debian root, in the checkout.
+/// Takes features away, one at a time, and looks which tests fail; to be started inside the Debian root, in the
+/// checkout.
 #[derive(Parser)]
 struct Args {
     /// The list of edits and of what must fail for each.

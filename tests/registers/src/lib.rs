@@ -7,8 +7,8 @@
 //! This crate is all that the models and the drivers have in common.
 //!
 //! For each family there is a module with
-//! - its constants, the same as portable driver code has: `r500::mmio::RBBM_STATUS`, `r500::mmio::rbbm_status::GUI_ACTIVE`,
-//!   `r500::pm4::op::PAINT`;
+//! - its constants, the same as portable driver code has: `r500::mmio::RBBM_STATUS`,
+//!   `r500::mmio::rbbm_status::GUI_ACTIVE`, `r500::pm4::op::PAINT`;
 //! - `REGISTERS`, `PACKETS`, `LAYOUTS`, `DECISIONS`: everything the database says, for printing and checking;
 //! - `by_name`, `by_offset` and `describe`.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The driver's files in debugfs: what they show is what clients have done, only root gets there, and a device that goes
-//! takes them with it.
+//! The driver's files in debugfs: what they show is what clients have done, only root gets there, and a device that
+//! goes takes them with it.
 
 use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
 use anyhow::{Context as _, Result, ensure};

@@ -3,8 +3,9 @@
 //! Who makes room for whom in the GTT window.
 //!
 //! A window may be full of small objects, and all of them may have to go for a large one. So the window is not searched
-//! for each: one walk finds as many as there is memory for, and the next one comes when all of those had their turn. Nor
-//! is the whole window asked each time whether there is room: only the hole that one has left may be large enough now.
+//! for each: one walk finds as many as there is memory for, and the next one comes when all of those had their turn.
+//! Nor is the whole window asked each time whether there is room: only the hole that one has left may be large enough
+//! now.
 
 use kernel::prelude::*;
 
@@ -73,8 +74,8 @@ impl Gtt {
         }
     }
 
-    /// As [`Gtt::displace`], for the slot at `addr`. `None` if there is none that was last used at `used`, or if it is in
-    /// use: a job has found it in place since it was looked at, and it stays.
+    /// As [`Gtt::displace`], for the slot at `addr`. `None` if there is none that was last used at `used`, or if it
+    /// is in use: a job has found it in place since it was looked at, and it stays.
     fn withdraw(
         &mut self,
         used: u64,
@@ -224,8 +225,8 @@ mod tests {
         Ok(thing)
     }
 
-    /// Slots of a page that fill a window, used one after the other in an order that is not that of their addresses. Some
-    /// stand for one object: many would be slow to make.
+    /// Slots of a page that fill a window, used one after the other in an order that is not that of their addresses.
+    /// Some stand for one object: many would be slow to make.
     fn fill(machine: &Machine, window: &Lent<Gtt>, pages: u64) -> Result<KVec<Thing>> {
         let mut things = KVec::<Thing>::new();
         for index in 0..pages {

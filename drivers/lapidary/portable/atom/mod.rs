@@ -7,8 +7,8 @@
 //! letters "ATOM" and pointers to two lists of tables. *Data tables* describe the card. *Command tables* are programs
 //! for a small machine that every driver brings along: they move numbers between registers, clocks and words of
 //! memory, compare, jump, wait and call each other. Command table 0, ASIC_Init, sets up a card that has just got
-//! power: bus, clocks, memory controller. (Source: Linux, `drivers/gpu/drm/radeon/{radeon_bios,atom,radeon_atombios}.c`,
-//! `atom.h`, `atombios.h`.)
+//! power: bus, clocks, memory controller. (Source: Linux,
+//! `drivers/gpu/drm/radeon/{radeon_bios,atom,radeon_atombios}.c`, `atom.h`, `atombios.h`.)
 //!
 //! | file | what |
 //! | --- | --- |

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `uapi/drm/lapidary_drm.h` compiles alone, in every way user space may, and says the same as the driver's definitions.
+//! `uapi/drm/lapidary_drm.h` compiles alone, in every way user space may, and says the same as the driver's
+//! definitions.
 
 use std::collections::BTreeSet;
 use std::mem::offset_of;

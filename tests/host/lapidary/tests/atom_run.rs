@@ -233,8 +233,8 @@ fn places_of_all_kinds() {
         card.log,
         ["pll 0x2a 0x1", "mc 0x11 0x2", "pll 0x2a", "mc 0x11"]
     );
-    // Scratch memory: word 3 of the window at byte 0x20 is word 11 of the memory, or word 1 of the window at 0x28. Beyond
-    // its end it reads as 0.
+    // Scratch memory: word 3 of the window at byte 0x20 is word 11 of the memory, or word 1 of the window at 0x28.
+    // Beyond its end it reads as 0.
     let (words, _) = done(&[
         59, WORD, 0x20, 0, 4, LONG, 3, 9, 0, 0, 0, 59, WORD, 0x28, 0, 2, 3, 0, 1, //
         59, LONG, 0xff, 0xff, 0xff, 0xff, 4, LONG, 3, 9, 0, 0, 0, 2, 3, 1, 3, END,
@@ -341,8 +341,8 @@ fn jumps_by_what_a_comparison_said() {
 
 #[test]
 fn a_switch_finds_its_case() {
-    // On parameter 0: cases 9 and 10, each of which sets parameter 1; none of them: 3. Places count the six bytes of the
-    // table's header.
+    // On parameter 0: cases 9 and 10, each of which sets parameter 1; none of them: 3. Places count the six bytes of
+    // the table's header.
     let chosen = |value: u8| {
         let mut bytes = vec![2, LONG, 0, value, 0, 0, 0];
         bytes.extend([

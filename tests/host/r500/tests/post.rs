@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Posting on the model: the driver's interpreter runs the ROM that the model's own interpreter runs, and the cards must be
-//! the same afterwards.
+//! Posting on the model: the driver's interpreter runs the ROM that the model's own interpreter runs, and the cards
+//! must be the same afterwards.
 
 use lapidary::portable::atom::{post, run, Card, Stopped, Why, MEMORY};
 use lapidary_model::{

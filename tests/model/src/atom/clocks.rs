@@ -27,8 +27,8 @@ mod limit {
 
 /// Adds FirmwareInfo 1.1, PowerPlayInfo 2.1 and VRAM_UsageByFirmware to an image.
 ///
-/// There are two power states: half of the engine clock, and all of it, which is the default; the memory keeps its clock. The
-/// firmware asks for no VRAM.
+/// There are two power states: half of the engine clock, and all of it, which is the default; the memory keeps its
+/// clock. The firmware asks for no VRAM.
 pub fn describe(image: Image, clocks: Clocks) -> Image {
     image
         .data(data::FIRMWARE_INFO, 1, 1, &firmware_info(clocks))

@@ -2,9 +2,10 @@
 
 //! An assembler for ATOM command tables.
 //!
-//! A command table is byte code: an operation, then its operands. Most operations exist once per kind of destination; the
-//! operation's number says which. One more byte tells where the source comes from and which part of the 32 bits is meant;
-//! this assembler always means all 32. Numbers and layouts are those of the public reader in Linux, `atom.c` and `atom.h`.
+//! A command table is byte code: an operation, then its operands. Most operations exist once per kind of destination;
+//! the operation's number says which. One more byte tells where the source comes from and which part of the 32 bits
+//! is meant; this assembler always means all 32. Numbers and layouts are those of the public reader in Linux,
+//! `atom.c` and `atom.h`.
 //!
 //! ```text
 //! MOVE  destination, source        destination = source
@@ -14,8 +15,8 @@
 //! CALL  table                      its parameters lie behind the caller's own
 //! ```
 //!
-//! A table has parameters (words that the caller passes and reads back) and work words of its own. Registers are reached
-//! directly, or through a port: an indirect access that another table describes, see [`super::port`].
+//! A table has parameters (words that the caller passes and reads back) and work words of its own. Registers are
+//! reached directly, or through a port: an indirect access that another table describes, see [`super::port`].
 
 /// Something that a command table reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 //! Is a file the ROM of a card that these chips could have?
 //!
-//! Owners of a card can give its real ROM to the model: as read from `/sys/bus/pci/devices/…/rom`, or from the flash chip,
-//! where unused bytes may follow the image.
+//! Owners of a card can give its real ROM to the model: as read from `/sys/bus/pci/devices/…/rom`, or from the flash
+//! chip, where unused bytes may follow the image.
 
 use thiserror::Error;
 

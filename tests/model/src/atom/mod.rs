@@ -2,10 +2,10 @@
 
 //! The video BIOS of a Radeon, in the ATOM format: made, checked, and executed.
 //!
-//! A Radeon's ROM is an ordinary PCI expansion ROM that also holds ATOM tables: data tables that describe the card (clocks,
-//! power states, connectors), and command tables, byte code that the firmware and later the driver interpret. The model makes
-//! such an image from a description in Rust. Only tables that say something true of the model are in it: no display output is
-//! described, so a driver comes up without any.
+//! A Radeon's ROM is an ordinary PCI expansion ROM that also holds ATOM tables: data tables that describe the card
+//! (clocks, power states, connectors), and command tables, byte code that the firmware and later the driver
+//! interpret. The model makes such an image from a description in Rust. Only tables that say something true of the
+//! model are in it: no display output is described, so a driver comes up without any.
 //!
 //! | file | what |
 //! | --- | --- |

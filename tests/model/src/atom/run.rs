@@ -2,9 +2,9 @@
 
 //! An interpreter for ATOM command tables: how the modelled firmware posts its card.
 //!
-//! A real card is posted by the x86 code in its ROM, which runs the command table `ASIC_Init`. The model has no x86, and runs
-//! the table itself, out of the very image that a driver sees in the ROM BAR. Upstream's interpreter runs the same bytes if
-//! it finds an unposted card, so that neither reading of the byte code stands alone.
+//! A real card is posted by the x86 code in its ROM, which runs the command table `ASIC_Init`. The model has no x86,
+//! and runs the table itself, out of the very image that a driver sees in the ROM BAR. Upstream's interpreter runs
+//! the same bytes if it finds an unposted card, so that neither reading of the byte code stands alone.
 //!
 //! Everything is bounded: a table that reads outside of its image, uses what does not exist, nests too deep or does not
 //! come to an end stops with a message.

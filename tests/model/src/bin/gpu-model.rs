@@ -53,8 +53,8 @@ struct Args {
     /// What the firmware has done.
     #[arg(long, value_enum, default_value = "posted")]
     state: State,
-    /// The expansion ROM: synthetic, none, endless (synthetic, but its ASIC_Init does not end), or a file with the dump of
-    /// a real card's.
+    /// The expansion ROM: synthetic, none, endless (synthetic, but its ASIC_Init does not end), or a file with the
+    /// dump of a real card's.
     #[arg(long, default_value = "synthetic")]
     rom: String,
 }

@@ -2,9 +2,9 @@
 
 //! GPU addresses: what the units of the chip see behind the memory controller.
 //!
-//! A GPU address has 32 bits. `MC_FB_LOCATION` says where VRAM lies among them, the PCI Express GART maps a second window onto
-//! system memory (see [`super::gart`]), and everything else hits nothing. An access that hits nothing is a finding; a
-//! read of it yields all ones.
+//! A GPU address has 32 bits. `MC_FB_LOCATION` says where VRAM lies among them, the PCI Express GART maps a second
+//! window onto system memory (see [`super::gart`]), and everything else hits nothing. An access that hits nothing is
+//! a finding; a read of it yields all ones.
 
 use lapidary_registers::Domain;
 use lapidary_registers::r500::{mc_r520, mc_rv515, mmio, pcie};

@@ -2,16 +2,16 @@
 
 //! The book of what engines have drawn and nobody has flushed.
 //!
-//! The 2D and 3D engines write through destination caches. Until such a cache is flushed, what was drawn is not promised to be seen by
-//! any other unit or by the CPU. And what the CPU reads through the VRAM BAR passes a read buffer in the host data path, which keeps old bytes
-//! until `HOST_PATH_CNTL` tells it to drop them. The model stores data at once and keeps this book instead, so that
-//! whoever looks too early is named, and still sees the data.
+//! The 2D and 3D engines write through destination caches. Until such a cache is flushed, what was drawn is not
+//! promised to be seen by any other unit or by the CPU. And what the CPU reads through the VRAM BAR passes a read
+//! buffer in the host data path, which keeps old bytes until `HOST_PATH_CNTL` tells it to drop them. The model stores
+//! data at once and keeps this book instead, so that whoever looks too early is named, and still sees the data.
 //!
-//! Textures are read through a cache of their own, which nothing but `TX_INVALTAGS` empties: what was fetched before its memory
-//! changed may be served again from there.
+//! Textures are read through a cache of their own, which nothing but `TX_INVALTAGS` empties: what was fetched before
+//! its memory changed may be served again from there.
 //!
-//! What the 2D engine draws is kept in lines of 64 bytes. A draw of the 3D engine is not executed: what it may have written is kept as
-//! patterns (see [`Runs`]), the last few hundred of them.
+//! What the 2D engine draws is kept in lines of 64 bytes. A draw of the 3D engine is not executed: what it may have
+//! written is kept as patterns (see [`Runs`]), the last few hundred of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -207,8 +207,8 @@ impl Caches {
         None
     }
 
-    /// Which other unit still holds what a unit of the 3D engine wants to read. Colour and depth share pixels only where a
-    /// program means to, and then by halves: that is not looked at.
+    /// Which other unit still holds what a unit of the 3D engine wants to read. Colour and depth share pixels only
+    /// where a program means to, and then by halves: that is not looked at.
     pub fn holder_of(&self, client: Client, runs: &Runs) -> Option<&'static str> {
         if !self.engine2d.is_empty() && runs.iter().any(|(s, e)| self.engine2d.touches(s, e - s)) {
             return Some("the 2D destination cache");

@@ -2,8 +2,8 @@
 
 //! A state of the chip to come back to: registers and microcode, with nothing under way.
 //!
-//! A test that executes thousands of streams a second, each from the same beginning, has no time to reset the chip and to set
-//! it up again through its registers.
+//! A test that executes thousands of streams a second, each from the same beginning, has no time to reset the chip
+//! and to set it up again through its registers.
 
 use super::me_ram::MeRam;
 use super::touched::Touch;

@@ -8,8 +8,8 @@
 //! | stored | memory on purpose: it steers something that the model does not have, and the table says what |
 //! | missing | hardware does something there that a driver may rely on, and the model does not |
 //!
-//! Every register of the database has one of them. A missing register that somebody touches is a finding, so a driver and
-//! its user space can rely on nothing that the model leaves out silently.
+//! Every register of the database has one of them. A missing register that somebody touches is a finding, so a driver
+//! and its user space can rely on nothing that the model leaves out silently.
 
 use lapidary_registers::Register;
 

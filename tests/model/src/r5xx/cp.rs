@@ -2,10 +2,10 @@
 
 //! The command processor: three streams of dwords, cut into packets (R5xx chapter 4).
 //!
-//! The ring (primary stream) starts the first indirect buffer, that one starts the second; each is consumed to its end before its parent
-//! goes on. A stream is either pulled from memory or pushed by the host through its aperture. What is fetched
-//! goes into an assembly until a packet is complete, so a packet may be longer than what the host has announced so far,
-//! and even longer than the ring.
+//! The ring (primary stream) starts the first indirect buffer, that one starts the second; each is consumed to its
+//! end before its parent goes on. A stream is either pulled from memory or pushed by the host through its aperture.
+//! What is fetched goes into an assembly until a packet is complete, so a packet may be longer than what the host has
+//! announced so far, and even longer than the ring.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -114,8 +114,8 @@ impl R5xx {
     }
 }
 
-/// A picture that shows damage anywhere: no two neighbouring lines or columns are alike, and a block of something like text stands
-/// in its upper half, as a boot console would.
+/// A picture that shows damage anywhere: no two neighbouring lines or columns are alike, and a block of something
+/// like text stands in its upper half, as a boot console would.
 fn picture() -> Vec<u8> {
     let mut bytes = Vec::with_capacity((WIDTH * HEIGHT * 4) as usize);
     for y in 0..HEIGHT {

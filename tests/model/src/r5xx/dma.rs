@@ -2,9 +2,10 @@
 
 //! The two DMA engines of the command processor: one for GUI work, one for video capture (R5xx 4.7, 4.14).
 //!
-//! An engine executes descriptors of four dwords: source, destination, command, nothing. They come from a table in the frame buffer whose
-//! address the host queues, until one says "end of list"; or one at a time through three registers. A side may be register
-//! space. A table's `CP_SYNC` bit keeps the command streams from running while the engine works.
+//! An engine executes descriptors of four dwords: source, destination, command, nothing. They come from a table in
+//! the frame buffer whose address the host queues, until one says "end of list"; or one at a time through three
+//! registers. A side may be register space. A table's `CP_SYNC` bit keeps the command streams from running while the
+//! engine works.
 
 use std::collections::VecDeque;
 

@@ -2,8 +2,8 @@
 
 //! How draws reach the 3D engine: packets, the registers that start and feed it, and the counter of visible pixels.
 //!
-//! All draw packets amount to a write of `VAP_VF_CNTL` followed by data for a port; what the packet does not carry may come by an
-//! `INDX_BUFFER` packet or by writes of the port itself (R5xx 5.2.3, 6.4.1).
+//! All draw packets amount to a write of `VAP_VF_CNTL` followed by data for a port; what the packet does not carry
+//! may come by an `INDX_BUFFER` packet or by writes of the port itself (R5xx 5.2.3, 6.4.1).
 
 use lapidary_registers::r500::mmio;
 

@@ -14,8 +14,8 @@
 //!   by [`Port::set_register`], which has no side effects.
 //! - Addresses are 32-bit GPU addresses, translated by the memory controller; an access that
 //!   hits nothing is a finding made by the memory controller, and a read then yields all ones.
-//! - What the engine writes lies in its destination cache until `DSTCACHE_CTLSTAT` or `RB2D_DSTCACHE_CTLSTAT` flushes it.
-//!   The core keeps that book (by the [`Unit::Engine2d`] tag of the access); the engine writes through.
+//! - What the engine writes lies in its destination cache until `DSTCACHE_CTLSTAT` or `RB2D_DSTCACHE_CTLSTAT` flushes
+//!   it. The core keeps that book (by the [`Unit::Engine2d`] tag of the access); the engine writes through.
 //! - Calls run to completion: the engine is idle when a call returns.
 
 use std::fmt;

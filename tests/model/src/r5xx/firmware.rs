@@ -2,9 +2,9 @@
 
 //! What the firmware of these cards does, as ATOM tables.
 //!
-//! This is the only description of posting: the ROM that a driver sees is made from it, and a posted card of the model is one on
-//! which the model has run its `ASIC_Init`. How the real tables are written is not public; what they must achieve is, by what
-//! drivers rely on afterwards:
+//! This is the only description of posting: the ROM that a driver sees is made from it, and a posted card of the
+//! model is one on which the model has run its `ASIC_Init`. How the real tables are written is not public; what they
+//! must achieve is, by what drivers rely on afterwards:
 //!
 //! | table | effect |
 //! | --- | --- |
@@ -95,7 +95,8 @@ pub fn endless_rom(variant: &Variant, vram: u64) -> Image {
     rom(variant, vram).command(command::ASIC_INIT, t.build())
 }
 
-/// A port through an index and a data register; `read` and `write` are bits (count, first) that the index needs besides.
+/// A port through an index and a data register; `read` and `write` are bits (count, first) that the index needs
+/// besides.
 fn window(
     number: u8,
     index: u32,

@@ -2,9 +2,10 @@
 
 //! The PCI Express GART: a window of GPU addresses onto pages of system memory.
 //!
-//! The page table is an array of dwords in VRAM, one for each 4 KiB page of the window. An entry holds address bits 31:12 in its
-//! bits 23:4 and address bits 39:32 in its bits 31:24; bit 3 allows reads, bit 2 allows writes, bit 0 says that the CPU's caches
-//! need not be snooped. (Public knowledge: Linux, `r300.c`.) The unit keeps entries in a TLB until it is told to invalidate it.
+//! The page table is an array of dwords in VRAM, one for each 4 KiB page of the window. An entry holds address bits
+//! 31:12 in its bits 23:4 and address bits 39:32 in its bits 31:24; bit 3 allows reads, bit 2 allows writes, bit 0
+//! says that the CPU's caches need not be snooped. (Public knowledge: Linux, `r300.c`.) The unit keeps entries in a
+//! TLB until it is told to invalidate it.
 
 use std::collections::HashMap;
 

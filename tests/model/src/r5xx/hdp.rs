@@ -2,14 +2,14 @@
 
 //! The host data path: how the CPU sees VRAM through BAR0.
 //!
-//! BAR0 is two apertures of `CONFIG_APER_SIZE` bytes. Each shows VRAM from its start, unless `HDP_APER_CNTL` joins them into one
-//! window. Eight *surfaces* are ranges of that window whose memory is tiled or has its bytes in another order: inside
-//! such a range the CPU sees lines of a pitch, as if the memory were linear (`SURFACE_LOWER_BOUND`, `SURFACE_UPPER_BOUND`,
-//! `SURFACE_INFO`; the manual has only 9.1.10 on their alignment, the fields are from Linux' `r100_set_surface_reg`).
-//! `SURFACE_CNTL` switches them all off, and says how bytes are swapped outside of them.
+//! BAR0 is two apertures of `CONFIG_APER_SIZE` bytes. Each shows VRAM from its start, unless `HDP_APER_CNTL` joins
+//! them into one window. Eight *surfaces* are ranges of that window whose memory is tiled or has its bytes in another
+//! order: inside such a range the CPU sees lines of a pitch, as if the memory were linear (`SURFACE_LOWER_BOUND`,
+//! `SURFACE_UPPER_BOUND`, `SURFACE_INFO`; the manual has only 9.1.10 on their alignment, the fields are from Linux'
+//! `r100_set_surface_reg`). `SURFACE_CNTL` switches them all off, and says how bytes are swapped outside of them.
 //!
-//! Tiles are those of the 2D engine for pixels of 16 and 32 bits: a surface does not say how wide its pixels are. With mapped
-//! VRAM the CPU's accesses do not come here; a surface that acts is a finding then.
+//! Tiles are those of the 2D engine for pixels of 16 and 32 bits: a surface does not say how wide its pixels are.
+//! With mapped VRAM the CPU's accesses do not come here; a surface that acts is a finding then.
 
 use lapidary_registers::r500::mmio::{self, surface_cntl, surface_info};
 
@@ -44,7 +44,8 @@ impl R5xx {
         }
     }
 
-    /// The pieces of an access that are consecutive in VRAM: where each begins there, and which of the access' bytes it is.
+    /// The pieces of an access that are consecutive in VRAM: where each begins there, and which of the access' bytes
+    /// it is.
     fn runs(&self, offset: u64, len: usize) -> Vec<(u64, std::ops::Range<usize>)> {
         let mut runs: Vec<(u64, std::ops::Range<usize>)> = Vec::new();
         for i in 0..len {

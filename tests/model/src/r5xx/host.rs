@@ -2,8 +2,8 @@
 
 //! The host interface: windows onto other spaces, waits, and the register file's front door.
 //!
-//! All register accesses come through here, from the CPU, from packets and from the DMA engines. The database decides what exists;
-//! reading or writing what it does not know is a finding.
+//! All register accesses come through here, from the CPU, from packets and from the DMA engines. The database decides
+//! what exists; reading or writing what it does not know is a finding.
 
 use lapidary_registers::Access;
 use lapidary_registers::r500::{mmio, pcie};
@@ -294,8 +294,8 @@ impl R5xx {
         }
     }
 
-    /// Everything the streams have sent is executed in order, so the engines are idle when the wait is reached. What is left to
-    /// judge is "clean", and what is left to wait for is DMA. A running CRTC reaches its lines at once.
+    /// Everything the streams have sent is executed in order, so the engines are idle when the wait is reached. What
+    /// is left to judge is "clean", and what is left to wait for is DMA. A running CRTC reaches its lines at once.
     fn wait_until(&mut self, m: &mut Machine, value: u32) {
         use mmio::wait_until::{
             WAIT_2D_IDLE, WAIT_2D_IDLECLEAN, WAIT_3D_IDLE, WAIT_3D_IDLECLEAN, WAIT_CRTC_VLINE,

@@ -2,9 +2,9 @@
 
 //! Interrupts: pending bits, enables, and the one output to the CPU.
 //!
-//! `GEN_INT_STATUS` collects what happened, whether enabled or not; a one written to a bit acknowledges it. The output is high while
-//! an enabled bit is pending. A packet raises the software interrupt by writing `SW_INT_SET` there. The
-//! bit positions in `GEN_INT_CNTL` are those of `GEN_INT_STATUS`.
+//! `GEN_INT_STATUS` collects what happened, whether enabled or not; a one written to a bit acknowledges it. The
+//! output is high while an enabled bit is pending. A packet raises the software interrupt by writing `SW_INT_SET`
+//! there. The bit positions in `GEN_INT_CNTL` are those of `GEN_INT_STATUS`.
 
 use lapidary_registers::r500::mmio::{self, gen_int_cntl, gen_int_status};
 

@@ -2,8 +2,8 @@
 
 //! The micro-engine's RAM: 256 words of 40 bits that hold the CP's program (R5xx 4.12, 4.13).
 //!
-//! The model decodes packets itself and does not run the program, but like the hardware it does nothing before one has been
-//! loaded. The last four words serve as semaphores (R5xx 5.2.4.1).
+//! The model decodes packets itself and does not run the program, but like the hardware it does nothing before one
+//! has been loaded. The last four words serve as semaphores (R5xx 5.2.4.1).
 
 /// Number of words.
 pub const WORDS: usize = 256;

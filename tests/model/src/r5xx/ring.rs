@@ -2,9 +2,9 @@
 
 //! The ring's pointers (R5xx 4.4, 4.5, 4.8).
 //!
-//! Both count dwords from the ring's base. Equal pointers mean an empty ring. The host writes the write pointer into a staging
-//! register, where it waits for a timer or for a number of further writes. The read pointer is written back to memory
-//! when it crosses a block's boundary and when the ring is empty.
+//! Both count dwords from the ring's base. Equal pointers mean an empty ring. The host writes the write pointer into
+//! a staging register, where it waits for a timer or for a number of further writes. The read pointer is written back
+//! to memory when it crosses a block's boundary and when the ring is empty.
 
 use std::time::{Duration, Instant};
 

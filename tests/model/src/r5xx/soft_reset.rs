@@ -2,8 +2,8 @@
 
 //! Soft resets: what each loses, and how an engine that is stuck comes free (R5xx 4.8, 9.1.9, 9.1.11, 9.2.1).
 //!
-//! `RBBM_SOFT_RESET` holds a block in reset while its bit is set. What the block loses it loses when the bit is set; idle it is
-//! when the bit is cleared ("necessary to get VAP to go idle").
+//! `RBBM_SOFT_RESET` holds a block in reset while its bit is set. What the block loses it loses when the bit is set;
+//! idle it is when the bit is cleared ("necessary to get VAP to go idle").
 //!
 //! | bit | loses |
 //! | --- | --- |
@@ -17,10 +17,11 @@
 //!
 //! Registers keep their values. The other bits have no effect here.
 //!
-//! A driver that recovers has to do it in order, since hardware forgives less than the model can show. These are findings:
-//! a block reset while `CP_CSQ_CNTL` still lets streams run; a reset released before a read has made sure that it arrived; streams
-//! switched on while a block is held in reset or an engine is still stuck, or when the write pointer was not made to match
-//! after a reset of the CP; a count for `GA_SOFT_RESET` that is too small; the memory controller reset under a display.
+//! A driver that recovers has to do it in order, since hardware forgives less than the model can show. These are
+//! findings: a block reset while `CP_CSQ_CNTL` still lets streams run; a reset released before a read has made sure
+//! that it arrived; streams switched on while a block is held in reset or an engine is still stuck, or when the write
+//! pointer was not made to match after a reset of the CP; a count for `GA_SOFT_RESET` that is too small; the memory
+//! controller reset under a display.
 
 use lapidary_registers::r500::mmio::rbbm_soft_reset as bit;
 use lapidary_registers::r500::mmio::{self, ga_soft_reset, rbbm_status};

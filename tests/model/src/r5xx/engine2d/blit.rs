@@ -6,11 +6,11 @@
 //! from there, for source and destination alike: right to left needs the right column in both, and so on
 //! (xf86-video-ati adds width or height minus one). Row after row, pixel after pixel in that order, so
 //! that overlapping areas come out right if the direction leads away from what is still to be read. In the wrong
-//! direction the engine reads what it wrote, and how much depends on its buffers: the model does it pixel by pixel, and says so to the
-//! judge.
+//! direction the engine reads what it wrote, and how much depends on its buffers: the model does it pixel by pixel,
+//! and says so to the judge.
 //!
-//! A source may also be a bitmap of one bit a pixel (`SRC_TYPE` 0 and 1), with `SRC_X` counting bits; the highest bit of a byte is
-//! the leftmost pixel unless `PIX_ORDER` is 1.
+//! A source may also be a bitmap of one bit a pixel (`SRC_TYPE` 0 and 1), with `SRC_X` counting bits; the highest bit
+//! of a byte is the leftmost pixel unless `PIX_ORDER` is 1.
 //!
 //! Source pixels with a negative coordinate, or at or beyond the source scissor, are not copied.
 

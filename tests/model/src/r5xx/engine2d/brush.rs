@@ -8,15 +8,17 @@
 //!
 //! What the manual leaves open, and what was decided:
 //!
-//! - Row r of a monochrome tile is byte r of `BRUSH_DATA0`:`BRUSH_DATA1`, counted from the lowest byte. `PIX_ORDER` 0 takes the
-//!   bits of a byte from the highest, 1 from the lowest (xf86-video-ati writes rows so and declares the
-//!   highest bit first for `BYTE_MSB_TO_LSB` on every chip since RV200). The pen's bits go the same way, byte after byte.
+//! - Row r of a monochrome tile is byte r of `BRUSH_DATA0`:`BRUSH_DATA1`, counted from the lowest byte. `PIX_ORDER` 0
+//!   takes the bits of a byte from the highest, 1 from the lowest (xf86-video-ati writes rows so and declares the
+//!   highest bit first for `BYTE_MSB_TO_LSB` on every chip since RV200). The pen's bits go the same way, byte after
+//!   byte.
 //! - The tile hangs on the surface's origin: pixel (x, y) shows tile element `((x + BRUSH_X) & 7, (y + BRUSH_Y) & 7)`
 //!   (xf86-video-ati declares a screen origin and passes minus the pattern's origin).
 //! - A colour tile is eight rows of eight pixels from `BRUSH_DATA0` on, packed as in memory.
 //! - Colours are pixels of the destination's format; for the 32-bit formats that is what the manual calls RGBQUAD.
 //! - "Leave alone" keeps the pixel from being written at all, whatever the raster operation.
-//! - The manual says that only the pens can draw lines; xf86-video-ati draws its solid lines with the solid brush, so that is allowed too.
+//! - The manual says that only the pens can draw lines; xf86-video-ati draws its solid lines with the solid brush, so
+//!   that is allowed too.
 
 /// A brush, ready to be asked for pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]

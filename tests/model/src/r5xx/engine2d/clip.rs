@@ -3,8 +3,8 @@
 //! Rectangles and scissors.
 //!
 //! The engine draws only inside the destination scissor, whose corners are `SC_TOP_LEFT` and
-//! `SC_BOTTOM_RIGHT`, and reads only above and to the left of `SRC_SC_BOTTOM_RIGHT` (R5xx 5.2.2, SETUP_BODY; the other two edges of
-//! the source scissor are those of the source itself). Facts that the manual leaves out come from
+//! `SC_BOTTOM_RIGHT`, and reads only above and to the left of `SRC_SC_BOTTOM_RIGHT` (R5xx 5.2.2, SETUP_BODY; the
+//! other two edges of the source scissor are those of the source itself). Facts that the manual leaves out come from
 //! xf86-video-ati:
 //!
 //! - the bottom and right edges are the first row and column *outside* (its host-data code writes `y + h`, `x + w`);

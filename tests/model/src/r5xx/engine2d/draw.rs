@@ -95,8 +95,8 @@ impl Pipe {
         self.row = row;
     }
 
-    /// Draws pixels `left .. right` of row `y`, all inside the scissor, with the brush in the plane. `source` has one sample a
-    /// pixel, or is absent if the raster operation needs none.
+    /// Draws pixels `left .. right` of row `y`, all inside the scissor, with the brush in the plane. `source` has one
+    /// sample a pixel, or is absent if the raster operation needs none.
     pub fn plane_span(
         &mut self,
         port: &mut dyn Port,

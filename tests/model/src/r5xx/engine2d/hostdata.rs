@@ -8,9 +8,9 @@
 //! `HOSTDATA_BLT` and `NEXTCHAR` do all that by themselves (R5xx 5.2.2.3, 5.2.2.6).
 //!
 //! Data is a stream of bytes, the lowest byte of a dword first. With `SRC_LOAD` 3 it is *linear*: one row's pixels
-//! follow the last row's without a gap, even within a byte (xf86-video-ati widens its rows to whole dwords and clips them, which would
-//! be needless otherwise). With 4 every row of a bitmap begins at a new byte. Bits of a byte go from the highest to the lowest,
-//! or the other way round with `PIX_ORDER` 1.
+//! follow the last row's without a gap, even within a byte (xf86-video-ati widens its rows to whole dwords and clips
+//! them, which would be needless otherwise). With 4 every row of a bitmap begins at a new byte. Bits of a byte go
+//! from the highest to the lowest, or the other way round with `PIX_ORDER` 1.
 //!
 //! Pixels are drawn in the direction of `DP_CNTL`, row by row, when a row is complete.
 

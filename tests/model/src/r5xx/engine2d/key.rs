@@ -2,14 +2,15 @@
 
 //! Colour compare: pixels that a key keeps from being written.
 //!
-//! `CLR_CMP_CNTL` (R5xx 5.2.2.10) has a function for the source pixel, one for the destination pixel, and two bits that say which
-//! of them count. `CLR_CMP_MASK` chooses the bits that are compared.
+//! `CLR_CMP_CNTL` (R5xx 5.2.2.10) has a function for the source pixel, one for the destination pixel, and two bits
+//! that say which of them count. `CLR_CMP_MASK` chooses the bits that are compared.
 //!
-//! Decision. The manual contradicts itself about the source function: value 4 is said to *write* pixels that equal the key, while the same
-//! field "strips off" the key colour, `SRC_REF_CLR` is "to be stripped off", the destination's value 4 *preserves* equal pixels, and
-//! values 0 and 1 mean never and always keeping pixels back in both. xf86-video-ati, on real Radeons, programs
-//! 4 for "skip pixels equal to the key" and remarks that this is the opposite of Rage 128 (from whose
-//! manual the sentence stems). So both functions here say when the write is *inhibited*: 0 never, 1 always, 4 if equal, 5 if not equal.
+//! Decision. The manual contradicts itself about the source function: value 4 is said to *write* pixels that equal
+//! the key, while the same field "strips off" the key colour, `SRC_REF_CLR` is "to be stripped off", the
+//! destination's value 4 *preserves* equal pixels, and values 0 and 1 mean never and always keeping pixels back in
+//! both. xf86-video-ati, on real Radeons, programs 4 for "skip pixels equal to the key" and remarks that this is the
+//! opposite of Rage 128 (from whose manual the sentence stems). So both functions here say when the write is
+//! *inhibited*: 0 never, 1 always, 4 if equal, 5 if not equal.
 //!
 //! With both enabled, "the final decision is based on the agreement": a pixel is written if both agree to write it.
 
@@ -50,8 +51,8 @@ impl Key {
         mask: 0,
     };
 
-    /// Decodes `CLR_CMP_CNTL`; the rest are the colours and the mask as the registers hold them, the mask already cut to the pixel
-    /// size. The second value is what is reserved in it.
+    /// Decodes `CLR_CMP_CNTL`; the rest are the colours and the mask as the registers hold them, the mask already cut
+    /// to the pixel size. The second value is what is reserved in it.
     pub fn new(
         control: u32,
         source_colour: u32,

@@ -7,13 +7,14 @@
 //! draws itself and by the "zero line bias" it declares to the server:
 //!
 //! - one pixel per step of the major axis, the nearest to the ideal line (Bresenham), both axes major alike;
-//! - where two pixels are equally near, the minor axis does not step if y increases and steps if it decreases (octants 5 to 8 are
-//!   biased), so that a line and its reverse have the same pixels;
-//! - the last pixel is left out, except if `DP_CNTL.DST_LAST_PEL` asks for it (that bit: the kernel's include/video/radeon.h).
+//! - where two pixels are equally near, the minor axis does not step if y increases and steps if it decreases
+//!   (octants 5 to 8 are biased), so that a line and its reverse have the same pixels;
+//! - the last pixel is left out, except if `DP_CNTL.DST_LAST_PEL` asks for it (that bit: the kernel's
+//!   include/video/radeon.h).
 //!
 //! The pattern of a pen advances by one a step, also over pixels that the scissor hides. A line begins at the phase in
-//! `DST_LINE_PATCOUNT`, which `BRUSH_Y_X` bits 20:16 set too, and reloads it from `BRUSH_X` at its end; in a `POLYLINE` the
-//! phase runs on from line to line.
+//! `DST_LINE_PATCOUNT`, which `BRUSH_Y_X` bits 20:16 set too, and reloads it from `BRUSH_X` at its end; in a
+//! `POLYLINE` the phase runs on from line to line.
 
 use super::clip::Rect;
 

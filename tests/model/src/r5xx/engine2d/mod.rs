@@ -2,9 +2,9 @@
 
 //! The 2D engine.
 //!
-//! What R100 had for drawing windows is still in R5xx: rectangles, copies, lines, bitmaps from the command stream, with ternary
-//! raster operations, brushes, colour keys, scissors and tiled surfaces. It is programmed by registers, or by the 13 type-3
-//! packets of R5xx 5.2.2, which are nothing but such register writes made by the CP's microcode.
+//! What R100 had for drawing windows is still in R5xx: rectangles, copies, lines, bitmaps from the command stream,
+//! with ternary raster operations, brushes, colour keys, scissors and tiled surfaces. It is programmed by registers,
+//! or by the 13 type-3 packets of R5xx 5.2.2, which are nothing but such register writes made by the CP's microcode.
 //!
 //! The way of an operation through the files here:
 //!
@@ -14,9 +14,9 @@
 //! ```
 //!
 //! The manual describes the packets, the bits of `GUI_CONTROL` and the surfaces, and none of the registers. The
-//! registers are public knowledge: offsets in the kernel's radeon_reg.h, use in xf86-video-ati (radeon_exa_funcs.c, radeon_accelfuncs.c)
-//! and in the kernel (r100_copy_blit in r100.c, radeonfb's radeon_accel.c). Where neither manual nor these settle a question, the
-//! file concerned says what was decided and why.
+//! registers are public knowledge: offsets in the kernel's radeon_reg.h, use in xf86-video-ati (radeon_exa_funcs.c,
+//! radeon_accelfuncs.c) and in the kernel (r100_copy_blit in r100.c, radeonfb's radeon_accel.c). Where neither manual
+//! nor these settle a question, the file concerned says what was decided and why.
 
 pub mod blit;
 pub mod brush;

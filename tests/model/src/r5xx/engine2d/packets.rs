@@ -2,18 +2,18 @@
 
 //! The 13 type-3 packets of R5xx 5.2.2.
 //!
-//! A packet is register writes in a compact form, and the model executes it so. Its words even have the layouts of registers:
-//! `[SRC_X | SRC_Y]` is `SRC_X_Y`, `[BKGD] [FRGD] [BMP]` are consecutive registers, and so on.
+//! A packet is register writes in a compact form, and the model executes it so. Its words even have the layouts of
+//! registers: `[SRC_X | SRC_Y]` is `SRC_X_Y`, `[BKGD] [FRGD] [BMP]` are consecutive registers, and so on.
 //!
-//! An opcode with bit 7 set begins with SETTINGS: `GUI_CONTROL`, which goes to `DP_GUI_MASTER_CNTL`, and the dwords that its flags and its
-//! brush type announce. Settings stay in force after the packet, which is what `NEXTCHAR`, `PLY_NEXTSCAN` and `SET_SCISSORS`
-//! rely on.
+//! An opcode with bit 7 set begins with SETTINGS: `GUI_CONTROL`, which goes to `DP_GUI_MASTER_CNTL`, and the dwords
+//! that its flags and its brush type announce. Settings stay in force after the packet, which is what `NEXTCHAR`,
+//! `PLY_NEXTSCAN` and `SET_SCISSORS` rely on.
 //!
 //! A body that does not fit its opcode is a finding. What comes before the fault is executed, as the microcode
 //! would, which takes dwords as they come.
 //!
-//! Decided: the bottom right corner of `PAINT` is the first pixel outside, like all such edges of this engine and the Windows rectangles the
-//! packet was made for.
+//! Decided: the bottom right corner of `PAINT` is the first pixel outside, like all such edges of this engine and the
+//! Windows rectangles the packet was made for.
 
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::{gui_control, op};

@@ -2,19 +2,19 @@
 
 //! The registers: which ones start something, and which are second views of others.
 //!
-//! A rectangle starts when its size is written last: `DST_HEIGHT_WIDTH`, `DST_WIDTH_HEIGHT`, `DST_WIDTH`, `DST_WIDTH_X` or
-//! `DST_WIDTH_X_INCY`; a line when its end is (`DST_LINE_END`). A name with two parts has the first in the high half. (radeon_reg.h;
-//! xf86-video-ati radeon_exa_funcs.c and radeon_accelfuncs.c.) Positions and sizes keep their values after an operation, except that
-//! `DST_WIDTH_X_INCY` moves `DST_Y` past the rows it drew.
+//! A rectangle starts when its size is written last: `DST_HEIGHT_WIDTH`, `DST_WIDTH_HEIGHT`, `DST_WIDTH`,
+//! `DST_WIDTH_X` or `DST_WIDTH_X_INCY`; a line when its end is (`DST_LINE_END`). A name with two parts has the first
+//! in the high half. (radeon_reg.h; xf86-video-ati radeon_exa_funcs.c and radeon_accelfuncs.c.) Positions and sizes
+//! keep their values after an operation, except that `DST_WIDTH_X_INCY` moves `DST_Y` past the rows it drew.
 //!
-//! A write of `DP_GUI_MASTER_CNTL` sets much else, as the manual says of `GUI_CONTROL` (R5xx 5.2.2): types and raster operation; where a flag
-//! is 0, the default pitch and offset or the default scissor; where a flag is 1, no colour compare, no write mask.
-//! It also sets both directions of `DP_CNTL` to ascending. The manual does not say that, but everybody relies on it: xf86-video-ati
-//! writes `DP_CNTL` after it and, for pattern fills and text, not at all, even after a copy that went
-//! upwards; the kernel's `r100_copy_blit` gives top-left corners and never writes `DP_CNTL`.
+//! A write of `DP_GUI_MASTER_CNTL` sets much else, as the manual says of `GUI_CONTROL` (R5xx 5.2.2): types and raster
+//! operation; where a flag is 0, the default pitch and offset or the default scissor; where a flag is 1, no colour
+//! compare, no write mask. It also sets both directions of `DP_CNTL` to ascending. The manual does not say that, but
+//! everybody relies on it: xf86-video-ati writes `DP_CNTL` after it and, for pattern fills and text, not at all, even
+//! after a copy that went upwards; the kernel's `r100_copy_blit` gives top-left corners and never writes `DP_CNTL`.
 //!
-//! Trapezoids and lines by hand-set error terms (`DST_BRES_*`, `LEAD_BRES_*`, `TRAIL_*`), sizes in bytes and block writes are not
-//! described anywhere for this family: starting one is a finding, and draws nothing.
+//! Trapezoids and lines by hand-set error terms (`DST_BRES_*`, `LEAD_BRES_*`, `TRAIL_*`), sizes in bytes and block
+//! writes are not described anywhere for this family: starting one is a finding, and draws nothing.
 
 use lapidary_registers::r500::mmio;
 

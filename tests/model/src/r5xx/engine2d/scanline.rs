@@ -2,12 +2,12 @@
 
 //! Poly-scanlines: rows of segments.
 //!
-//! `POLYSCANLINES` (R5xx 5.2.2.5) is a count and then, for each scan, a number of segments, a word with the first row and
-//! the height, and one word per segment with its two ends. `PLY_NEXTSCAN` (5.2.2.11) is a single scan that has no count: its
-//! segments go on to the end of the packet.
+//! `POLYSCANLINES` (R5xx 5.2.2.5) is a count and then, for each scan, a number of segments, a word with the first row
+//! and the height, and one word per segment with its two ends. `PLY_NEXTSCAN` (5.2.2.11) is a single scan that has no
+//! count: its segments go on to the end of the packet.
 //!
-//! The manual gives "starting" and "ending" columns and not whether the ending one is drawn. Decided: it is not, as in the
-//! Windows structures these packets were made for, and as in every other pair of edges of this engine.
+//! The manual gives "starting" and "ending" columns and not whether the ending one is drawn. Decided: it is not, as
+//! in the Windows structures these packets were made for, and as in every other pair of edges of this engine.
 
 use super::clip::Rect;
 use super::state::coordinate;

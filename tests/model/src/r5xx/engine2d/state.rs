@@ -2,8 +2,8 @@
 
 //! From registers to an operation.
 //!
-//! An operation is started by one register write; everything else it needs has been written before and lies in the register
-//! file. [`Setup::read`] takes it out, judges it, and gives the parts of the data path what they need.
+//! An operation is started by one register write; everything else it needs has been written before and lies in the
+//! register file. [`Setup::read`] takes it out, judges it, and gives the parts of the data path what they need.
 //!
 //! Many registers are second views of the same state. The model keeps that state in one of them each:
 //! `DST_PITCH_OFFSET`, `SRC_PITCH_OFFSET`, `DST_Y_X`, `SRC_Y_X`, `DST_HEIGHT_WIDTH`, `SC_TOP_LEFT`, `SC_BOTTOM_RIGHT`,
@@ -70,8 +70,8 @@ pub enum Shape {
 
 /// Bytes of a pixel of a `DST_TYPE`; `None` if reserved.
 ///
-/// R5xx 5.2.2: 2, 7, 8 and 9 have 8 bits; 3, 4, 11, 12 and 15 have 16; 6 and 14 have 32; others are reserved. The manual
-/// allows the types above 6 in the 2D engine only; it moves their bits like any others.
+/// R5xx 5.2.2: 2, 7, 8 and 9 have 8 bits; 3, 4, 11, 12 and 15 have 16; 6 and 14 have 32; others are reserved. The
+/// manual allows the types above 6 in the 2D engine only; it moves their bits like any others.
 pub fn pixel_bytes(kind: u32) -> Option<u32> {
     match kind {
         2 | 7..=9 => Some(1),

@@ -11,11 +11,11 @@
 //!   8x2, the shape that the display shares);
 //! - a *macro block* is 2 KiB, 8 x 8 micro blocks when tiled.
 //!
-//! The manual does not say how micro blocks are ordered inside a macro block. Mesa's R300 driver, which once let the CPU
-//! read tiled surfaces (radeon_span.c), shows the hardware's order: with (u, v) the micro block's place in its
-//! macro block and U, V the lowest bits of the macro block's column and row, address bits 5 to 10 are
-//! `u0`, `v0`, `v2^u1`, `v1^u2`, `V^u2`, `v2^U`. Inside a tiled micro block rows follow each other.
-//! Macro blocks follow each other along a row of the surface.
+//! The manual does not say how micro blocks are ordered inside a macro block. Mesa's R300 driver, which once let the
+//! CPU read tiled surfaces (radeon_span.c), shows the hardware's order: with (u, v) the micro block's place in its
+//! macro block and U, V the lowest bits of the macro block's column and row, address bits 5 to 10 are `u0`, `v0`,
+//! `v2^u1`, `v1^u2`, `V^u2`, `v2^U`. Inside a tiled micro block rows follow each other. Macro blocks follow each
+//! other along a row of the surface.
 
 use std::fmt;
 
@@ -52,8 +52,8 @@ impl fmt::Display for Surface {
     }
 }
 
-/// Byte offset of a byte of a row from a tiled surface's start: rows of `pitch` bytes, micro blocks of which `width` bytes
-/// lie side by side, and those in macro blocks or not.
+/// Byte offset of a byte of a row from a tiled surface's start: rows of `pitch` bytes, micro blocks of which `width`
+/// bytes lie side by side, and those in macro blocks or not.
 pub fn tiled_offset(byte: u32, y: u32, pitch: u32, width: u32, macro_tiled: bool) -> u64 {
     let height = MICRO / width;
     let wide = u64::from;
@@ -310,8 +310,8 @@ mod tests {
 
     #[test]
     fn order_of_micro_blocks_in_a_macro_block() {
-        // 32-bit pixels, both tilings, pitch 512 bytes = 4 macro blocks of 32 x 16. Worked out by hand from the address bits
-        // of radeon_span.c: 5 x2, 6 y1, 7 y3^x3, 8 y2^x4, 9 y4^x4, 10 y3^x5.
+        // 32-bit pixels, both tilings, pitch 512 bytes = 4 macro blocks of 32 x 16. Worked out by hand from the
+        // address bits of radeon_span.c: 5 x2, 6 y1, 7 y3^x3, 8 y2^x4, 9 y4^x4, 10 y3^x5.
         let s = Surface::new(word(0, 8, true, true), 4).unwrap();
         let cases = [
             ((4, 0), 0x20),

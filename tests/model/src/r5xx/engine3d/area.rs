@@ -2,8 +2,8 @@
 
 //! What a unit may touch: runs of bytes at equal distances, and who touches them.
 //!
-//! A surface is usually a single run; a part of one is a run for each row. Everything is kept as such a pattern, however large
-//! the surface, so that a draw costs the same whether it covers four pixels or four million.
+//! A surface is usually a single run; a part of one is a run for each row. Everything is kept as such a pattern,
+//! however large the surface, so that a draw costs the same whether it covers four pixels or four million.
 
 use std::fmt;
 

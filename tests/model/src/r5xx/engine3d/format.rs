@@ -2,9 +2,9 @@
 
 //! Texture formats, as far as memory is concerned: the smallest piece that is stored by itself, and its bytes.
 //!
-//! That is a texel, or for compressed formats a block of 4 by 4 texels, or for one-bit formats a byte of eight. Sizes follow
-//! from the names (R5xx chapter 3, and 10.8 for `TXFORMAT`); those of the compressed formats, which the manual leaves out,
-//! are public knowledge (the S3TC and RGTC extensions of OpenGL).
+//! That is a texel, or for compressed formats a block of 4 by 4 texels, or for one-bit formats a byte of eight. Sizes
+//! follow from the names (R5xx chapter 3, and 10.8 for `TXFORMAT`); those of the compressed formats, which the manual
+//! leaves out, are public knowledge (the S3TC and RGTC extensions of OpenGL).
 
 use lapidary_registers::r500::mmio::tx_format1::txformat as fmt;
 
@@ -41,8 +41,8 @@ const BITS: Element = Element {
     height: 1,
 };
 
-/// The pieces of a format: `TXFORMAT`, and whether `TXFORMAT_MSB` is set. Where the manual has no format for both, the bit
-/// is taken to change nothing.
+/// The pieces of a format: `TXFORMAT`, and whether `TXFORMAT_MSB` is set. Where the manual has no format for both,
+/// the bit is taken to change nothing.
 pub fn element(format: u32, msb: bool) -> Element {
     if msb {
         match format {

@@ -2,10 +2,10 @@
 
 //! The 3D engine, as far as memory is concerned: which bytes a draw may touch.
 //!
-//! Nothing is drawn. But for every draw the engine works out, from its registers alone, what its units may read and write whatever
-//! the shaders do, and the memory side judges that as if it happened ([`super::bus::Bus::touch`]): vertex arrays, textures,
-//! colour targets, depth. This *footprint* holds what hardware could touch and leaves out what it cannot: a texture that is off, a
-//! masked target, pixels outside of the scissor.
+//! Nothing is drawn. But for every draw the engine works out, from its registers alone, what its units may read and
+//! write whatever the shaders do, and the memory side judges that as if it happened ([`super::bus::Bus::touch`]):
+//! vertex arrays, textures, colour targets, depth. This *footprint* holds what hardware could touch and leaves out
+//! what it cannot: a texture that is off, a masked target, pixels outside of the scissor.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -101,8 +101,8 @@ impl Engine3d {
         self.pending = None;
     }
 
-    /// `VAP_VF_CNTL` was written: a draw begins, and a waiting one is lost. Returns what is drawn, in words; none if nothing.
-    /// If [`Engine3d::missing`] then says so, the rest of its data is to come by [`Engine3d::feed`].
+    /// `VAP_VF_CNTL` was written: a draw begins, and a waiting one is lost. Returns what is drawn, in words; none if
+    /// nothing. If [`Engine3d::missing`] then says so, the rest of its data is to come by [`Engine3d::feed`].
     pub fn trigger(&mut self, regs: &Space, cntl: u32) -> Option<String> {
         self.areas.clear();
         self.pending = None;

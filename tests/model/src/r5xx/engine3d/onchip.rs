@@ -2,8 +2,8 @@
 
 //! Memories on the chip: hierarchical Z, the depth mask and the colour mask. No address leads to them, only an index.
 //!
-//! The manual gives no sizes. These are what Mesa's r300 driver relies on (`r300_chipset.c`, `r300_texture_desc.c`): dwords
-//! for each depth unit, or for each raster pipe with the colour mask.
+//! The manual gives no sizes. These are what Mesa's r300 driver relies on (`r300_chipset.c`, `r300_texture_desc.c`):
+//! dwords for each depth unit, or for each raster pipe with the colour mask.
 
 use lapidary_registers::r500::pm4::op;
 

@@ -2,10 +2,10 @@
 
 //! The registers as a raster pipe sees them.
 //!
-//! Behind the setup unit there are up to four pipes, each with its own copy of the registers of SC, RS, TX, US, FG, ZB and CB.
-//! `SU_REG_DEST` says which pipes a write reaches (R5xx 10.7), and on RV530, whose one pipe has two depth units,
-//! `FG_ZBREG_DEST` which of these. That serves occlusion counters; but whatever else is written in that time leaves the pipes
-//! different from each other, and each draws with what it has.
+//! Behind the setup unit there are up to four pipes, each with its own copy of the registers of SC, RS, TX, US, FG,
+//! ZB and CB. `SU_REG_DEST` says which pipes a write reaches (R5xx 10.7), and on RV530, whose one pipe has two depth
+//! units, `FG_ZBREG_DEST` which of these. That serves occlusion counters; but whatever else is written in that time
+//! leaves the pipes different from each other, and each draws with what it has.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -2,10 +2,10 @@
 
 //! Where the pixels of a surface lie (R5xx chapter 2).
 //!
-//! Memory is cut into micro-blocks of 32 bytes. A linear one holds a piece of a line, a tiled one a small rectangle. Without
-//! macro-tiling the micro-blocks of a surface follow each other from left to right and from top to bottom; with it,
-//! 8 by 8 of them form a macro-block of 2 KiB, and the macro-blocks follow each other. The manual gives the rectangles
-//! but not the order inside them, so whole blocks count as touched.
+//! Memory is cut into micro-blocks of 32 bytes. A linear one holds a piece of a line, a tiled one a small rectangle.
+//! Without macro-tiling the micro-blocks of a surface follow each other from left to right and from top to bottom;
+//! with it, 8 by 8 of them form a macro-block of 2 KiB, and the macro-blocks follow each other. The manual gives the
+//! rectangles but not the order inside them, so whole blocks count as touched.
 //!
 //! A multi-sampled surface has all samples of a block side by side, as many times the memory (Mesa allocates it so).
 

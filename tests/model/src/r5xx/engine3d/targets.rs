@@ -2,12 +2,12 @@
 
 //! What pixels are written to: colour targets, the resolve target, the depth buffer (R5xx 10.1, 10.11).
 //!
-//! A shader's output n goes to target n unless `US_OUT_FMT` says that it is unused; `NUM_MULTIWRITES` copies output 0 to
-//! several targets. A target whose channels are all masked is left alone: its quads are discarded. In resolve
-//! mode samples are read from target 0 and pixels written elsewhere, with target 0's format and tiling.
+//! A shader's output n goes to target n unless `US_OUT_FMT` says that it is unused; `NUM_MULTIWRITES` copies output 0
+//! to several targets. A target whose channels are all masked is left alone: its quads are discarded. In resolve mode
+//! samples are read from target 0 and pixels written elsewhere, with target 0's format and tiling.
 //!
-//! Surfaces with several samples are always micro- and macro-tiled: their tiling cannot be programmed, and the tiling bits of
-//! target 0 are those of the resolve target (Mesa, `r300_blit.c`).
+//! Surfaces with several samples are always micro- and macro-tiled: their tiling cannot be programmed, and the tiling
+//! bits of target 0 are those of the resolve target (Mesa, `r300_blit.c`).
 
 use lapidary_registers::r500::mmio::{
     self, gb_aa_config, rb3d_aaresolve_ctl, rb3d_aaresolve_offset, rb3d_aaresolve_pitch,

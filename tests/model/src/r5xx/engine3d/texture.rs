@@ -2,10 +2,10 @@
 
 //! Texture fetch: every texel of the levels that a filter can choose (R5xx 10.8).
 //!
-//! Which texels a shader asks for is not known, so all of them count; coordinates never leave the picture, whatever the clamp
-//! mode. The layout of a chain of levels is not in the manual, it is what Mesa's r300 driver allocates: from the
-//! finest level on, in each level all faces or layers, each a surface of its own whose lines and height are padded to
-//! whole blocks. Where the manual demands a power of two, the padded size counts: for mipmaps, and along a
+//! Which texels a shader asks for is not known, so all of them count; coordinates never leave the picture, whatever
+//! the clamp mode. The layout of a chain of levels is not in the manual, it is what Mesa's r300 driver allocates:
+//! from the finest level on, in each level all faces or layers, each a surface of its own whose lines and height are
+//! padded to whole blocks. Where the manual demands a power of two, the padded size counts: for mipmaps, and along a
 //! direction that repeats.
 
 use lapidary_registers::r500::mmio::{

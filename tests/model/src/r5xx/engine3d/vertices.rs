@@ -2,10 +2,10 @@
 
 //! Vertices: how many a draw has, which ones its indices name, and where they lie (R5xx 6.2, 6.4.1).
 //!
-//! An index, given or counted, gets `VAP_INDEX_OFFSET` added and is then held between a minimum and a maximum: the manual says
-//! that of "the index to be fetched". Where that leaves two possibilities (a sum below zero, a minimum above the
-//! maximum) both count. Only the lowest and the highest vertex matter: an array that lies in one object with both lies in it
-//! altogether.
+//! An index, given or counted, gets `VAP_INDEX_OFFSET` added and is then held between a minimum and a maximum: the
+//! manual says that of "the index to be fetched". Where that leaves two possibilities (a sum below zero, a minimum
+//! above the maximum) both count. Only the lowest and the highest vertex matter: an array that lies in one object
+//! with both lies in it altogether.
 
 use lapidary_registers::r500::mmio::{self, vap_vf_cntl, vap_vtx_aos_attr};
 

@@ -36,8 +36,8 @@ fn macro_and_micro() -> u32 {
     surface_info::TILE_MACRO.mask() | surface_info::TILE_MICRO.mask()
 }
 
-/// Where pixels of 32 bits lie in a surface of both kinds of tiles, worked out by hand: micro blocks of 4 x 2 pixels, bits 5 to
-/// 10 of the address from the block's place.
+/// Where pixels of 32 bits lie in a surface of both kinds of tiles, worked out by hand: micro blocks of 4 x 2 pixels,
+/// bits 5 to 10 of the address from the block's place.
 const BOTH: [((u32, u32), u32); 11] = [
     ((0, 0), 0),
     ((3, 0), 12),

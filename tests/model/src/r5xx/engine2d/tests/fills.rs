@@ -324,6 +324,7 @@ fn fills_are_tiled_like_their_surface() {
         .filter(|&n| memory[n] == b'#')
         .map(|n| n - 1024)
         .collect();
-    // (7,3): block 0, byte 31. (8,3): block 1, byte 24. (7,4): block row 1 (4 rows of 64 bytes on), byte 7. (8,4): the next block.
+    // (7,3): block 0, byte 31. (8,3): block 1, byte 24. (7,4): block row 1 (4 rows of 64 bytes on), byte 7. (8,4):
+    // the next block.
     assert_eq!(drawn, [31, 32 + 24, 256 + 7, 256 + 32]);
 }

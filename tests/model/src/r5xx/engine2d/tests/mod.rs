@@ -76,7 +76,8 @@ impl Port for Fake {
     fn count(&mut self, _name: &'static str, _n: u64) {}
 }
 
-/// An engine with its memory. The destination lies at 1 KiB, 64 bytes a row; a source for copies at 3 KiB, 64 bytes a row.
+/// An engine with its memory. The destination lies at 1 KiB, 64 bytes a row; a source for copies at 3 KiB, 64 bytes a
+/// row.
 pub struct Bench {
     pub engine: Engine,
     pub port: Fake,

@@ -36,7 +36,8 @@ fn words() -> impl Strategy<Value = u32> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever is written and sent, the engine comes back, and quickly: coordinates here are small, so that each operation is.
+    /// Whatever is written and sent, the engine comes back, and quickly: coordinates here are small, so that each
+    /// operation is.
     #[test]
     fn garbage_is_survived(
         writes in prop::collection::vec((registers(), words()), 0..60),
