@@ -44,6 +44,9 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
         boot.arg("--gpu2");
     }
     boot.args(["--cpus", &step.cpus.to_string()]);
+    if step.instructions {
+        boot.arg("--instructions");
+    }
     if step.swap != 0 {
         boot.args(["--swap", &step.swap.to_string()]);
     }

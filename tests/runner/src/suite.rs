@@ -83,6 +83,9 @@ pub struct GuestStep {
     /// Its processors.
     #[serde(default = "default_cpus")]
     pub cpus: u32,
+    /// It has one processor, whose clock counts instructions: it passes for what is executed, however busy the host is.
+    #[serde(default)]
+    pub instructions: bool,
     /// Swap space in MiB, as /dev/vda; none if 0.
     #[serde(default)]
     pub swap: u32,

@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_large_object_displaces_only_the_oldest_in_few_walks() -> Result {
-        const PAGES: u64 = 128;
+        const PAGES: u64 = 64;
         let machine = Machine::new()?;
         let table = Table::new(PAGES as usize)?;
         let window = window(PAGES)?;
@@ -358,7 +358,7 @@ mod tests {
             random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
             (random >> 33) % below
         };
-        for now in 1..50 {
+        for now in 1..30 {
             // Some are used again, some are freed.
             for _ in 0..next(4) {
                 let at = next(things.len() as u64 + 1) as usize;
