@@ -111,6 +111,6 @@ impl Drop for Child {
         self.signal(libc::SIGKILL);
         let mut limit = Limit::new(Duration::from_secs(5));
         // A child that the kernel does not let go is left behind: waiting for it would hang us too.
-        while matches!(self.poll(), Ok(None)) && limit.rest("it stays").is_ok() {}
+        while matches!(self.poll(), Ok(None)) && limit.pause() {}
     }
 }

@@ -112,7 +112,7 @@ fn client(work: Work) -> Result<Child> {
         };
         let mut limit = Limit::new(LIMIT);
         while device.gem_info() != Err(Errno::NODEV) {
-            if limit.rest("").is_err() {
+            if !limit.pause() {
                 return Err(error.context("the device has not gone"));
             }
         }
