@@ -90,6 +90,9 @@ kinds! {
     CompletionBeforeHdpInvalidate = "completion-before-hdp-invalidate",
     /// A wait for an engine to be idle and clean with no flush that would ever clean it.
     WaitOnDirtyCache = "wait-on-dirty-cache",
+    /// A register that decides where the lines of a cache of the 3D engine go was changed while the cache held lines
+    /// (R5xx 10.1).
+    CacheNotEmpty = "cache-not-empty",
     /// A wait for something that cannot happen.
     WaitForever = "wait-forever",
     /// An engine wrote what a CRTC is scanning out.

@@ -260,6 +260,9 @@ impl Bus {
         for area in areas {
             self.touch_area(m, area);
         }
+        for area in areas {
+            self.caches.filled(area.client);
+        }
         for area in areas.iter().filter(|a| a.write) {
             self.caches.drawn(area.client, area.runs);
             let (start, end) = self.frame_buffer();

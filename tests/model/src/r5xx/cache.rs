@@ -10,6 +10,9 @@
 //! Textures are read through a cache of their own, which nothing but `TX_INVALTAGS` empties: what was fetched before
 //! its memory changed may be served again from there.
 //!
+//! The caches of the 3D engine also have a say in what registers may be written: while they hold a line, dirty or not,
+//! the registers that decide where it goes must not change. A flush leaves lines where they are, a free drops them.
+//!
 //! What the 2D engine draws is kept in lines of 64 bytes. A draw of the 3D engine is not executed: what it may have
 //! written is kept as patterns (see [`Runs`]), the last few hundred of them.
 
@@ -124,6 +127,10 @@ pub struct Caches {
     color: Marks,
     /// GPU addresses in the depth cache.
     depth: Marks,
+    /// Whether the colour cache has any line, dirty or not.
+    holds_color: bool,
+    /// The same of the depth cache.
+    holds_depth: bool,
     /// What textures were fetched since their cache was emptied.
     fetched: Marks,
     /// What of that has changed since.
@@ -145,6 +152,35 @@ impl Caches {
         if !self.fetched.runs.is_empty() {
             self.outdate(&Runs::one(address, len));
         }
+    }
+
+    /// A draw has read or written pixels of a target.
+    pub fn filled(&mut self, client: Client) {
+        match client {
+            Client::Color(_) | Client::Resolve => self.holds_color = true,
+            Client::Depth => self.holds_depth = true,
+            Client::Vertex(_) | Client::Texture(_) => {}
+        }
+    }
+
+    /// The lines of the colour cache are freed.
+    pub fn free_color(&mut self) {
+        self.holds_color = false;
+    }
+
+    /// The lines of the depth cache are freed.
+    pub fn free_depth(&mut self) {
+        self.holds_depth = false;
+    }
+
+    /// Whether the colour cache holds lines.
+    pub fn holds_color(&self) -> bool {
+        self.holds_color
+    }
+
+    /// Whether the depth cache holds lines.
+    pub fn holds_depth(&self) -> bool {
+        self.holds_depth
     }
 
     /// A draw may have written a pattern of GPU addresses.
@@ -280,6 +316,8 @@ impl Caches {
         self.flush_2d();
         self.flush_color();
         self.flush_depth();
+        self.free_color();
+        self.free_depth();
         self.invalidate_host();
         self.invalidate_textures();
     }
@@ -347,6 +385,22 @@ mod tests {
         );
         c.flush_depth();
         assert!(!c.dirty_3d());
+    }
+
+    #[test]
+    fn a_flush_keeps_lines_that_a_free_drops() {
+        let mut c = Caches::default();
+        c.filled(Client::Vertex(0));
+        c.filled(Client::Texture(0));
+        assert!(!c.holds_color() && !c.holds_depth());
+        c.filled(Client::Resolve);
+        c.flush_color();
+        assert!(c.holds_color() && !c.holds_depth());
+        c.free_color();
+        c.filled(Client::Depth);
+        assert!(!c.holds_color() && c.holds_depth());
+        c.free_depth();
+        assert!(!c.holds_depth());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use lapidary_registers::r500::mmio;
 
 use super::R5xx;
-use super::engine3d::{Fed, onchip};
+use super::engine3d::{Fed, onchip, targets};
 use crate::judge::Kind;
 use crate::machine::Machine;
 use crate::memory::Unit;
@@ -84,6 +84,7 @@ impl R5xx {
             self.feed_draw(m, &[value]);
             return;
         }
+        self.judge_full_cache(m, offset, old, value);
         self.engine3d.written(offset, old, value);
         match offset {
             mmio::GA_IDLE => self.latch_idle(),
@@ -91,20 +92,46 @@ impl R5xx {
             mmio::ZB_ZPASS_ADDR => self.write_passed(m, value),
             mmio::TX_INVALTAGS => self.bus.caches.invalidate_textures(),
             mmio::ZB_ZCACHE_CTLSTAT => {
-                if mmio::zb_zcache_ctlstat::ZC_FLUSH.any(value) {
+                use mmio::zb_zcache_ctlstat::{ZC_FLUSH, ZC_FREE};
+                if ZC_FLUSH.any(value) {
                     self.bus.caches.flush_depth();
+                }
+                if ZC_FREE.any(value) && self.engine3d.pipes.reaches_all(offset) {
+                    self.bus.caches.free_depth();
                 }
             }
             mmio::RB3D_DSTCACHE_CTLSTAT => {
-                use mmio::rb3d_dstcache_ctlstat::{DC_FINISH, DC_FLUSH, dc_flush};
+                use mmio::rb3d_dstcache_ctlstat::{
+                    DC_FINISH, DC_FLUSH, DC_FREE, dc_flush, dc_free,
+                };
                 if DC_FLUSH.get(value) >= dc_flush::FLUSH {
                     self.bus.caches.flush_color();
+                }
+                if DC_FREE.get(value) >= dc_free::FREE && self.engine3d.pipes.reaches_all(offset) {
+                    self.bus.caches.free_color();
                 }
                 if DC_FINISH.any(value) {
                     self.resync(m);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A register that decides where the lines of a cache go changes while there are some.
+    fn judge_full_cache(&self, m: &mut Machine, offset: u32, old: u32, value: u32) {
+        let changed = old ^ value;
+        let of_color = self.bus.caches.holds_color()
+            && targets::bound_to_color_cache(&self.regs, offset) & changed != 0;
+        let of_depth =
+            self.bus.caches.holds_depth() && targets::bound_to_depth_cache(offset) & changed != 0;
+        if of_color || of_depth {
+            let cache = if of_color { "colour" } else { "depth" };
+            let name = self.regs.register(offset).map_or("", |r| r.name);
+            m.finding(
+                Kind::CacheNotEmpty,
+                format_args!("{name} = {value:#010x} with lines in the {cache} cache"),
+            );
         }
     }
 

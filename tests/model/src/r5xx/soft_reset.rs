@@ -188,6 +188,8 @@ impl R5xx {
             self.bus.caches.flush_2d();
             self.bus.caches.flush_color();
             self.bus.caches.flush_depth();
+            self.bus.caches.free_color();
+            self.bus.caches.free_depth();
         }
         if bit::SOFT_RESET_HDP.any(bits) {
             self.bus.caches.invalidate_host();

@@ -23,7 +23,7 @@ mod format;
 pub mod onchip;
 pub mod state;
 mod surface;
-mod targets;
+pub mod targets;
 mod texture;
 mod vertices;
 mod window;

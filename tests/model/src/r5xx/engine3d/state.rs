@@ -82,6 +82,11 @@ impl Pipes {
         }
     }
 
+    /// Whether a write to a register reaches every pipe and every depth unit.
+    pub fn reaches_all(&self, offset: u32) -> bool {
+        self.reached(offset) == (1 << self.count()) - 1
+    }
+
     /// A register was written: `old` is what all had before unless they had their own.
     pub fn written(&mut self, offset: u32, old: u32, value: u32) {
         match offset {

@@ -18,9 +18,35 @@ use lapidary_registers::r500::mmio::{
 use super::area::{Area, Client};
 use super::state::State;
 use super::surface::{Micro, Rect, Surface};
+use crate::r5xx::regs::Space;
 
 /// Targets that there are registers for.
 const TARGETS: u32 = 4;
+
+/// The bits of a register that may change only while the colour cache is empty (R5xx 10.1): every colour address; all
+/// of every colour pitch; of `RB3D_CCTL` both bits of compression; whether samples are resolved, and while they are,
+/// where to.
+pub fn bound_to_color_cache(regs: &Space, offset: u32) -> u32 {
+    let resolving = rb3d_aaresolve_ctl::AARESOLVE_MODE.any(regs.get(mmio::RB3D_AARESOLVE_CTL));
+    match offset {
+        _ if mmio::RB3D_COLOROFFSET.index_of(offset).is_some() => u32::MAX,
+        _ if mmio::RB3D_COLORPITCH.index_of(offset).is_some() => u32::MAX,
+        mmio::RB3D_CCTL => rb3d_cctl::CMASK_ENABLE.mask() | rb3d_cctl::AA_COMPRESSION_ENABLE.mask(),
+        mmio::RB3D_AARESOLVE_CTL => rb3d_aaresolve_ctl::AARESOLVE_MODE.mask(),
+        mmio::RB3D_AARESOLVE_OFFSET | mmio::RB3D_AARESOLVE_PITCH if resolving => u32::MAX,
+        _ => 0,
+    }
+}
+
+/// The same of the depth cache. The manual does not say it in words; but it has address, pitch and format change only
+/// when no pixels are in the unit (R5xx 9.3.2.1), and a line that is written back later needs all three.
+pub fn bound_to_depth_cache(offset: u32) -> u32 {
+    match offset {
+        mmio::ZB_DEPTHOFFSET | mmio::ZB_DEPTHPITCH => u32::MAX,
+        mmio::ZB_FORMAT => zb_format::DEPTHFORMAT.mask(),
+        _ => 0,
+    }
+}
 
 /// Samples of a pixel.
 fn samples(state: &State<'_>) -> u64 {

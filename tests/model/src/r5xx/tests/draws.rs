@@ -268,6 +268,104 @@ fn clean_means_colour_and_depth() {
     }
 }
 
+/// Registers that say where the lines of a cache go, with a value that is not the scene's, and whose cache it is.
+fn bound_registers() -> [(u32, u32, &'static str); 10] {
+    [
+        (first(mmio::RB3D_COLOROFFSET), COLOR + 32, "colour"),
+        (mmio::RB3D_COLOROFFSET.at(2).unwrap(), COLOR, "colour"),
+        (first(mmio::RB3D_COLORPITCH), 32 | (4 << 21), "colour"),
+        (mmio::RB3D_COLORPITCH.at(3).unwrap(), 64, "colour"),
+        (mmio::RB3D_CCTL, 1 << 10, "colour"),
+        (mmio::RB3D_CCTL, 1 << 9, "colour"),
+        (mmio::RB3D_AARESOLVE_CTL, 1, "colour"),
+        (mmio::ZB_DEPTHOFFSET, DEPTH + 32, "depth"),
+        (mmio::ZB_DEPTHPITCH, 32 | (1 << 17), "depth"),
+        (mmio::ZB_FORMAT, 1, "depth"),
+    ]
+}
+
+#[test]
+fn registers_that_need_an_empty_cache() {
+    let purge = flush();
+    let begin = [scene(), triangle()].concat();
+    // On a chip of its own: how often the change is found, if it comes behind that.
+    let found = |before: &[u32], change: &[u32]| {
+        let mut b = bench();
+        run(&mut b, &[before, change, &purge])
+            .into_iter()
+            .filter(|f| f.0 == Kind::CacheNotEmpty)
+            .map(|f| f.1)
+            .collect::<Vec<String>>()
+    };
+    for (offset, value, cache) in bound_registers() {
+        let change = type0(offset, &[value]);
+        let details = found(&begin, &change);
+        assert_eq!(details.len(), 1, "{offset:#x}");
+        let which = format!("{cache} cache");
+        assert!(details[0].contains(&which), "{}", details[0]);
+        assert!(found(&scene(), &change).is_empty(), "nothing is drawn");
+        let purged = [&begin[..], &purge].concat();
+        assert!(found(&purged, &change).is_empty(), "{offset:#x}");
+        // A flush alone leaves the lines where they are, and the other cache's purge is no help.
+        for (at, half) in [(1, 0x2), (1, 0), (3, 1), (3, 0)] {
+            let mut part = purge.clone();
+            part[at] = half;
+            let before = [&begin[..], &part[..4]].concat();
+            let own = (at == 1) == (cache == "colour");
+            assert_eq!(
+                found(&before, &change).len(),
+                usize::from(own),
+                "{offset:#x}"
+            );
+        }
+    }
+}
+
+#[test]
+fn registers_that_a_full_cache_bears() {
+    for (offset, value) in [
+        (first(mmio::RB3D_COLOROFFSET), COLOR),
+        (mmio::RB3D_CCTL, 1 << 14),
+        (mmio::RB3D_AARESOLVE_CTL, 2),
+        (mmio::RB3D_AARESOLVE_OFFSET, COLOR),
+        (mmio::RB3D_AARESOLVE_PITCH, 64),
+        (mmio::ZB_FORMAT, 2 | (1 << 4)),
+        (mmio::ZB_BW_CNTL, 1),
+    ] {
+        let mut b = bench();
+        let change = type0(offset, &[value]);
+        let found = run(&mut b, &[&scene(), &triangle(), &change, &flush()]);
+        assert_eq!(found, [], "{offset:#x}");
+    }
+    // While samples are resolved, where they go is one of the others.
+    for register in [mmio::RB3D_AARESOLVE_OFFSET, mmio::RB3D_AARESOLVE_PITCH] {
+        let mut b = bench();
+        b.clear_objects();
+        let resolve = [
+            type0(mmio::RB3D_AARESOLVE_OFFSET, &[TEXTURE, 32, 1]),
+            triangle(),
+        ]
+        .concat();
+        let change = type0(register, &[COLOR]);
+        let found = run(&mut b, &[&scene(), &resolve, &change, &flush()]);
+        assert_eq!(found[0].0, Kind::CacheNotEmpty, "{found:?}");
+    }
+}
+
+#[test]
+fn a_purge_of_some_pipes_empties_no_cache() {
+    let change = type0(first(mmio::RB3D_COLOROFFSET), &[COLOR + 32]);
+    for (pipes, quiet) in [(0xf, true), (7, false)] {
+        let mut b = Bench::new("r580", 1 << 20).unwrap();
+        let select = type0(mmio::SU_REG_DEST, &[pipes]);
+        let all = type0(mmio::SU_REG_DEST, &[0xf]);
+        let parts = [&scene(), &triangle(), &select, &flush(), &all, &change];
+        let parts: Vec<&[u32]> = parts.iter().map(|p| &p[..]).collect();
+        let found = run(&mut b, &parts);
+        assert_eq!(found.is_empty(), quiet, "{found:?}");
+    }
+}
+
 #[test]
 fn what_was_drawn_is_flushed_before_it_is_read() {
     let mut b = bench();
@@ -276,7 +374,8 @@ fn what_was_drawn_is_flushed_before_it_is_read() {
     let invalidate = type0(mmio::TX_INVALTAGS, &[0]);
     let begin = [scene(), triangle()].concat();
     let found = run(&mut b, &[&begin, &source, &target, &triangle(), &flush()]);
-    assert_eq!(found[0].0, Kind::StaleRead);
+    let kinds: Vec<Kind> = found.iter().map(|f| f.0).collect();
+    assert_eq!(kinds, [Kind::StaleRead, Kind::CacheNotEmpty]);
     assert!(found[0].1.contains("the colour cache"), "{}", found[0].1);
     // Flushed, and then the other way round: what is in the texture cache is from before.
     let back = [
