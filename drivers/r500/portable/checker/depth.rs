@@ -6,6 +6,10 @@
 //! clearing colour (`ZB_BW_CNTL.ZB_CB_CLEAR`), which `ZB_CNTL` does not know of. Hierarchical Z, depth
 //! compression and fast clears keep their data in memories on the chip that all clients share, so they are
 //! for one client at a time, the owner (R5xx 8, 10.11).
+//!
+//! Depth of 16 bits and one sample lies in square micro-tiles or none: the unit does not have the others (R5xx 2.2).
+//! Fast fill and compression need micro-tiles, come in some combinations only, and do not go together with 16 bits,
+//! which hangs the chip (R5xx 9.4.4). They work on squares of 4 or 8 pixels, so a row must consist of whole squares.
 
 use super::{
     buffer::{
@@ -43,6 +47,8 @@ pub(super) enum Use {
     Writes,
 }
 
+/// Log2 of bytes of a pixel of 16 bits.
+const PIXEL_16: u32 = 1;
 /// The bits of `ZB_BW_CNTL` that use memories on the chip.
 const COMPRESSION: u32 = bandwidth::FAST_FILL.mask()
     | bandwidth::RD_COMP_ENABLE.mask()
@@ -61,7 +67,7 @@ impl Depth {
     pub(super) fn set_format(&mut self, word: u32) -> Result<(), Reason> {
         use format::depthformat as code;
         self.pixel = Some(match format::DEPTHFORMAT.get(word) {
-            code::INTEGER_16 | code::FLOAT_13E3 => 1,
+            code::INTEGER_16 | code::FLOAT_13E3 => PIXEL_16,
             code::INTEGER_24_STENCIL_8 => 2,
             _ => return Err(Reason::DepthFormat),
         });
@@ -76,6 +82,15 @@ impl Depth {
     pub(super) fn set_bandwidth(&mut self, word: u32, owner: bool) -> Result<(), Reason> {
         if !owner && (word & COMPRESSION != 0 || bandwidth::HIZ_ENABLE.any(word)) {
             return Err(Reason::NotHyperZOwner);
+        }
+        let (fills, reads, writes) = (
+            bandwidth::FAST_FILL.any(word),
+            bandwidth::RD_COMP_ENABLE.any(word),
+            bandwidth::WR_COMP_ENABLE.any(word),
+        );
+        // Nothing; fast fill; both ways compressed, or decompressed, with fast fill.
+        if reads && !fills || writes && !reads {
+            return Err(Reason::DepthCompression);
         }
         self.bandwidth = Some(word);
         Ok(())
@@ -107,29 +122,48 @@ impl Depth {
         })
     }
 
-    /// The buffer, and how many lines of it are touched if `lines` are drawn: compressed depth comes in
-    /// squares of 4 or 8 pixels.
-    pub(super) fn buffer(&self, samples: u64, lines: u64) -> Result<(Buffer, u64), Reason> {
-        let (Some(place), Some(word), Some(pixel)) = (self.place, self.pitch, self.pixel) else {
-            return Err(Reason::NoDepthBuffer);
-        };
+    /// Log2 of the edge of the squares that are read and written as one, in pixels.
+    fn square(&self) -> u32 {
         let compressed = self.bandwidth.is_some_and(|word| word & COMPRESSION != 0);
         let small = self
             .planes
             .is_some_and(|word| planes::Z_PEQ_SIZE.get(word) == planes::z_peq_size::SIZE_4X4);
-        let rest = match (compressed, small) {
+        match (compressed, small) {
             (false, _) => 0,
-            (true, true) => 3,
-            (true, false) => 7,
+            (true, true) => 2,
+            (true, false) => 3,
+        }
+    }
+
+    /// The buffer, and log2 of the edge of the squares that it is touched in.
+    pub(super) fn buffer(&self, samples: u64) -> Result<(Buffer, u32), Reason> {
+        let (Some(place), Some(word), Some(pixel)) = (self.place, self.pitch, self.pixel) else {
+            return Err(Reason::NoDepthBuffer);
         };
+        let micro = Micro::new(pitch::DEPTHMICROTILE.get(word))?;
+        let columns = u64::from(pitch::DEPTHPITCH.get(word)).wrapping_mul(4);
+        if pixel == PIXEL_16 && micro == Micro::Tiled && samples == 1 {
+            return Err(Reason::DepthTiles);
+        }
+        let mode = self.bandwidth.unwrap_or(0);
+        if mode & COMPRESSION != 0 && micro == Micro::Linear && samples == 1 {
+            return Err(Reason::CompressedTiles);
+        }
+        if pixel == PIXEL_16 && bandwidth::RD_COMP_ENABLE.any(mode) {
+            return Err(Reason::CompressedFormat);
+        }
+        let square = self.square();
+        if columns & 1u64.wrapping_shl(square).wrapping_sub(1) != 0 {
+            return Err(Reason::CompressedPitch);
+        }
         let buffer = Buffer {
             place,
-            pitch: u64::from(pitch::DEPTHPITCH.get(word)).wrapping_mul(4),
+            pitch: columns,
             pixel,
-            micro: Micro::new(pitch::DEPTHMICROTILE.get(word))?,
+            micro,
             macro_tiled: pitch::DEPTHMACROTILE.any(word),
             samples,
         };
-        Ok((buffer, lines.wrapping_add(rest) & !rest))
+        Ok((buffer, square))
     }
 }

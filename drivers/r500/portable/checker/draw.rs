@@ -38,6 +38,8 @@ use crate::portable::regs::{
 
 /// The most vertex arrays.
 const ARRAYS: u32 = 16;
+/// The bits of an attribute word that are for the first array of the pair.
+const FIRST_OF_PAIR: u32 = attributes::VTX_AOS_COUNT0.mask() | attributes::VTX_AOS_STRIDE0.mask();
 
 /// The scissor as a stream has set it.
 #[derive(Clone, Copy, Debug)]
@@ -59,16 +61,20 @@ impl Scissor {
     }
 }
 
-/// Notes the smallest number of columns that fit.
+/// Notes the smallest number of columns that fit, for a buffer that is touched in squares of `1 << square` pixels.
+/// Its rows consist of whole squares.
 fn narrow(
     fitting: &mut u64,
     buffer: Buffer,
+    square: u32,
     lines: u64,
     objects: &[Object],
     outside: Reason,
 ) -> Result<(), Reason> {
+    let rest = 1u64.wrapping_shl(square).wrapping_sub(1);
+    let lines = lines.wrapping_add(rest) & !rest;
     let columns = buffer.columns(lines, objects)?.ok_or(outside)?;
-    *fitting = columns.min(*fitting);
+    *fitting = (columns & !rest).min(*fitting);
     Ok(())
 }
 
@@ -79,7 +85,9 @@ impl Checker<'_> {
         let depth = self.depth.used()?;
         let samples = self.color.samples()?;
         let resolved = self.color.resolved()?;
-        if targets == 0 && depth == Use::No && resolved.is_none() {
+        let colors = targets != 0 || resolved.is_some();
+        self.caches.set_used(colors, depth != Use::No);
+        if !colors && depth == Use::No {
             return Ok(());
         }
         let edge = self.scissor.ok_or(Reason::NoScissor)?;
@@ -93,6 +101,7 @@ impl Checker<'_> {
                 narrow(
                     &mut fitting,
                     buffer,
+                    0,
                     lines,
                     self.objects,
                     Reason::ColorBounds,
@@ -104,6 +113,7 @@ impl Checker<'_> {
             narrow(
                 &mut fitting,
                 buffer,
+                0,
                 lines,
                 self.objects,
                 Reason::ResolveBounds,
@@ -111,10 +121,11 @@ impl Checker<'_> {
             buffer.place.writes(self.objects);
         }
         if depth != Use::No {
-            let (buffer, lines) = self.depth.buffer(samples, lines)?;
+            let (buffer, square) = self.depth.buffer(samples)?;
             narrow(
                 &mut fitting,
                 buffer,
+                square,
                 lines,
                 self.objects,
                 Reason::DepthBounds,
@@ -180,6 +191,9 @@ impl Checker<'_> {
             return Err(Reason::NoVertices);
         }
         self.pipes.all()?;
+        if self.writes_due != 0 {
+            return Err(Reason::WritesDue);
+        }
         match walk {
             prim_walk::VERTEX_DATA => {
                 if self.vertices.data(count)? != data as u64 {
@@ -213,6 +227,7 @@ impl Checker<'_> {
             self.check_raster()?;
             self.raster_changed = false;
         }
+        self.caches.draw();
         self.textures.check(self.objects)
     }
 
@@ -249,7 +264,12 @@ impl Checker<'_> {
         self.vertices.start_arrays();
         let mut left = number;
         while left > 0 {
+            let position = body.position();
             let attribute = body.take()?;
+            if left == 1 {
+                // Nothing is fetched of the array that is not there, even if the chip counts them by pairs.
+                self.replace(position, attribute & FIRST_OF_PAIR)?;
+            }
             for (count, stride) in [
                 (attributes::VTX_AOS_COUNT0, attributes::VTX_AOS_STRIDE0),
                 (attributes::VTX_AOS_COUNT1, attributes::VTX_AOS_STRIDE1),
@@ -265,9 +285,11 @@ impl Checker<'_> {
                 place.reads(self.objects);
             }
         }
-        // The second address of the last pair may be there without being used.
+        // The second address of the last pair may be there without being used; then it leads nowhere.
         if number % 2 == 1 && body.len() == 1 {
+            let position = body.position();
             body.take()?;
+            self.replace(position, 0)?;
         }
         body.end()
     }

@@ -27,6 +27,7 @@
 //! | `engine2d`, `surface` | what the 2D engine touches |
 //! | `layout`, `format` | how many bytes tiled pictures and texels take |
 //! | `color`, `depth`, `texture`, `vertex` | what a draw touches |
+//! | `cache` | registers that may change only while a cache is empty |
 //! | `draw` | 3D packets, and the check of a draw |
 //! | `pipes`, `hyperz` | what all clients share: pipes and memories on the chip |
 //! | `reason` | refusals |
@@ -34,6 +35,7 @@
 //! `Documentation/r500/checker.md` explains the rules and where they differ from Linux'.
 
 mod buffer;
+mod cache;
 mod color;
 mod depth;
 mod draw;
@@ -58,6 +60,7 @@ pub use reason::{
 use core::cell::Cell;
 
 use self::{
+    cache::Caches,
     color::Color,
     depth::Depth,
     draw::Scissor,
@@ -226,11 +229,13 @@ pub fn check(
         engine: Engine2d::new(),
         color: Color::new(),
         depth: Depth::default(),
+        caches: Caches::default(),
         scissor: None,
         raster_changed: true,
         textures: Textures::new(),
         vertices: Vertices::default(),
         indices_due: 0,
+        writes_due: 0,
         guarded: false,
         pipes: Pipes::new(&options),
     };
@@ -264,6 +269,7 @@ struct Checker<'a> {
     engine: Engine2d,
     color: Color,
     depth: Depth,
+    caches: Caches,
     scissor: Option<Scissor>,
     /// Colour, depth or scissor have changed since they were found in order.
     raster_changed: bool,
@@ -271,8 +277,10 @@ struct Checker<'a> {
     vertices: Vertices,
     /// Dwords of indices that a draw waits for; the next packet must bring them.
     indices_due: u32,
-    /// Something waits for host data or indices, or register writes do not reach all pipes: every register
-    /// needs a look.
+    /// Register writes that must come before the next draw.
+    writes_due: u32,
+    /// Something waits for host data or indices, register writes are due before a draw or do not reach all pipes:
+    /// every register needs a look.
     guarded: bool,
     pipes: Pipes,
 }
@@ -359,7 +367,7 @@ impl Checker<'_> {
     /// Notes whether not everything may come that may otherwise.
     fn note_guard(&mut self) {
         let waiting = self.engine.not_host_data().is_err() || self.indices_due != 0;
-        self.guarded = waiting || self.pipes.all().is_err();
+        self.guarded = waiting || self.writes_due != 0 || self.pipes.all().is_err();
     }
 
     /// Refuses what is not the data that an operation waits for.

@@ -164,4 +164,18 @@ reasons! {
     IndexTarget = 0x105d: "index buffer that does not go to the index port",
     UnexpectedIndices = 0x105e: "index buffer without a draw that waits for it",
     IndicesDue = 0x105f: "something else while a draw waits for its index buffer",
+    EmptyVertex = 0x1060: "draw of vertices in the stream that have no dwords",
+    WritesDue = 0x1061: "draw too close behind PS3_VTX_FMT or PS3_TEX_SOURCE",
+
+    // Caches.
+    ColorCache = 0x1062: "register that may change only while the colour cache is empty",
+    DepthCache = 0x1063: "register that may change only while the depth cache is empty",
+
+    // Pictures that the manual rules out.
+    CubeShape = 0x1064: "cube whose faces are not square",
+    DepthTiles = 0x1065: "16-bit depth of one sample in micro-tiles that are not square",
+    DepthCompression = 0x1066: "fast fill and depth compression in a combination that the chip does not have",
+    CompressedFormat = 0x1067: "compressed depth of 16 bits",
+    CompressedTiles = 0x1068: "fast fill or compressed depth without micro-tiles",
+    CompressedPitch = 0x1069: "pitch of compressed depth that its squares do not fill",
 }

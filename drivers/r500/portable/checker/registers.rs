@@ -2,6 +2,8 @@
 
 //! Writes to registers: what each policy means.
 
+use core::ops::RangeInclusive;
+
 use super::{
     draw::Scissor,
     surface::Point,
@@ -14,6 +16,13 @@ use crate::portable::{
     regs::mmio, //
 };
 use lapidary::portable::bits::RegArray;
+
+/// The registers of geometry assembly and of the units behind it, as far as they lie side by side: setup, scan
+/// converter, rasteriser, textures, fragment shader, fog, colour, depth.
+const BEHIND_GA: RangeInclusive<u32> = mmio::GA_POINT_S0..=mmio::ZB_STENCILREFMASK_BF;
+/// Writes of such registers that must lie between one to `PS3_VTX_FMT` or `PS3_TEX_SOURCE` and a draw, or the chip may
+/// hang (R5xx 9.7.5).
+const SHADER_FORMAT_WRITES: u32 = 2;
 
 /// Which element of an array of consecutive registers `register` is. It is one, or it would have another
 /// policy.
@@ -53,7 +62,7 @@ impl Checker<'_> {
         value: u32,
     ) -> Result<(), Reason> {
         if self.guarded {
-            self.guard(policy)?;
+            self.guard(register, policy)?;
         }
         match policy {
             Policy::Unknown
@@ -68,8 +77,19 @@ impl Checker<'_> {
             // The value is all there is to look at.
             Policy::WaitUntil => allow(Policy::WaitUntil, value)?,
             Policy::CacheControl => allow(Policy::CacheControl, value)?,
-            Policy::ColorCacheControl => allow(Policy::ColorCacheControl, value)?,
-            Policy::ZCacheControl => allow(Policy::ZCacheControl, value)?,
+            Policy::ColorCacheControl => {
+                allow(Policy::ColorCacheControl, value)?;
+                // The caches of pipes that it does not reach stay as they are.
+                if self.pipes.all().is_ok() {
+                    self.caches.purge_color(value);
+                }
+            }
+            Policy::ZCacheControl => {
+                allow(Policy::ZCacheControl, value)?;
+                if self.pipes.all().is_ok() {
+                    self.caches.purge_depth(value);
+                }
+            }
             Policy::HostSwap => allow(Policy::HostSwap, value)?,
 
             // 2D engine.
@@ -109,17 +129,20 @@ impl Checker<'_> {
 
             // Colour.
             Policy::ColorOffset => {
+                self.caches.color_is_empty()?;
                 allow(Policy::ColorOffset, value)?;
                 let place = self.plain_address(value)?;
                 let target = index(mmio::RB3D_COLOROFFSET, register);
                 self.raster().color.set_offset(target as usize, place);
             }
             Policy::ColorPitch => {
+                self.caches.color_is_empty()?;
                 let value = self.color_pitch(value)?;
                 let target = index(mmio::RB3D_COLORPITCH, register);
                 self.raster().color.set_pitch(target as usize, value)?;
             }
             Policy::ColorControl => {
+                self.caches.color_is_empty()?;
                 allow(Policy::ColorControl, value)?;
                 let owner = self.options.cmask;
                 self.raster().color.set_control(value, owner)?;
@@ -130,15 +153,27 @@ impl Checker<'_> {
                 let output = index(mmio::US_OUT_FMT, register);
                 self.raster().color.set_output(output, value);
             }
-            Policy::AntiAlias => self.raster().color.set_antialias(value),
+            Policy::AntiAlias => {
+                self.caches.color_is_empty()?;
+                self.caches.depth_is_empty()?;
+                self.raster().color.set_antialias(value);
+            }
             Policy::ResolveOffset => {
+                self.caches.color_is_empty()?;
                 allow(Policy::ResolveOffset, value)?;
                 let place = self.plain_address(value)?;
                 self.raster().color.set_resolve(place);
             }
-            Policy::ResolvePitch => self.raster().color.set_resolve_pitch(value),
-            Policy::ResolveControl => self.raster().color.set_resolve_control(value),
+            Policy::ResolvePitch => {
+                self.caches.color_is_empty()?;
+                self.raster().color.set_resolve_pitch(value);
+            }
+            Policy::ResolveControl => {
+                self.caches.color_is_empty()?;
+                self.raster().color.set_resolve_control(value);
+            }
             Policy::ColorMaskMemory => {
+                self.caches.color_is_empty()?;
                 if !self.options.cmask {
                     return Err(Reason::NotCmaskOwner);
                 }
@@ -146,17 +181,22 @@ impl Checker<'_> {
 
             // Depth.
             Policy::DepthControl => self.raster().depth.set_control(value),
-            Policy::DepthFormat => self.raster().depth.set_format(value)?,
+            Policy::DepthFormat => {
+                self.caches.depth_is_empty()?;
+                self.raster().depth.set_format(value)?;
+            }
             Policy::DepthBandwidth => {
                 let owner = self.options.hyperz;
                 self.raster().depth.set_bandwidth(value, owner)?;
             }
             Policy::DepthOffset => {
+                self.caches.depth_is_empty()?;
                 allow(Policy::DepthOffset, value)?;
                 let place = self.plain_address(value)?;
                 self.raster().depth.set_offset(place);
             }
             Policy::DepthPitch => {
+                self.caches.depth_is_empty()?;
                 let value = self.depth_pitch(value)?;
                 self.raster().depth.set_pitch(value);
             }
@@ -164,7 +204,10 @@ impl Checker<'_> {
                 self.zero_or_owner(value)?;
                 self.raster().depth.set_planes(value);
             }
-            Policy::DepthMemory => self.zero_or_owner(value)?,
+            Policy::DepthMemory => {
+                self.caches.depth_is_empty()?;
+                self.zero_or_owner(value)?;
+            }
             // Clients that own nothing write this one all the same; it is switched off for them.
             Policy::ScanHyperZ => {
                 if !self.options.hyperz {
@@ -186,6 +229,10 @@ impl Checker<'_> {
             Policy::Scissor => {
                 let scissor = Scissor::new(value, self.position);
                 self.raster().scissor = Some(scissor);
+            }
+            Policy::ShaderFormat => {
+                self.writes_due = SHADER_FORMAT_WRITES;
+                self.note_guard();
             }
             Policy::PipeSelect => {
                 self.pipes.select(value);
@@ -232,9 +279,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// While data are awaited or writes do not reach all pipes: whether this register may be written.
+    /// While data or writes are awaited or writes do not reach all pipes: whether this register may be written.
     #[cold]
-    fn guard(&self, policy: Policy) -> Result<(), Reason> {
+    fn guard(&mut self, register: u32, policy: Policy) -> Result<(), Reason> {
+        if self.writes_due != 0 && BEHIND_GA.contains(&register) {
+            self.writes_due = self.writes_due.wrapping_sub(1);
+            self.note_guard();
+        }
         match policy {
             // These know better.
             Policy::HostData | Policy::HostDataLast => Ok(()),

@@ -9,9 +9,14 @@
 //! height of faces and layers. Lines that are further apart than they are long (`TXPITCH`) may also be closer
 //! together (R5xx 2, 10.8; Mesa, `r300_texture_desc.c`, `r300_state_derived.c`).
 //!
-//! Which levels are macro-tiled is the unit's decision (`MACRO_SWITCH`): those that are smaller than a macro-block
-//! in either direction are not. The others consist of whole macro-blocks, because their sizes are powers of
-//! two, so below the first level it makes no difference here.
+//! Which levels are macro-tiled is the unit's decision (`MACRO_SWITCH`), and there are two readings of it. The manual
+//! speaks of the width only: a level is linear if it is narrower than a macro-block, with `MACRO_SWITCH` also if it
+//! is just as wide. Mesa also has levels linear that are not as high as a macro-block, which take less. The larger of
+//! both counts: all levels are macro-tiled that are as wide as a macro-block, and so is the first one, whatever its
+//! size. (On the chip Mesa's is seen to hold, see `Documentation/r500/checker.md`.) `MACRO_SWITCH` itself makes no
+//! difference: sizes below the first level are powers of two, so a level of just the width takes as much either way.
+//!
+//! Faces of a cube are square (R5xx 10.8, `TX_FORMAT0`).
 
 use super::{
     buffer::Place,
@@ -126,6 +131,9 @@ impl Unit {
         let filtered = filter0::MIP_FILTER.get(filter) != filter0::mip_filter::NONE;
         let padded_s = mipmapped || filtered || !clamps(filter0::CLAMP_S.get(filter));
         let padded_t = mipmapped || filtered || !clamps(filter0::CLAMP_T.get(filter)) || !plane;
+        if shape == format1::tex_coord_type::CUBE && width != height {
+            return Err(Reason::CubeShape);
+        }
         let width = padded(width.wrapping_add(1), padded_s);
         let height = padded(height.wrapping_add(1), padded_t);
         let pitch = u64::from(format2::TXPITCH.get(word2)).wrapping_add(1);
@@ -136,15 +144,13 @@ impl Unit {
         for level in 0..=last_level {
             let columns = level_of(width, level);
             let lines = level_of(height, level);
-            let block = if macro_tiled && level == 0 {
-                tiled
-            } else {
-                linear
-            };
             let row = if by_pitch { pitch } else { columns };
+            let across = elements(columns, element.edge);
+            let wide = level == 0 || across >= tiled.columns();
+            let block = if macro_tiled && wide { tiled } else { linear };
             let picture = block.picture(
                 elements(row, element.edge),
-                elements(columns, element.edge),
+                across,
                 elements(lines, element.edge),
             );
             let pictures = level_of(layers, level).wrapping_mul(faces);

@@ -7,6 +7,11 @@
 //! Indices of a draw come from the stream or an index buffer, whose contents nobody has looked at, or are
 //! counted from zero. To them `VAP_INDEX_OFFSET` is added, and what is fetched then lies between
 //! `VAP_VF_MIN_VTX_INDX` and `VAP_VF_MAX_VTX_INDX`: the manual clamps "the index to be fetched".
+//!
+//! That the clamp comes last is seen on the chip. Mesa sets the largest index from the size of the buffers, whatever
+//! is added (`r300_render.c`), and piglit's `arb_draw_elements_base_vertex-negative-index` draws from a buffer of
+//! three vertices with indices far beyond and an offset that leads back: clamped first, they would lie in front of the
+//! buffer. It passes on RV530 (Mesa's list of known failures, `ci/r300-rv530-nohiz-fails.txt`, does not have it).
 
 use super::Reason;
 use crate::portable::regs::mmio::{
@@ -106,6 +111,10 @@ impl Vertices {
     /// Dwords of `count` vertices in the stream.
     pub(super) fn data(&self, count: u32) -> Result<u64, Reason> {
         let size = self.size.ok_or(Reason::NoVertexSize)?;
+        // A draw that no data end.
+        if size == 0 {
+            return Err(Reason::EmptyVertex);
+        }
         Ok(u64::from(size).wrapping_mul(u64::from(count)))
     }
 

@@ -143,6 +143,8 @@ pub enum Policy {
     /// Depth: where a count of pixels is stored, relocated.
     PassAddress,
 
+    /// Rasteriser: what shader model 3.0 gets from the vertex shader; no draw may follow directly.
+    ShaderFormat,
     /// Scan converter: lower right corner of the scissor, tracked.
     Scissor,
     /// Which pixel pipes register writes reach, tracked.

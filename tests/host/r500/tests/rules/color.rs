@@ -246,6 +246,7 @@ pub fn narrowing(rules: &mut Vec<Rule>) {
     point(&mut stream);
     // A second buffer of half the width in entry 1, which has the same size: columns beyond its pitch are
     // still inside.
+    stream.write(mmio::RB3D_DSTCACHE_CTLSTAT, 0xa);
     stream.write(offset(0), 0).marker(1).write(
         pitch(0),
         color_pitch(EDGE / 2, rb3d_colorpitch::colorformat::ARGB8888),

@@ -8,8 +8,13 @@ use r500::portable::{
     regs::{mmio, mmio::*},
 };
 
+const FILLED: u32 = zb_bw_cntl::FAST_FILL.mask();
+const READ: u32 = zb_bw_cntl::RD_COMP_ENABLE.mask();
+const WRITTEN: u32 = zb_bw_cntl::WR_COMP_ENABLE.mask();
+const LARGE_SQUARES: u32 = gb_z_peq_config::Z_PEQ_SIZE.mask();
+
 /// A depth buffer of 64 by 64 pixels of four bytes in entry 1, written.
-fn depth() -> Stream {
+pub fn depth() -> Stream {
     let mut stream = state();
     stream
         .write(
@@ -152,7 +157,7 @@ pub fn rules(rules: &mut Vec<Rule>) {
             EDGE | zb_depthpitch::DEPTHMICROTILE.of(1),
         )
         .write(mmio::GB_Z_PEQ_CONFIG, 0)
-        .write(mmio::ZB_BW_CNTL, zb_bw_cntl::RD_COMP_ENABLE.mask())
+        .write(mmio::ZB_BW_CNTL, FILLED | READ)
         .write(mmio::SC_SCISSOR1, corner(EDGE, 60))
         // 62 lines are left: 31 rows of micro-blocks.
         .write(mmio::ZB_DEPTHOFFSET, 2 * 4 * EDGE)
@@ -164,7 +169,7 @@ pub fn rules(rules: &mut Vec<Rule>) {
             Reason::DepthBounds,
             &compressed,
             mmio::GB_Z_PEQ_CONFIG,
-            gb_z_peq_config::Z_PEQ_SIZE.mask(),
+            LARGE_SQUARES,
             draw,
         )
         .with_options(OWNER),
@@ -199,4 +204,111 @@ pub fn rules(rules: &mut Vec<Rule>) {
     let mut pass = Stream::new();
     pass.write(mmio::ZB_ZPASS_ADDR, 4).marker(0);
     rules.push(Rule::new(Reason::PassBounds, &pass, 1, 8).with_objects(&[10]));
+}
+
+/// A draw that only writes depth, with that format, pitch and tiling, and with the depth memories in that mode.
+fn compressed(format: u32, pitch: u32, mode: u32, squares: u32) -> Stream {
+    let mut stream = depth();
+    stream
+        .write(mmio::RB3D_COLOR_CHANNEL_MASK, 0)
+        .write(mmio::ZB_FORMAT, format)
+        .write(mmio::ZB_DEPTHPITCH, pitch)
+        .write(mmio::GB_Z_PEQ_CONFIG, squares)
+        .write(mmio::ZB_BW_CNTL, mode)
+        .write(mmio::SC_SCISSOR1, corner(EDGE, 32));
+    point(&mut stream);
+    stream
+}
+
+/// What R5xx 2.2 and 9.4.4 have of 16-bit depth, fast fill and compression.
+pub fn compression(rules: &mut Vec<Rule>) {
+    use zb_format::depthformat::{FLOAT_13E3, INTEGER_16, INTEGER_24_STENCIL_8};
+    let micro = |code| zb_depthpitch::DEPTHMICROTILE.of(code);
+    let (tiled, square) = (EDGE | micro(1), EDGE | micro(2));
+    let mut rule = |reason, stream: &Stream, register, value, at: Option<u32>| {
+        let shows = at.map_or(point_control(stream), |register| {
+            super::streams3d::at(stream, register)
+        });
+        rules.push(spoilt(reason, stream, register, value, shows).with_options(OWNER));
+    };
+
+    // 16 bits in blocks of 8 by 2, which are for pixels with several samples.
+    for format in [INTEGER_16, FLOAT_13E3] {
+        let stream = compressed(format, square, 0, 0);
+        rule(
+            Reason::DepthTiles,
+            &stream,
+            mmio::ZB_DEPTHPITCH,
+            tiled,
+            None,
+        );
+    }
+    let stream = compressed(INTEGER_24_STENCIL_8, tiled, 0, 0);
+    rule(
+        Reason::DepthTiles,
+        &stream,
+        mmio::ZB_FORMAT,
+        INTEGER_16,
+        None,
+    );
+    let mut sampled = compressed(
+        INTEGER_16,
+        tiled | zb_depthpitch::DEPTHMACROTILE.mask(),
+        0,
+        0,
+    );
+    let samples = at(&sampled, mmio::GB_AA_CONFIG);
+    sampled.words[samples] = gb_aa_config::AA_ENABLE.mask();
+    rule(Reason::DepthTiles, &sampled, mmio::GB_AA_CONFIG, 0, None);
+
+    // The table of combinations has four rows of eight.
+    for good in [0, FILLED, FILLED | READ, FILLED | READ | WRITTEN] {
+        let stream = compressed(INTEGER_24_STENCIL_8, tiled, good, 0);
+        for bad in [READ, WRITTEN, READ | WRITTEN, FILLED | WRITTEN] {
+            let mode = mmio::ZB_BW_CNTL;
+            rule(Reason::DepthCompression, &stream, mode, bad, Some(mode));
+        }
+    }
+
+    // No compression of 16 bits; fast fill there may be.
+    for format in [INTEGER_16, FLOAT_13E3] {
+        let stream = compressed(format, square, FILLED, 0);
+        for mode in [FILLED | READ, FILLED | READ | WRITTEN] {
+            rule(
+                Reason::CompressedFormat,
+                &stream,
+                mmio::ZB_BW_CNTL,
+                mode,
+                None,
+            );
+        }
+    }
+    // Nothing of it without micro-tiles.
+    let stream = compressed(INTEGER_24_STENCIL_8, EDGE, 0, 0);
+    for mode in [FILLED, FILLED | READ, FILLED | READ | WRITTEN] {
+        rule(
+            Reason::CompressedTiles,
+            &stream,
+            mmio::ZB_BW_CNTL,
+            mode,
+            None,
+        );
+    }
+    // Rows of whole squares: four pixels more are whole small ones, and no whole large ones.
+    let stream = compressed(INTEGER_24_STENCIL_8, tiled + 4, FILLED, 0);
+    rule(
+        Reason::CompressedPitch,
+        &stream,
+        mmio::GB_Z_PEQ_CONFIG,
+        LARGE_SQUARES,
+        None,
+    );
+    let stream = compressed(INTEGER_24_STENCIL_8, tiled, FILLED, LARGE_SQUARES);
+    rule(
+        Reason::CompressedPitch,
+        &stream,
+        mmio::ZB_DEPTHPITCH,
+        tiled + 4,
+        None,
+    );
 }

@@ -3,6 +3,7 @@
 //! Every rule of the checker: a stream that keeps it, and the same stream with one dword changed that breaks
 //! it and is refused for just that reason.
 
+mod cache;
 mod color;
 mod depth;
 mod geometry2d;
@@ -41,6 +42,9 @@ const TOPICS: &[fn(&mut Vec<Rule>)] = &[
     color::narrowing,
     color::resolve,
     depth::rules,
+    depth::compression,
+    cache::color,
+    cache::depth_too,
     texture::needed,
     texture::changes,
     texture::formats,
@@ -51,6 +55,7 @@ const TOPICS: &[fn(&mut Vec<Rule>)] = &[
     vertex::indexed,
     vertex::buffered,
     vertex::embedded,
+    vertex::shader_formats,
     shared::pipes,
     shared::owners,
 ];

@@ -210,7 +210,10 @@ fn access_says_what_a_draw_does() {
             .write(mmio::ZB_FORMAT, 2)
             .write(mmio::ZB_DEPTHOFFSET, 0)
             .marker(1)
-            .write(mmio::ZB_DEPTHPITCH, EDGE);
+            .write(
+                mmio::ZB_DEPTHPITCH,
+                EDGE | zb_depthpitch::DEPTHMICROTILE.of(1),
+            );
         point(&mut stream);
         let checked = run(&stream.words, &objects(&SIZES), OWNER).unwrap();
         let of = |i: usize| {
@@ -233,13 +236,66 @@ fn access_says_what_a_draw_does() {
     );
     // Compressed depth may be written back in another form, and colour may be cleared by the depth unit.
     assert_eq!(
-        access(z, 0, zb_bw_cntl::RD_COMP_ENABLE.mask()),
+        access(z, 0, zb_bw_cntl::FAST_FILL.mask()),
         [nothing, writes]
     );
     assert_eq!(
         access(0, 0, zb_bw_cntl::ZB_CB_CLEAR.mask()),
         [writes, writes]
     );
+}
+
+/// An odd number of arrays leaves half a pair, which leads nowhere and has no size.
+#[test]
+fn half_a_pair_of_arrays_is_empty() {
+    let number = mmio::vap_vtx_num_arrays::VTX_NUM_ARRAYS.of(3);
+    let mut stream = Stream::new();
+    stream
+        .packet(
+            op::_3D_LOAD_VBPNTR,
+            &[number, 0x0101_0101, 0, 4, 0x7f7f_0302, 8, 0xdead_beec],
+        )
+        .marker(0)
+        .marker(0)
+        .marker(0);
+    let words = run(&stream.words, &objects(&[PAGE]), KEEP).unwrap().words;
+    assert_eq!(words[1..8], [number, 0x0101_0101, 0, 4, 0x0302, 8, 0]);
+    // Nor does it if its address is not there.
+    stream.words.remove(7);
+    stream.words[0] = r500::portable::pm4::operation(op::_3D_LOAD_VBPNTR, 6);
+    let words = run(&stream.words, &objects(&[PAGE]), KEEP).unwrap().words;
+    assert_eq!(words[1..7], [number, 0x0101_0101, 0, 4, 0x0302, 8]);
+}
+
+/// A right edge inside a square of compressed depth: the whole square is in the object, or the edge is moved.
+#[test]
+fn compressed_depth_is_narrowed_by_whole_squares() {
+    use zb_bw_cntl::FAST_FILL;
+    let mut stream = state();
+    stream
+        .write(mmio::RB3D_COLOR_CHANNEL_MASK, 0)
+        .write(mmio::ZB_CNTL, zb_cntl::ZWRITEENABLE.mask())
+        .write(mmio::ZB_BW_CNTL, FAST_FILL.mask())
+        .write(
+            mmio::GB_Z_PEQ_CONFIG,
+            gb_z_peq_config::Z_PEQ_SIZE.of(gb_z_peq_config::z_peq_size::SIZE_8X8),
+        )
+        .write(mmio::ZB_FORMAT, 2)
+        // Room for four columns beyond the pitch in the last row of blocks: half a square.
+        .write(mmio::ZB_DEPTHOFFSET, 4 * PAGE as u32 - 4 * 32 * 64 - 32)
+        .marker(1)
+        .write(
+            mmio::ZB_DEPTHPITCH,
+            32 | zb_depthpitch::DEPTHMICROTILE.of(1),
+        )
+        .write(mmio::SC_SCISSOR1, corner(EDGE, 64));
+    let scissor = at(&stream, mmio::SC_SCISSOR1);
+    let bandwidth = at(&stream, mmio::ZB_BW_CNTL);
+    point(&mut stream);
+    let edge = |words: &[u32]| run(words, &objects(&SIZES), OWNER).unwrap().words[scissor];
+    assert_eq!(edge(&stream.words), corner(32, 64));
+    stream.words[bandwidth] = 0;
+    assert_eq!(edge(&stream.words), corner(36, 64));
 }
 
 /// No arithmetic overflows with objects of any size.

@@ -329,10 +329,23 @@ pub fn sizes(rules: &mut Vec<Rule>) {
         64 * PAGE,
     ));
     // Faces and layers are padded in height, whatever the coordinates do.
-    for shape in [1, 2] {
-        let mut padded = Texture::new(64, 40, format::FMT_8_8_8_8);
-        padded.format1 |= tx_format1::TEX_COORD_TYPE.of(shape);
-        padded.fits(rules, if shape == 2 { 6 } else { 1 } * 64 * 64 * 4);
+    let mut volume = Texture::new(64, 40, format::FMT_8_8_8_8);
+    volume.format1 |= tx_format1::TEX_COORD_TYPE.of(1);
+    volume.fits(rules, 64 * 64 * 4);
+    let mut cube = Texture::new(40, 40, format::FMT_8_8_8_8);
+    cube.format1 |= tx_format1::TEX_COORD_TYPE.of(2);
+    cube.fits(rules, 6 * 40 * 64 * 4);
+    // Faces are squares, also beyond 2048 texels; padding does not make them such.
+    for (width, height) in [(40, 41), (41, 40), (4, 2048), (64, 40)] {
+        rules.push(cube.spoil(
+            Reason::CubeShape,
+            format0,
+            size(width, height),
+            6 * 40 * 64 * 4,
+        ));
+    }
+    for high in [tx_format2::TXWIDTH_11, tx_format2::TXHEIGHT_11] {
+        rules.push(cube.spoil(Reason::CubeShape, format2, high.mask(), 6 * 40 * 64 * 4));
     }
 }
 
@@ -427,6 +440,18 @@ pub fn tilings(rules: &mut Vec<Rule>) {
     let micro = |edge: u64| edge.max(4) * edge.max(2) * 4;
     let chain: u64 = (0..=7).map(|i| micro(128 >> i)).sum();
     tiled.fits(rules, chain);
+    // A level that is as wide as a macro-block but not as high may be macro-tiled all the same: 256 by 32 and 128 by
+    // 16 are whole macro-blocks anyway, 64 by 8 and 32 by 4 take two and one, 16 by 2 takes four micro-blocks.
+    tiled = Texture::new(256, 32, format::FMT_8_8_8_8)
+        .levels(4)
+        .tiled(1, 1);
+    let chain = 256 * 32 * 4 + 128 * 16 * 4 + 2 * 2048 + 2048 + 4 * 32;
+    tiled.fits(rules, chain);
+    // One that is not as wide is not, however high: 16 by 128 has four micro-blocks a row.
+    tiled = Texture::new(32, 256, format::FMT_8_8_8_8)
+        .levels(1)
+        .tiled(1, 1);
+    tiled.fits(rules, 32 * 256 * 4 + 16 * 128 * 4);
     // Without the flag the object's tiling is added to the stream's.
     let plain = Texture::new(64, 16, format::FMT_8_8_8_8);
     let (mut stream, _) = plain.stream();

@@ -370,9 +370,55 @@ pub fn embedded(rules: &mut Vec<Rule>) {
     rules.extend([
         own(Reason::VertexData, draw, control(POINTS, EMBEDDED, 2)),
         own(Reason::VertexData, at(&stream, mmio::VAP_VTX_SIZE), 5).shows_at(draw),
-        own(Reason::VertexData, at(&stream, mmio::VAP_VTX_SIZE), 0).shows_at(draw),
+        own(Reason::EmptyVertex, at(&stream, mmio::VAP_VTX_SIZE), 0).shows_at(draw),
         missing(Reason::NoVertexSize, &stream, mmio::VAP_VTX_SIZE, draw),
         own(Reason::PrimitiveWalk, draw, control(POINTS, COUNTED, 1)),
         own(Reason::PrimitiveWalk, draw, control(POINTS, 0, 1)),
     ]);
+}
+
+/// Two writes to registers of the raster pipe must lie between what shader model 3.0 is fed with and a draw.
+pub fn shader_formats(rules: &mut Vec<Rule>) {
+    for register in [mmio::PS3_VTX_FMT, mmio::PS3_TEX_SOURCE] {
+        let mut stream = state();
+        stream
+            .write(register, 0)
+            .write(mmio::GA_OFFSET, 0)
+            .write(mmio::ZB_STENCILREFMASK, 0);
+        let last = stream.here() - 2;
+        point(&mut stream);
+        let draw = point_control(&stream);
+        // A register in front of geometry assembly is not one of them, nor are those that the rule is for.
+        for other in [
+            mmio::VAP_CNTL,
+            mmio::GB_SELECT,
+            mmio::PS3_ENABLE,
+            mmio::PS3_VTX_FMT,
+            mmio::PS3_TEX_SOURCE,
+        ] {
+            rules.push(
+                Rule::new(Reason::WritesDue, &stream, last, pm4::write(other, 1))
+                    .shows_at(draw)
+                    .with_objects(&SIZES),
+            );
+        }
+        // Two values of one packet are two writes; those in front do not count.
+        let mut stream = state();
+        stream
+            .write(mmio::GA_OFFSET, 0)
+            .write(register, 0)
+            .writes(mmio::SC_CLIP_0_A, &[0, 0]);
+        let header = stream.here() - 3;
+        point(&mut stream);
+        rules.push(
+            Rule::new(
+                Reason::WritesDue,
+                &stream,
+                header,
+                pm4::write(mmio::PS3_VTX_FMT, 2),
+            )
+            .shows_at(point_control(&stream))
+            .with_objects(&SIZES),
+        );
+    }
 }
