@@ -9,6 +9,10 @@
 //! Objects are cut to the smallest size that the checker bears with before the model sees them. So a bound
 //! that is too weak by one byte shows, and nobody has to calculate what a draw needs but the two that are
 //! compared.
+//!
+//! A third judge takes the answers that neither checker nor model gives to questions that the manual leaves open
+//! ([`readings`]). By those that the checker bears nothing may leave the objects either; of the others it is counted
+//! how many streams they would cost.
 
 use fastrand::Rng;
 use lapidary_model::{bench::Bench, judge::Kind};
@@ -24,6 +28,7 @@ use crate::{
     scene::{Case, GENEROUS},
     support::{
         footprint::{execute, Touch},
+        readings::{self, Reading, BORNE, COSTLY},
         run, Checked,
     },
 };
@@ -42,6 +47,7 @@ const BREAKS: &[Kind] = &[
     Kind::RingPointer,
     Kind::OnChipRange,
     Kind::DrawDataMissing,
+    Kind::CacheNotEmpty,
 ];
 
 const PAGE: u64 = 4096;
@@ -210,6 +216,15 @@ impl Judge {
         if let Some(fault) = engine2d(&placed, &addresses, &checked.objects) {
             return Verdict::Broken(fault);
         }
+        if let Some(fault) = other_readings(&placed, &addresses, &checked.objects) {
+            return Verdict::Broken(fault);
+        }
+        if rng.u32(..16) == 0 {
+            for reading in COSTLY {
+                let leaves = leaves(&placed, &addresses, &checked.objects, &[reading]);
+                self.report.would_cost(reading, leaves.is_some());
+            }
+        }
         let (bench, hostile) = self.bench(case);
         bench.clear_objects();
         hostile.leave(rng, bench);
@@ -306,4 +321,38 @@ fn engine2d(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<Str
     execute(placed, true, &mut report);
     execute(placed, false, &mut report);
     fault
+}
+
+/// What a stream touches outside the objects that were announced for it, if the chip works as the readings have it.
+fn leaves(
+    placed: &[u32],
+    addresses: &[u64],
+    objects: &[Object],
+    readings: &[Reading],
+) -> Option<Touch> {
+    let mut fault = None;
+    readings::execute(placed, readings, &mut |touch: Touch| {
+        let inside = addresses.iter().zip(objects).any(|(address, object)| {
+            let access = object.access;
+            touch.start >= *address
+                && touch.end <= *address + object.size
+                && (access.writes || access.reads && !touch.write)
+        });
+        if !inside {
+            fault.get_or_insert(touch);
+        }
+    });
+    fault
+}
+
+/// Draws stay inside by all readings that the checker bears; if they do not, says by which.
+fn other_readings(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<String> {
+    let touch = leaves(placed, addresses, objects, &BORNE)?;
+    let alone: Vec<_> = BORNE
+        .into_iter()
+        .filter(|reading| leaves(placed, addresses, objects, &[*reading]).is_some())
+        .collect();
+    Some(format!(
+        "another reading, {alone:?} alone: {touch:x?} with objects at {addresses:x?}"
+    ))
 }

@@ -10,6 +10,8 @@ use std::{
 use lapidary_model::{bench::Who, judge::Kind};
 use r500::portable::checker::Reason;
 
+use crate::support::readings::Reading;
+
 /// Units that must be seen at work, by the names that the model gives them.
 const UNITS: [&str; 8] = [
     "Engine2d",
@@ -80,12 +82,19 @@ pub struct Report {
     /// Streams in which a unit has touched memory.
     units: BTreeMap<String, u64>,
     reasons: BTreeMap<Reason, u64>,
+    /// Streams that were let through, and those of them that stay inside by a reading that the checker does not bear.
+    costs: BTreeMap<Reading, Share>,
     kinds: BTreeMap<Kind, (u64, String)>,
 }
 
 impl Report {
     pub fn refused(&mut self, reason: Reason) {
         *self.reasons.entry(reason).or_default() += 1;
+    }
+
+    /// A stream leaves its objects by a reading that the checker does not bear, or does not.
+    pub fn would_cost(&mut self, reading: Reading, leaves: bool) {
+        self.costs.entry(reading).or_default().count(!leaves);
     }
 
     /// A unit of the model has touched memory.
@@ -129,6 +138,9 @@ impl Report {
         for (unit, count) in &other.units {
             *self.units.entry(unit.clone()).or_default() += count;
         }
+        for (reading, share) in &other.costs {
+            self.costs.entry(*reading).or_default().add(*share);
+        }
         for (reason, count) in &other.reasons {
             *self.reasons.entry(*reason).or_default() += count;
         }
@@ -170,6 +182,9 @@ impl fmt::Display for Report {
         reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         for (reason, count) in reasons {
             writeln!(f, "  refused {count:10} {reason:?}")?;
+        }
+        for (reading, share) in &self.costs {
+            writeln!(f, "  by {reading:?} would stay inside {share}")?;
         }
         for (kind, (count, detail)) in &self.kinds {
             writeln!(f, "  found   {count:10} {}: {detail}", kind.name())?;

@@ -93,6 +93,17 @@ pub fn programs(s: &mut Scene<'_>) {
     }
 }
 
+/// What shader model 3.0 is fed with, and enough or too little behind it.
+pub fn shader_formats(s: &mut Scene<'_>) {
+    s.piece();
+    let register = pick(s.rng, &[mmio::PS3_VTX_FMT, mmio::PS3_TEX_SOURCE]);
+    let value = s.rng.u32(..);
+    s.on().write(register, value);
+    if !rarely(s.rng, 8) {
+        s.on().writes(mmio::SC_CLIP_0_A, &[0, 0x03ff_ffff]);
+    }
+}
+
 /// A packet that there is, with any contents: clients have no use for most of them.
 pub fn odd(s: &mut Scene<'_>) {
     s.piece();

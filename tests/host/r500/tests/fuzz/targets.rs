@@ -220,9 +220,15 @@ pub fn depth(s: &mut Scene<'_>, frame: Frame) {
 
 fn depth_buffer(s: &mut Scene<'_>, frame: Frame) {
     s.piece();
-    let format = s.rng.u32(..3);
+    let format = pick(s.rng, &[0, 1, 2, 2]);
     let bytes = if format == 2 { 4 } else { 2 };
     let (macro_tiled, micro) = tiling(s, frame, bytes);
+    // The depth unit has square blocks of 16 bits only, and an owner compresses tiles only.
+    let micro = match (bytes, micro) {
+        (2, 1) if frame.samples == 1 && !rarely(s.rng, 16) => 2,
+        (_, 0) if s.options.hyperz && !rarely(s.rng, 16) => 4 / bytes,
+        _ => micro,
+    };
     let pitch = pitch(s, frame, bytes, macro_tiled).next_multiple_of(4);
     let offset = s.offset(if macro_tiled { 2048 } else { 32 });
     let object = s.object();
@@ -245,10 +251,15 @@ fn hyperz(s: &mut Scene<'_>) {
     s.piece();
     let owned = s.options.hyperz && s.rng.bool();
     let bandwidth = if owned {
+        // Off, fast fill, decompressing, compressing; and any.
+        let mode = match s.rng.u32(..16) {
+            0 => s.rng.u32(..8),
+            n => pick(s.rng, &[0, 1, 3, 7, 7]) & if n < 4 { 1 } else { 7 },
+        };
         zb_bw_cntl::HIZ_ENABLE.of(s.rng.u32(..2))
-            | zb_bw_cntl::FAST_FILL.of(s.rng.u32(..2))
-            | zb_bw_cntl::RD_COMP_ENABLE.of(s.rng.u32(..2))
-            | zb_bw_cntl::WR_COMP_ENABLE.of(s.rng.u32(..2))
+            | zb_bw_cntl::FAST_FILL.of(mode)
+            | zb_bw_cntl::RD_COMP_ENABLE.of(mode >> 1)
+            | zb_bw_cntl::WR_COMP_ENABLE.of(mode >> 2)
     } else {
         0
     };

@@ -51,13 +51,19 @@ pub fn add(s: &mut Scene<'_>) {
     if rarely(s.rng, 64) {
         state::odd(s);
     }
+    if rarely(s.rng, 24) {
+        state::shader_formats(s);
+    }
     let query = rarely(s.rng, 4);
     if query {
         targets::query_begin(s);
     }
     for draw_number in 0..pick(s.rng, &[1, 1, 2, 2, 3]) {
         if draw_number > 0 {
-            // Some of the state again.
+            // Some of the state again, mostly behind a purge, as most of it needs one.
+            if !rarely(s.rng, 12) {
+                state::flush(s);
+            }
             match s.rng.u32(..10) {
                 0 => {
                     frame = targets::frame(s);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the tests of the checker share: a builder of streams, and a calculator of the bytes that a 2D stream
-//! touches which has no code in common with the checker.
+//! What the tests of the checker share: a builder of streams, and calculators of the bytes that a 2D stream or 3D
+//! draws touch which have no code in common with the checker.
 
 #![allow(dead_code)]
 
 pub mod footprint;
+pub mod readings;
 
 use r500::portable::{
     checker::{check, max_fixups, Fixup, Object, Options, Refusal},
