@@ -183,5 +183,8 @@ impl Hostile {
             }
             _ => self.reset(bench),
         }
+        // A fence has purged both caches behind the last stream.
+        bench.write(mmio::RB3D_DSTCACHE_CTLSTAT, 0xa);
+        bench.write(mmio::ZB_ZCACHE_CTLSTAT, 3);
     }
 }
