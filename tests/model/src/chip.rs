@@ -175,6 +175,11 @@ impl Entry {
         r5xx::firmware::endless_rom(self.variant, vram).build()
     }
 
+    /// The same, but for an ASIC_Init that also tries to reach the computer's memory.
+    pub fn hostile_rom(&self, vram: u64) -> Vec<u8> {
+        r5xx::firmware::hostile_rom(self.variant, vram).build()
+    }
+
     /// Its PCI function, with that window onto VRAM (a power of two) and a ROM of that many bytes.
     pub fn identity(&self, window: u64, rom: u64) -> Identity {
         Identity {

@@ -53,8 +53,8 @@ struct Args {
     /// What the firmware has done.
     #[arg(long, value_enum, default_value = "posted")]
     state: State,
-    /// The expansion ROM: synthetic, none, endless (synthetic, but its ASIC_Init does not end), or a file with the
-    /// dump of a real card's.
+    /// The expansion ROM: synthetic, none, endless (synthetic, but its ASIC_Init does not end), hostile (synthetic, but
+    /// its ASIC_Init also tries to reach the computer's memory), or a file with the dump of a real card's.
     #[arg(long, default_value = "synthetic")]
     rom: String,
 }
@@ -105,6 +105,7 @@ fn rom(which: &str, entry: &Entry, vram: u64) -> anyhow::Result<Vec<u8>> {
         "none" => return Ok(Vec::new()),
         "synthetic" => entry.rom(vram),
         "endless" => entry.endless_rom(vram),
+        "hostile" => entry.hostile_rom(vram),
         file => {
             let bytes = fs::read(file).with_context(|| format!("cannot read {file}"))?;
             dump::check(&bytes)

@@ -95,6 +95,62 @@ pub fn endless_rom(variant: &Variant, vram: u64) -> Image {
     rom(variant, vram).command(command::ASIC_INIT, t.build())
 }
 
+/// The same with an ASIC_Init that, before it posts the card as it should, tries to get at the memory of the computer
+/// by every way that a command table has: command processor, page table, AGP window, surfaces, interrupts. What the
+/// command register of PCI configuration space says meanwhile goes to BIOS_SCRATCH\[3\].
+pub fn hostile_rom(variant: &Variant, vram: u64) -> Image {
+    let layout = variant.mc;
+    let behind_pair = |t: &mut Code, index: u32, data: u32, number: u32, value: u32| {
+        t.set(Place::Register(index), number)
+            .set(Place::Register(data), value);
+    };
+    let mut t = Code::new(2);
+    t.set(
+        bios_scratch(3),
+        Place::Register(mmio::CONFIG_SPACE.base() + 4),
+    );
+    // Directly, and through MM_INDEX, which takes the number of a register from a table.
+    t.set(Place::Register(mmio::CP_RB_BASE), HOSTILE)
+        .set(Place::Register(mmio::GEN_INT_CNTL), u32::MAX)
+        .set(Place::Register(mmio::SURFACE_CNTL), HOSTILE);
+    behind_pair(
+        &mut t,
+        mmio::MM_INDEX,
+        mmio::MM_DATA,
+        mmio::SCRATCH_ADDR / 4,
+        HOSTILE,
+    );
+    // The page table, by the pair and by the port.
+    behind_pair(
+        &mut t,
+        mmio::PCIE_INDEX,
+        mmio::PCIE_DATA,
+        pcie::PCIE_TX_GART_BASE,
+        HOSTILE,
+    );
+    t.port(port::number::PCIE)
+        .set(behind_port(pcie::PCIE_TX_GART_END_LO), HOSTILE)
+        .set(behind_port(pcie::PCIE_TX_GART_CNTL), 1)
+        // The AGP window.
+        .port(port::number::MC)
+        .set(behind_port(layout.agp_location), 0x2fff_1000)
+        .set(behind_port(layout.agp_location + 1), HOSTILE)
+        .port(0)
+        .set(Place::Register(mmio::MM_INDEX), 0)
+        .set(Place::Register(mmio::PCIE_INDEX), 0);
+    t.call(command::REGISTERS_INIT)
+        .set(Place::Parameter(2), Place::Parameter(0))
+        .call(command::SET_ENGINE_CLOCK)
+        .set(Place::Parameter(2), Place::Parameter(1))
+        .call(command::SET_MEMORY_CLOCK)
+        .call(command::MEMORY_CONTROLLER_INIT)
+        .or(bios_scratch(7), INIT_COMPLETE);
+    rom(variant, vram).command(command::ASIC_INIT, t.build())
+}
+
+/// What a hostile table writes to registers of addresses.
+const HOSTILE: u32 = 0x0010_0000;
+
 /// A port through an index and a data register; `read` and `write` are bits (count, first) that the index needs
 /// besides.
 fn window(

@@ -142,6 +142,13 @@ impl R5xx {
                 self.soft_reset_read();
                 self.regs.get(offset)
             }
+            // Read only, as the database says.
+            _ if mmio::CONFIG_SPACE.index_of(offset).is_some() => {
+                let mut word = [0; 4];
+                let at = offset - mmio::CONFIG_SPACE.base();
+                m.pci.read(at as usize, &mut word);
+                u32::from_le_bytes(word)
+            }
             _ => self
                 .cp_read(offset)
                 .unwrap_or_else(|| self.peek_register(offset)),

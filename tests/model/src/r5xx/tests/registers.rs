@@ -94,6 +94,20 @@ fn registers_through_mm_index() {
 }
 
 #[test]
+fn configuration_space_is_mirrored() {
+    let mut b = Bench::new();
+    let command = mmio::CONFIG_SPACE.base() + 4;
+    b.m.pci.write(4, &[0, 0]);
+    assert_eq!(b.read(command) & 4, 0);
+    b.m.pci.write(4, &[4, 0]);
+    assert_eq!(b.read(command) & 4, 4);
+    assert_eq!(b.read(mmio::CONFIG_SPACE.base()) & 0xffff, 0x1002);
+    b.write(command, 0);
+    assert_eq!(b.findings(), [(Kind::ReadOnlyRegisterWrite, 1)]);
+    assert!(b.m.pci.bus_master());
+}
+
+#[test]
 fn clocks_take_byte_writes_of_their_index() {
     let mut b = Bench::new();
     b.chip.write(&mut b.m, mmio::CLOCK_CNTL_INDEX, 0x8d, 0xff);
