@@ -4,8 +4,11 @@
 
 /// A card that is being posted: the family's access to it.
 ///
-/// The machine calls nothing else of a driver. Calls are as many as a table makes, at most
-/// [`MOST_STEPS`](super::MOST_STEPS) of each kind, one after the other.
+/// The machine calls nothing else of a driver. It makes at most [`MOST_STEPS`](super::MOST_STEPS) writes and waits, and
+/// twice as many reads, one after the other.
+///
+/// The program comes out of the card's flash. A driver stands a guard before its registers that lets through what
+/// posting needs.
 pub trait Card {
     /// Reads the register at byte `offset` of the register window, a multiple of 4.
     ///

@@ -19,10 +19,10 @@
 //! | [`run`](mod@run), `operand` | the machine, and what it reads and writes |
 //! | [`card`] | what the machine asks of a driver |
 //!
-//! Nothing in an image is trusted: it may be cut off, damaged, or made by somebody. Every access is inside the bytes
+//! Nothing in an image is trusted: it may be cut off, damaged, or made to do harm. Every access is inside the bytes
 //! that are there, tables call each other a few levels deep, and steps and waits are counted: whatever the bytes are,
-//! running them comes to an end. What they do to the card's registers is up to them, as it is on every computer that
-//! the card's firmware starts on.
+//! running them comes to an end. Which registers they may write is the family's decision, who knows what the registers
+//! do; `r500::portable::posting` is one.
 
 pub mod card;
 pub mod clocks;

@@ -112,7 +112,7 @@ impl Machine<'_> {
         };
         let bytes = self.image.bytes();
         self.ports
-            .run(program, bytes, access, self.card, &mut self.budget)
+            .run(program, bytes, access, self.card, self.budget)
     }
 
     pub(super) fn get(&mut self, operand: Operand) -> Result<u32, Why> {

@@ -24,9 +24,9 @@ const ASIC_INIT: u8 = 0;
 /// Sets the fan's speed, on cards that have one to set.
 const SPEED_FAN_CONTROL: u8 = 57;
 
-/// Steps that one run may take, those of the ports' programs included.
+/// Steps that [`run`] and [`post`] may take, those of the ports' programs included.
 pub const MOST_STEPS: u32 = 200_000;
-/// Microseconds that one run may wait.
+/// Microseconds that they may ask to wait.
 pub const MOST_WAIT_US: u32 = 10_000_000;
 /// Tables that may be active at once.
 const MOST_TABLES: usize = 16;
@@ -117,6 +117,13 @@ pub struct Budget {
 }
 
 impl Budget {
+    const fn new() -> Self {
+        Self {
+            steps: MOST_STEPS,
+            micros: MOST_WAIT_US,
+        }
+    }
+
     /// Takes one step.
     ///
     /// # Errors
@@ -145,9 +152,12 @@ pub fn post(image: &[u8], memory: &mut [u32], card: &mut dyn Card) -> Result<(),
         at: 0,
         why: error.into(),
     })?;
-    run(image, ASIC_INIT, &clocks.parameters(), memory, card)?;
+    // Both tables together: a bound of each would be twice as long.
+    let mut budget = Budget::new();
+    let parameters = clocks.parameters();
+    execute(image, ASIC_INIT, &parameters, memory, card, &mut budget)?;
     // A card without such a fan has no such table, and one whose fan stays as it is works, too.
-    let _ = run(image, SPEED_FAN_CONTROL, &[], memory, card);
+    let _ = execute(image, SPEED_FAN_CONTROL, &[], memory, card, &mut budget);
     Ok(())
 }
 
@@ -164,10 +174,22 @@ pub fn run(
     memory: &mut [u32],
     card: &mut dyn Card,
 ) -> Result<(), Stopped> {
+    execute(image, table, parameters, memory, card, &mut Budget::new())
+}
+
+/// [`run`] with what is left of a budget.
+fn execute(
+    image: &[u8],
+    table: u8,
+    parameters: &[u32],
+    memory: &mut [u32],
+    card: &mut dyn Card,
+    budget: &mut Budget,
+) -> Result<(), Stopped> {
     let not_begun = |why| Stopped { table, at: 0, why };
     let image = Image::new(image).map_err(|error| not_begun(error.into()))?;
     memory.fill(0);
-    let mut machine = Machine::new(image, memory, card).ok_or(not_begun(Why::NoMemory))?;
+    let mut machine = Machine::new(image, memory, card, budget).ok_or(not_begun(Why::NoMemory))?;
     for (to, from) in machine.parameters.iter_mut().zip(parameters) {
         *to = *from;
     }
@@ -207,7 +229,7 @@ pub(super) struct Machine<'a> {
     pub(super) parameters: &'a mut [u32],
     pub(super) work: &'a mut [u32],
     pub(super) scratch: &'a mut [u32],
-    pub(super) budget: Budget,
+    pub(super) budget: &'a mut Budget,
     pub(super) frame: Frame,
     /// Tables that wait for the one that is running to end.
     callers: [Frame; MOST_TABLES - 1],
@@ -227,7 +249,12 @@ pub(super) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(image: Image<'a>, memory: &'a mut [u32], card: &'a mut dyn Card) -> Option<Self> {
+    fn new(
+        image: Image<'a>,
+        memory: &'a mut [u32],
+        card: &'a mut dyn Card,
+        budget: &'a mut Budget,
+    ) -> Option<Self> {
         let (parameters, memory) = memory.split_at_mut_checked(PARAMETERS)?;
         let (work, memory) = memory.split_at_mut_checked(MOST_TABLES * WORK)?;
         let (scratch, _) = memory.split_at_mut_checked(SCRATCH)?;
@@ -238,10 +265,7 @@ impl<'a> Machine<'a> {
             parameters,
             work,
             scratch,
-            budget: Budget {
-                steps: MOST_STEPS,
-                micros: MOST_WAIT_US,
-            },
+            budget,
             frame: Frame::default(),
             callers: [Frame::default(); MOST_TABLES - 1],
             depth: 0,

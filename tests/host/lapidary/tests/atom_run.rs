@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use lapidary::portable::atom::{run, Card, Error, Stopped, Why, MEMORY, MOST_STEPS, MOST_WAIT_US};
+use lapidary::portable::atom::{
+    post, run, Card, Error, Stopped, Why, MEMORY, MOST_STEPS, MOST_WAIT_US,
+};
 use proptest::prelude::*;
 
 /// Registers that remember, and a list of what was done to them.
@@ -482,6 +484,47 @@ fn steps_of_ports_count() {
 fn waits_are_in_their_units() {
     let (_, card) = done(&[80, 3, 81, 7, 90, 99, 98, 1, END]);
     assert_eq!(card.waited, 3_007);
+}
+
+/// An image that says which clocks it sets.
+fn with_clocks(commands: &[(u8, u8, &[u8])]) -> Vec<u8> {
+    let mut info = [0; 0x55 - 4];
+    info[4..8].copy_from_slice(&45_000u32.to_le_bytes());
+    info[8..12].copy_from_slice(&25_000u32.to_le_bytes());
+    info[0x4e..0x50].copy_from_slice(&2_700u16.to_le_bytes());
+    let mut image = image(commands, &[(4, &info)]);
+    let table = usize::from(u16::from_le_bytes([image[DATAS + 12], image[DATAS + 13]]));
+    put16(&mut image, table, 0x55);
+    image
+}
+
+/// Posting runs two tables, which share its time and its steps.
+#[test]
+fn both_tables_of_posting_have_one_budget() {
+    // Each waits 24 times 255 ms, or writes a register for ever; the fan's table may fail.
+    let waits: Vec<u8> = [80, 255].repeat(24).into_iter().chain([END]).collect();
+    let mut card = Recorder::default();
+    let image = with_clocks(&[(0, 8, &waits), (57, 0, &waits)]);
+    assert_eq!(post(&image, &mut [0; MEMORY], &mut card), Ok(()));
+    assert!(card.waited > 6_120_000, "the second table has run");
+    assert!(card.waited <= MOST_WAIT_US.into(), "{}", card.waited);
+
+    // 30000 rounds of four steps, of which one is a write; two steps a write are left for the second table.
+    let mut most: Vec<u8> = vec![3, LONG, 0, 0x60, 0xea, 0, 0]; // work word 0 = 60000
+    most.extend([1, LONG, 0x40, 0, 1, 2, 3, 4]); // at byte 13
+    most.extend([51, LONG, 0, 2, 0, 0, 0, 62, LONG, 0, 0, 0, 0, 0]); // less 2, against 0
+    most.extend([73, 13, 0, END]);
+    let writes = [1, LONG, 0x40, 0, 1, 2, 3, 4, 67, 6, 0];
+    let mut card = Recorder::default();
+    let image = with_clocks(&[(0, 8, &most), (57, 0, &writes)]);
+    assert_eq!(post(&image, &mut [0; MEMORY], &mut card), Ok(()));
+    let left = u64::from(MOST_STEPS) - 120_000;
+    let accesses = 30_000 + left / 2;
+    assert!(
+        (accesses - 2..=accesses).contains(&card.accesses),
+        "{}",
+        card.accesses
+    );
 }
 
 fn why(result: Result<Vec<u32>, Stopped>) -> Why {
