@@ -13,7 +13,10 @@
 
 use kernel::prelude::*;
 
-use lapidary::family::Gpu as _;
+use lapidary::{
+    corner::bus,
+    family::Gpu as _, //
+};
 
 use crate::{
     cp,
@@ -41,6 +44,9 @@ impl Gpu<'_> {
         // Of a card that was pulled out meanwhile not even the registers need to read all ones: nobody has given them
         // their addresses again.
         probe::find(pdev)?;
+        // The PCI core has made it a master of the bus again. A card that has lost its settings has no page table that
+        // bounds what it reaches, and is about to be posted. If it fails it stays held back.
+        bus::hold_back(pdev);
         if probe::is_dead(window) {
             dev_err!(dev, "device does not answer: registers read all ones\n");
             return Err(ENODEV);
@@ -52,6 +58,7 @@ impl Gpu<'_> {
         mc::arrange(dev, chip, window, &self.layout, self.bar_size);
         self.picture.restore();
         self.gart.restart();
+        bus::let_go(pdev);
         map_ring(&self.gart, &self.ring, self.ring_entry)?;
         self.ring.remember();
         self.restart()

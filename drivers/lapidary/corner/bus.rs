@@ -22,9 +22,12 @@ fn as_raw(pdev: &pci::Device<device::Bound>) -> *mut bindings::pci_dev {
 pub struct Enabled<'a>(&'a pci::Device<device::Bound>);
 
 impl<'a> Enabled<'a> {
-    /// Enables the device.
+    /// Enables the device. It does not access memory by itself, whatever firmware or another kernel has left, before
+    /// there is a [`Master`].
     pub fn new(pdev: &'a pci::Device<device::Core<'_>>) -> Result<Self> {
         pdev.enable_device_mem()?;
+        // SAFETY: The device is alive while it is bound. It is being probed: nobody else changes its command register.
+        unsafe { bindings::pci_clear_master(as_raw(pdev)) };
         Ok(Self(pdev))
     }
 }
@@ -52,4 +55,19 @@ impl Drop for Master<'_> {
         // SAFETY: The device is alive while it is bound.
         unsafe { bindings::pci_clear_master(as_raw(self.0)) }
     }
+}
+
+/// Keeps a device that has a [`Master`] from accessing memory by itself, until [`let_go`].
+///
+/// For a device that sleeps or wakes up: the power management core holds its lock, so that nobody else changes its
+/// command register.
+pub fn hold_back(pdev: &pci::Device<device::Bound>) {
+    // SAFETY: The device is alive while it is bound.
+    unsafe { bindings::pci_clear_master(as_raw(pdev)) }
+}
+
+/// Ends what [`hold_back`] began, with the lock held.
+pub fn let_go(pdev: &pci::Device<device::Bound>) {
+    // SAFETY: The device is alive while it is bound.
+    unsafe { bindings::pci_set_master(as_raw(pdev)) }
 }

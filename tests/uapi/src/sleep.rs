@@ -63,6 +63,9 @@ pub fn tests() -> Vec<Test> {
             .needs_control()
             .kernel("ring 0 hung", 2),
         rehearsal("sleep/picture", picture).needs_control(),
+        rehearsal("sleep/hostile_bios", hostile_bios)
+            .needs_control()
+            .kernel("writes that posting does not need were dropped", 1),
     ]
 }
 
@@ -336,5 +339,27 @@ fn picture(context: &mut Context) -> Result<()> {
         "{changed} of {} pieces of the picture changed",
         before.len()
     );
+    engine_works(&context.device()?)
+}
+
+/// A card whose ROM tries to reach memory when it is posted: at probe and after sleep the bus does not hear it.
+fn hostile_bios(context: &mut Context) -> Result<()> {
+    // There the program leaves the command register of configuration space as it has found it.
+    const TOLD: &str = "peek BIOS_SCRATCH[3]";
+    const MASTER: u32 = 1 << 2;
+    let told = |context: &mut Context| -> Result<u32> {
+        let answer = context.control()?.request(TOLD)?;
+        let word = answer.first().context("the model answers")?;
+        Ok(u32::from_str_radix(word.trim_start_matches("0x"), 16)?)
+    };
+    let before = told(context)?;
+    if before == 0 {
+        return skip("the card's ROM means no harm, or did not post it");
+    }
+    ensure!(before & MASTER == 0, "probe: posted as a master of the bus");
+    machine::rehearse(Kind::Memory, Depth::Platform)?;
+    let after = told(context)?;
+    ensure!(after != 0, "not posted after sleep");
+    ensure!(after & MASTER == 0, "sleep: posted as a master of the bus");
     engine_works(&context.device()?)
 }
