@@ -60,9 +60,12 @@ impl Scanout {
     /// The bytes it covers, in GPU addresses.
     fn bytes(self) -> GpuRange {
         let rows = u64::from(self.rows).next_multiple_of(TILE_ROWS);
-        let size = (u64::from(self.pitch) * rows) << self.depth.min(3);
+        // The registers are read whole: a device that answers nonsense may have more bits than its fields.
+        let size = u64::from(self.pitch)
+            .saturating_mul(rows)
+            .saturating_mul(1 << self.depth.min(3));
         let start = u64::from(self.address);
-        start..start + if size == 0 { UNKNOWN_SIZE } else { size }
+        start..start.saturating_add(if size == 0 { UNKNOWN_SIZE } else { size })
     }
 }
 
@@ -163,6 +166,17 @@ mod tests {
             depth: 2,
         };
         assert_eq!(scanout.bytes(), 0xd000_0000..0xd100_0000);
+    }
+
+    #[test]
+    fn scanout_of_all_ones_is_all_memory() {
+        let scanout = Scanout {
+            address: 0xd000_0000,
+            pitch: u32::MAX,
+            rows: u32::MAX,
+            depth: u32::MAX,
+        };
+        assert_eq!(offsets(scanout.bytes(), &VRAM), 0..0x1000_0000);
     }
 
     #[test]
