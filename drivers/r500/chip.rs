@@ -16,12 +16,15 @@ use kernel::{
     prelude::*, //
 };
 
-use crate::regs::{
-    mc_r520,
-    mc_rv515,
-    mmio,
-    Mc,
-    Window, //
+use crate::{
+    portable::posting::MemoryController,
+    regs::{
+        mc_r520,
+        mc_rv515,
+        mmio,
+        Mc,
+        Window, //
+    }, //
 };
 
 /// A chip of the R5xx family.
@@ -75,6 +78,11 @@ pub(crate) trait Chip: Sync {
         true
     }
 
+    /// Which memory controller it has.
+    fn memory_controller(&self) -> MemoryController {
+        MemoryController::R520
+    }
+
     /// Reads where the firmware placed the frame buffer.
     fn fb_location(&self, mc: &Mc<'_>) -> FbLocation;
 
@@ -122,6 +130,10 @@ impl Chip for Rv515 {
     /// The chip is known to lose a re-arm now and then, after which no interrupt arrives any more.
     fn msi_by_default(&self) -> bool {
         false
+    }
+
+    fn memory_controller(&self) -> MemoryController {
+        MemoryController::Rv515
     }
 
     fn port_reads_first(&self) -> bool {

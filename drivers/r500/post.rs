@@ -36,6 +36,7 @@ use lapidary::{
 use crate::{
     chip::Chip,
     display,
+    portable::posting::Guard,
     regs::{
         mmio::*,
         McPair,
@@ -126,8 +127,19 @@ pub(crate) fn ensure(
         return Err(ENODEV);
     };
     let mut card = Registers { window, chip };
-    let mut memory = bios.memory.lock();
-    if let Err(stopped) = atom::post(&bios.image, &mut memory, &mut card) {
+    let mut guard = Guard::new(&mut card, chip.memory_controller());
+    let result = atom::post(&bios.image, &mut bios.memory.lock(), &mut guard);
+    if let Some(dropped) = guard.dropped() {
+        let (space, number) = (dropped.first.space(), dropped.first.number());
+        dev_warn!(
+            dev,
+            "video BIOS: {} writes that posting does not need were dropped, the first to {} {:#x}\n",
+            dropped.count,
+            space,
+            number
+        );
+    }
+    if let Err(stopped) = result {
         let (table, at, reason) = (stopped.table, stopped.at, stopped.why.reason());
         dev_err!(
             dev,

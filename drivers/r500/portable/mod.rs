@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! Portable code of the R5xx family: registers, packets, page-table entries, microcode images, the kernel's
-//! own command sequences, and the checker of user command streams.
+//! own command sequences, the checker of user command streams, and the guard before the video BIOS.
 //!
 //! Like `lapidary::portable` it is compiled both into the kernel module and into a host library: `core`
 //! only, no allocation, no `unsafe`, no panic.
@@ -13,5 +13,6 @@ pub mod emit;
 pub mod firmware;
 pub mod pm4;
 pub mod policy;
+pub mod posting;
 pub mod pte;
 pub mod regs;

@@ -11,6 +11,7 @@ use lapidary_model::{
     pci::Config,
 };
 use lapidary_registers::r500::{self as facts, mmio};
+use r500::portable::posting::{Guard, MemoryController, Place};
 
 const VRAM: u64 = 16 << 20;
 
@@ -100,12 +101,22 @@ impl Card for Model {
     }
 }
 
+/// The memory controller of the chip with that name.
+fn controller(name: &str) -> MemoryController {
+    match name {
+        "rv515" => MemoryController::Rv515,
+        _ => MemoryController::R520,
+    }
+}
+
 #[test]
 fn an_unposted_card_becomes_a_posted_one() {
     for entry in CHIPS {
         let mut card = Model::new(entry, State::Unposted);
         let unposted = card.registers();
-        post(&entry.rom(VRAM), &mut vec![!0; MEMORY], &mut card).expect("it comes to its end");
+        let mut guard = Guard::new(&mut card, controller(entry.name));
+        post(&entry.rom(VRAM), &mut vec![!0; MEMORY], &mut guard).expect("it comes to its end");
+        assert_eq!(guard.dropped(), None, "{}", entry.name);
         let posted = Model::new(entry, State::Posted).registers();
         assert!(posted.len() > 100, "{} registers", posted.len());
         assert_ne!(unposted, posted);
@@ -115,6 +126,43 @@ fn an_unposted_card_becomes_a_posted_one() {
         // Two PLLs lock.
         assert!(card.waited >= 400, "{}", card.waited);
         assert_eq!(card.machine.judge.take(), vec![], "{}", entry.name);
+    }
+}
+
+/// A ROM that also tries to reach the computer's memory posts the card all the same, and no more.
+#[test]
+fn a_hostile_rom_only_posts() {
+    /// Registers by which the program tries it, and one by which it tells what it has read.
+    const OWN: [&str; 2] = ["MM_INDEX", "BIOS_SCRATCH[3]"];
+    let left = |card: &Model| -> Vec<(String, u32)> {
+        let registers = card.registers().into_iter();
+        registers
+            .filter(|(name, _)| !OWN.contains(&name.as_str()))
+            .collect()
+    };
+    for entry in CHIPS {
+        let rom = entry.hostile_rom(VRAM);
+        let posted = left(&Model::new(entry, State::Posted));
+
+        let mut card = Model::new(entry, State::Unposted);
+        let mut guard = Guard::new(&mut card, controller(entry.name));
+        post(&rom, &mut vec![0; MEMORY], &mut guard).expect("it comes to its end");
+        let dropped = guard.dropped().expect("it has tried");
+        assert_eq!(
+            (dropped.count, dropped.first),
+            (9, Place::Window(mmio::CP_RB_BASE))
+        );
+        assert_eq!(left(&card), posted, "{}", entry.name);
+        assert_eq!(card.machine.judge.take(), vec![], "{}", entry.name);
+
+        let mut open = Model::new(entry, State::Unposted);
+        post(&rom, &mut vec![0; MEMORY], &mut open).expect("it comes to its end");
+        let changed = left(&open)
+            .iter()
+            .zip(&posted)
+            .filter(|(a, b)| a != b)
+            .count();
+        assert!(changed >= 5, "{}: {changed}", entry.name);
     }
 }
 
