@@ -4,8 +4,12 @@
 //!
 //! Between the moment at which a hang is noticed and the reset nothing may be allocated: fences depend on it. So a
 //! [`Snapshot`] has its memory from the beginning, [`Snapshot::take`] copies into it what the reset will destroy, and
-//! later, when the GPU runs again, [`Snapshot::publish`] makes a text of it. The text is sections of lines;
-//! `pm4-decode` of the project's tests prints it by name.
+//! later, when the GPU runs again, [`Snapshot::publish`] makes a text of it, of less than 1 MiB. The text is
+//! sections of lines; `pm4-decode` of the project's tests prints it by name.
+//!
+//! A reader of the text learns what one client has sent, numbers and inline pixels included, and where objects are in
+//! the GPU's address space. Contents of objects, addresses of the kernel or the bus, and commands of other clients are
+//! not in it.
 //!
 //! ```text
 //! lapidary coredump 1
@@ -55,6 +59,9 @@ const REGISTERS: usize = 64;
 const LINE: usize = 8;
 /// Dwords of the ring before the read pointer: what has been executed last.
 const BEFORE: u32 = 64;
+
+// The text has less than 1 MiB: nine bytes for a dword, a short line for a register or an object, some lines before.
+const _: () = assert!((RING_DWORDS + IB_DWORDS) * 9 + (REGISTERS + OBJECTS) * 64 + 1024 < 1 << 20);
 
 /// An object of the job that hangs.
 #[derive(Clone, Copy)]
