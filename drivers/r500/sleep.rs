@@ -44,13 +44,13 @@ impl Gpu<'_> {
         // Of a card that was pulled out meanwhile not even the registers need to read all ones: nobody has given them
         // their addresses again.
         probe::find(pdev)?;
-        // The PCI core has made it a master of the bus again. A card that has lost its settings has no page table that
-        // bounds what it reaches, and is about to be posted. If it fails it stays held back.
-        bus::hold_back(pdev);
         if probe::is_dead(window) {
             dev_err!(dev, "device does not answer: registers read all ones\n");
             return Err(ENODEV);
         }
+        // The PCI core has made it a master of the bus again. A card that has lost its settings has no page table that
+        // bounds what it reaches, and is about to be posted. If it fails it stays held back.
+        bus::hold_back(pdev);
         post::ensure(dev, chip, window, self.bios.as_deref())?;
         self.irq.renew();
         cp::stop(window);

@@ -101,7 +101,7 @@ fn operand(rng: &mut Rng, kind: u8, attribute: u8, bytes: &mut Vec<u8>) {
 /// A number in the program.
 fn number(rng: &mut Rng, attribute: u8, bytes: &mut Vec<u8>) {
     let number = value(rng).to_le_bytes();
-    let len = match attribute >> 3 & 7 {
+    let len = match (attribute >> 3) & 7 {
         0 => 4,
         1..4 => 2,
         _ => 1,

@@ -82,7 +82,7 @@ fn what_posting_needs_arrives_by_every_way() {
         guard.write(mmio::PCIE_INDEX, pcie::PCIE_LC_LINK_WIDTH_CNTL);
         guard.write(mmio::PCIE_DATA, 10);
         // Memory on the card.
-        guard.write(mmio::MM_INDEX, 1 << 31 | mmio::CP_RB_BASE);
+        guard.write(mmio::MM_INDEX, (1 << 31) | mmio::CP_RB_BASE);
         guard.write(mmio::MM_DATA, 11);
         guard.wait(3);
     });
@@ -165,11 +165,11 @@ fn some_may_be_switched_off_and_not_on() {
             assert_eq!(dropped, None, "{offset:#x}");
         }
     }
-    for (dropped, chip) in ways(mmio::D1CRTC_CONTROL, 1 << 24 | 1 << 4) {
+    for (dropped, chip) in ways(mmio::D1CRTC_CONTROL, (1 << 24) | (1 << 4)) {
         assert_eq!(dropped, None);
         assert_eq!(
             chip.window[mmio::D1CRTC_CONTROL as usize / 4],
-            1 << 24 | 1 << 4
+            (1 << 24) | (1 << 4)
         );
     }
 }
