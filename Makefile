@@ -38,7 +38,7 @@ mesa: ## unmodified Mesa and libdrm_radeon on both drivers, and what they say (m
 	@scripts/setup
 	@scripts/enter scripts/mesa $(CHIP)
 
-fuzz: ## the checker against the model, ten million streams (make fuzz N=…, SEED=…)
+fuzz: ## the checker against the model, ten million streams from a fresh seed (make fuzz N=…, SEED=… to repeat)
 	@scripts/setup
 	@scripts/enter scripts/fuzz $(N)
 

@@ -28,7 +28,7 @@ use lapidary_guest::{Device, Domain};
 use shared::{Board, KINDS};
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use worker::Plan;
 
 /// How long a process may do without finishing a step.
@@ -38,11 +38,17 @@ const STUCK: Duration = Duration::from_secs(30);
 /// judge has to say of memory, of pages, of waiting and of everything the kernel does is not among it.
 const OWN_FAULT: [&str; 3] = ["reserved-value", "stale-read", "engine2d-overlap"];
 
+/// A seed that no run had before.
+fn fresh() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_nanos() as u64
+}
+
 /// Uses the device at random.
 #[derive(Parser)]
 struct Args {
-    /// Whatever is decided comes from it.
-    #[arg(long, default_value_t = 1)]
+    /// Whatever is decided comes from it. Without it the clock says one.
+    #[arg(long, default_value_t = fresh())]
     seed: u64,
     /// Calls of all processes together.
     #[arg(long, default_value_t = 20_000)]
@@ -216,12 +222,13 @@ fn run(args: &Args) -> Result<()> {
     if let Some((worker, life)) = args.alone {
         return worker::run(&supervisor.plan(worker, life), args.steps);
     }
+    // Before anything can end this process.
+    println!("seed {}", args.seed);
     let begin = Instant::now();
     let worked = supervisor.work();
     let board = &supervisor.board;
     println!(
-        "seed {}: {} calls in {} s, {} processes killed",
-        args.seed,
+        "{} calls in {} s, {} processes killed",
         board.calls(),
         begin.elapsed().as_secs(),
         board.killed()
