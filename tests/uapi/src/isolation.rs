@@ -4,12 +4,16 @@
 //! GPU, and by handles that belong to the other.
 
 use crate::support::{self, PITCH, WIDTH};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi::CsReloc;
+use lapidary_guest::abi::info_request;
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::draw2d::{self, Brush, Rect, Surface, rop};
+use lapidary_guest::draw3d::{Draw, Image};
 use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_registers::r500::mmio;
+use lapidary_registers::r500::pm4::op;
 use std::rc::Rc;
 
 const SECRET: u32 = 0x5ec2_e701;
@@ -42,6 +46,8 @@ pub fn tests() -> Vec<Test> {
         }),
         Test::new("isolation/freed_while_drawn", freed_while_drawn).lapidary_only(CLEARED),
         Test::new("isolation/others_handles_in_streams", others_handles),
+        Test::new("isolation/some_pipes_only", some_pipes)
+            .lapidary_only("our checker lets no stream draw while writes reach some pipes only"),
     ]
 }
 
@@ -146,7 +152,7 @@ fn freed_while_drawn(context: &mut Context) -> Result<()> {
             let mut stream = Stream::new();
             for _ in 0..20 {
                 let all = Rect::new(0, 0, WIDTH, ROWS as i32);
-                draw2d::paint_multi(
+                draw2d::fill(
                     &mut stream,
                     Surface::new(&bo, PITCH),
                     Brush::Solid(SECRET),
@@ -195,5 +201,49 @@ fn others_handles(context: &mut Context) -> Result<()> {
         secret.read()?[..16] == [SECRET; 16],
         "the object was changed"
     );
+    Ok(())
+}
+
+/// State that reaches some pipes only leaves the others with somebody else's: nothing may be drawn then.
+fn some_pipes(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Vram)?;
+    let z_pipes = device.info(const { info_request("NUM_Z_PIPES") })?;
+    let (register, pipes) = if z_pipes > 1 {
+        (mmio::FG_ZBREG_DEST, z_pipes)
+    } else {
+        let pipes = device.info(const { info_request("NUM_GB_PIPES") })?;
+        (mmio::SU_REG_DEST, pipes)
+    };
+    let all = (1u32 << pipes) - 1;
+    let stream = |selected: u32| {
+        let mut stream = Stream::new();
+        Draw::on(Image::new(&bo, WIDTH as u32, 16)).emit(&mut stream);
+        stream.register(register, selected);
+        let state = stream.len();
+        Draw::on(Image::new(&bo, WIDTH as u32, 16)).emit(&mut stream);
+        // Of the second draw only the packet, so that nothing but the draw can be refused.
+        let draw = stream
+            .words()
+            .iter()
+            .rposition(|word| word >> 30 == 3 && (word >> 8) & 0xff != u32::from(op::NOP))
+            .context("no packet that draws")?;
+        let mut alone = Stream::new();
+        alone
+            .extend(&stream.words()[..state])
+            .extend(&stream.words()[draw..]);
+        for entry in stream.relocations() {
+            alone.raw_entry(*entry);
+        }
+        alone.register(register, all);
+        anyhow::Ok(alone)
+    };
+    device.submit(&stream(all)?).context("all pipes")?;
+    bo.wait()?;
+    for pipe in 0..pipes {
+        let what = format!("a draw without pipe {pipe} of {pipes}");
+        let result = device.submit(&stream(all & !(1 << pipe))?);
+        refused(&what, result, Errno::INVAL)?;
+    }
     Ok(())
 }
