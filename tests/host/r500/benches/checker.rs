@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! How fast the checker is, in dwords per second: on a mix of 2D operations, 500 dwords with two relocations; on
-//! what it has to copy most of, host data; on 3D state and draws in the sizes that the side-by-side comparison
-//! of the drivers uses; and on recordings of real clients, if `LAPIDARY_STREAMS` names a folder of them.
-//! Figures, no judgement.
+//! How fast the checker is, in dwords per second: on 2D operations as an X server sends them, 500 dwords with two
+//! relocations, and as a desktop without a 3D driver would, with tiles, scissors, text and lines; on host data; on 3D
+//! state and draws in the sizes that the side-by-side comparison of the drivers uses; and on recordings of real
+//! clients, if `LAPIDARY_STREAMS` names a folder of them. Figures, no judgement.
+//!
+//! Words choose the streams by their names. `--rounds N` checks each just so often and takes no time: for a program that
+//! counts instructions, of which the difference between two numbers of rounds is that of the checker alone.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -16,9 +19,12 @@ use std::{
 use r500::portable::{
     checker::{check, max_fixups, Chip, Fixup, Object, Options},
     pm4,
-    regs::{mmio, pm4::op},
+    regs::mmio,
 };
-use support::{host_control, objects, recorded_mix, recorded_objects, surface, y_x, Stream};
+use support::{
+    copy_control, fill_control, gui, host_control, objects, pitch_offset, recorded_mix,
+    recorded_objects, surface, y_x, Stream, FLUSH, FORWARD,
+};
 
 /// A client that owns everything.
 const OPTIONS: Options = Options {
@@ -30,24 +36,63 @@ const OPTIONS: Options = Options {
     z_pipes: 1,
 };
 
-/// Streams that are timed together. The fastest batch counts: the others shared the processor.
-const BATCH: usize = 200;
+/// Dwords that are timed together, about. The fastest batch counts: the others shared the processor.
+const BATCH: usize = 100_000;
 
-fn measure(name: &str, words: &[u32], mut objects: Vec<Object>) {
-    let mut words = words.to_vec();
-    let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
-    let mut fastest = Duration::MAX;
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(1) {
-        let batch = Instant::now();
-        for _ in 0..BATCH {
-            let result = check(black_box(&mut words), &mut objects, OPTIONS, &mut fixups);
-            assert!(black_box(result).is_ok());
+/// What the command line says.
+struct Choice {
+    words: Vec<String>,
+    rounds: Option<usize>,
+}
+
+impl Choice {
+    fn from_arguments() -> Self {
+        // cargo adds one of its own.
+        let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
+        let mut choice = Self {
+            words: Vec::new(),
+            rounds: None,
+        };
+        while let Some(word) = arguments.next() {
+            if word == "--rounds" {
+                let number = arguments.next().and_then(|number| number.parse().ok());
+                choice.rounds = Some(number.expect("--rounds takes a number"));
+            } else {
+                choice.words.push(word);
+            }
         }
-        fastest = fastest.min(batch.elapsed());
+        choice
     }
-    let rate = (BATCH * words.len()) as f64 / fastest.as_secs_f64();
-    println!("checker {name}: {:.0} million dwords/s", rate / 1e6);
+
+    fn measure(&self, name: &str, words: &[u32], mut objects: Vec<Object>) {
+        if !self.words.is_empty() && !self.words.iter().any(|word| name.contains(word.as_str())) {
+            return;
+        }
+        let dwords = words.len();
+        let number = BATCH.div_ceil(dwords);
+        let mut words = words.to_vec();
+        let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
+        let mut rounds = |rounds: usize| {
+            for _ in 0..rounds {
+                let result = check(black_box(&mut words), &mut objects, OPTIONS, &mut fixups);
+                black_box(result).expect("the checker lets it through");
+            }
+        };
+        if let Some(number) = self.rounds {
+            rounds(number);
+            println!("checker {name}: {dwords} dwords, {number} times");
+            return;
+        }
+        let mut fastest = Duration::MAX;
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(1) {
+            let batch = Instant::now();
+            rounds(number);
+            fastest = fastest.min(batch.elapsed());
+        }
+        let rate = (number * dwords) as f64 / fastest.as_secs_f64();
+        println!("checker {name}: {:.0} million dwords/s", rate / 1e6);
+    }
 }
 
 /// State of the shaders and the rest of the pipeline in single registers and short runs, as clients write it,
@@ -76,7 +121,76 @@ fn state(dwords: usize, relocations: usize) -> Vec<u32> {
     stream.words
 }
 
-fn recordings() {
+/// Windows on a tiled screen: each with a scissor of its own, a frame of rectangles and lines, a pattern, a picture
+/// copied from another surface, and lines of text, a glyph of 8 by 13 pixels each, by host data.
+fn desktop() -> Vec<u32> {
+    let clipped = |control| gui::DST_CLIPPING.put(control, 1);
+    let tiled = pitch_offset::TILE_MACRO.of(1) | pitch_offset::TILE_MICRO.of(1);
+    let mut stream = Stream::new();
+    for window in 0..8 {
+        let (x, y) = (40 * window, 24 * window);
+        stream
+            .write(mmio::DST_PITCH_OFFSET, surface(4096, 0) | tiled)
+            .marker(0)
+            .writes(mmio::SC_TOP_LEFT, &[y_x(y, x), y_x(y + 199, x + 299)])
+            .write(mmio::DP_GUI_MASTER_CNTL, clipped(fill_control()))
+            .write(mmio::DP_CNTL, FORWARD);
+        for edge in 0..6 {
+            stream
+                .write(mmio::DP_BRUSH_FRGD_CLR, 0x10_2030 * edge as u32)
+                .rectangle(x + edge, y + edge, 300 - 2 * edge, 200 - 2 * edge);
+        }
+        for line in 0..4 {
+            let (top, bottom) = (y_x(y + 20, x + 70 * line), y_x(y + 190, x + 70 * line));
+            stream.writes(mmio::DST_LINE_START, &[top, bottom]);
+        }
+        let mono = gui::BRUSH_TYPE.put(clipped(fill_control()), gui::brush_type::MONO_8X8_FG_BG);
+        stream
+            .write(mmio::DP_GUI_MASTER_CNTL, mono)
+            .writes(mmio::BRUSH_Y_X, &[0, 0xff_ffff, 0])
+            .writes(mmio::BRUSH_DATA.at(0).unwrap(), &[0x5555_aaaa; 2])
+            .write(mmio::DP_CNTL, FORWARD)
+            .rectangle(x + 8, y + 20, 60, 170);
+        stream
+            .write(mmio::SRC_PITCH_OFFSET, surface(512, 0))
+            .marker(1)
+            .write(mmio::DP_GUI_MASTER_CNTL, clipped(copy_control()))
+            .write(mmio::DP_CNTL, FORWARD);
+        for icon in 0..12 {
+            stream.copy((0, 16 * icon), (x + 8, y + 20 + 14 * icon), (16, 16));
+        }
+        stream
+            .write(mmio::DP_GUI_MASTER_CNTL, clipped(host_control()))
+            .writes(mmio::DP_SRC_FRGD_CLR, &[0, 0xff_ffff])
+            .write(mmio::DP_CNTL, FORWARD);
+        for glyph in 0..60 {
+            let (column, row) = (glyph % 20, glyph / 20);
+            stream
+                .rectangle(x + 80 + 8 * column, y + 20 + 14 * row, 8, 13)
+                .writes(mmio::HOST_DATA.at(0).unwrap(), &[glyph as u32; 3])
+                .write(mmio::HOST_DATA_LAST, 0);
+        }
+    }
+    stream.words(&FLUSH);
+    stream.words
+}
+
+/// A picture of 256 by 256 pixels, by host data.
+fn host_data() -> Vec<u32> {
+    let mut stream = Stream::new();
+    stream
+        .write(mmio::DP_CNTL, FORWARD)
+        .write(mmio::DP_GUI_MASTER_CNTL, host_control())
+        .write(mmio::DST_PITCH_OFFSET, surface(4096, 0))
+        .marker(0)
+        .rectangle(0, 0, 256, 256)
+        .words(&[pm4::write_one(mmio::HOST_DATA.at(0).unwrap(), 2047)])
+        .words(&[0; 2047])
+        .write(mmio::HOST_DATA_LAST, 0);
+    stream.words
+}
+
+fn recordings(choice: &Choice) {
     let Some(recordings) =
         lapidary_streams::from_environment().expect("the folder holds recordings")
     else {
@@ -96,35 +210,21 @@ fn recordings() {
                 ..Object::default()
             })
             .collect();
-        measure(&recording.name, &stream.words, objects);
+        choice.measure(&recording.name, &stream.words, objects);
     }
 }
 
 fn main() {
-    measure("recorded mix", &recorded_mix(), recorded_objects());
+    let choice = Choice::from_arguments();
+    choice.measure("2D recorded mix", &recorded_mix(), recorded_objects());
+    choice.measure("2D desktop", &desktop(), objects(&[4096 * 480, 512 * 256]));
+    choice.measure("2D host data", &host_data(), objects(&[4096 * 256]));
     for (dwords, relocations) in [(500, 2), (4096, 64), (16384, 512)] {
-        measure(
+        choice.measure(
             &format!("state {dwords}/{relocations}"),
             &state(dwords, relocations),
             objects(&[1 << 20]),
         );
     }
-    recordings();
-
-    let mut body = vec![
-        host_control(),
-        surface(4096, 0),
-        0,
-        0,
-        0,
-        y_x(256, 256),
-        2048,
-    ];
-    body.extend(0..2048);
-    let mut stream = Stream::new();
-    stream
-        .write(r500::portable::regs::mmio::DP_CNTL, 3)
-        .packet(op::HOSTDATA_BLT, &body)
-        .marker(0);
-    measure("host data", &stream.words, objects(&[4096 * 256]));
+    recordings(&choice);
 }
