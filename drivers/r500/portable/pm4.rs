@@ -32,9 +32,6 @@ pub const MAX_BODY: u32 = type0::COUNT.max() + 1;
 /// A filler of one dword (type 2).
 pub const FILLER: u32 = type2::TYPE.of(2);
 
-/// The set bit of an operation whose body begins with `GUI_CONTROL` (R5xx 5.2).
-pub const HAS_SETTINGS: u8 = 0x80;
-
 /// What the header of a packet says.
 ///
 /// Registers are given by byte offset, lengths in dwords. Reserved bits are not part of it; see

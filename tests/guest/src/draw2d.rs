@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! 2D drawing by command stream, in two ways.
+//! 2D drawing by command stream, as register writes (type 0): the way of the public X driver.
 //!
-//! As type 3 packets (R5xx 5.2.2): each begins with GUI_CONTROL, which says which set-up dwords
-//! follow (pitch and offset of source and destination, clipping, brush), then comes the data block.
-//! As register writes (type 0): the way of the public X driver, and the only one upstream's checker
-//! lets through.
+//! The state comes first: pitch and offset of the surfaces, clipping, `DP_GUI_MASTER_CNTL` (R5xx 5.2.2), brush,
+//! direction. Then corner and size of each rectangle; writing the size starts it.
 //!
-//! Pitch and offset of a surface share a dword, offset in KiB, pitch in units of 64 bytes. The
-//! offset written here is the one inside the object; a relocation marker behind the packet lets the
-//! kernel add the rest: first the source's, then the destination's.
+//! Pitch and offset of a surface share a dword, offset in KiB, pitch in units of 64 bytes. The offset written here is
+//! the one inside the object; a relocation marker behind the register lets the kernel add the rest.
 //!
-//! Clipping is always given with the packet, wide open, so that nothing depends on defaults.
+//! Clipping is always given, wide open, so that nothing depends on defaults.
 
 use crate::bo::Bo;
+use crate::pm4;
 use crate::stream::{Access, Stream};
 use lapidary_registers::r500::enums::{brush_type, datatype, src_load, src_type};
 use lapidary_registers::r500::mmio;
-use lapidary_registers::r500::pm4::{gui_control, op};
+use lapidary_registers::r500::mmio::dp_gui_master_cntl as gui_control;
 
 /// Raster operations by their usual names: bit (P << 2 | S << 1 | D) of the code is the result.
 pub mod rop {
@@ -115,7 +113,7 @@ impl<'a> Surface<'a> {
     }
 }
 
-/// The brush of a drawing packet.
+/// The brush of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brush {
     /// 8×8 bits, row 0 in the lowest byte, leftmost pixel in its lowest bit, background colour for
@@ -151,16 +149,27 @@ impl Brush {
         }
     }
 
-    fn packet(self) -> Vec<u32> {
+    /// Colours and pattern.
+    fn emit(self, stream: &mut Stream) {
+        let half = |rows: &[u8; 8], i: usize| {
+            u32::from_le_bytes([rows[i], rows[i + 1], rows[i + 2], rows[i + 3]])
+        };
         match self {
             Brush::Mono { back, front, rows } => {
-                let half =
-                    |i: usize| u32::from_le_bytes([rows[i], rows[i + 1], rows[i + 2], rows[i + 3]]);
-                vec![back, front, half(0), half(4)]
+                stream
+                    .registers(mmio::BRUSH_Y_X, &[0, back, front])
+                    .registers(mmio::BRUSH_DATA.base(), &[half(&rows, 0), half(&rows, 4)]);
             }
-            Brush::Pen { front, pattern } => vec![front, pattern],
-            Brush::Solid(colour) => vec![colour],
-            Brush::None => Vec::new(),
+            Brush::Pen { front, pattern } => {
+                stream
+                    .register(mmio::BRUSH_Y_X, 0)
+                    .register(mmio::DP_BRUSH_FRGD_CLR, front)
+                    .register(mmio::BRUSH_DATA.base(), pattern);
+            }
+            Brush::Solid(colour) => {
+                stream.register(mmio::DP_BRUSH_FRGD_CLR, colour);
+            }
+            Brush::None => {}
         }
     }
 }
@@ -214,8 +223,8 @@ fn pair(high: i32, low: i32) -> u32 {
 /// Widest clipping edge the fields hold without touching their sign.
 const CLIP: i32 = 0x1fff;
 
-/// Settings common to the drawing packets.
-struct Settings<'a> {
+/// What operations need beside corners and sizes.
+struct State<'a> {
     source: Option<Surface<'a>>,
     destination: Surface<'a>,
     brush: Brush,
@@ -225,10 +234,10 @@ struct Settings<'a> {
     compare: bool,
 }
 
-impl<'a> Settings<'a> {
-    fn fill(destination: Surface<'a>, brush: Brush, rop: u8) -> Self {
+impl<'a> State<'a> {
+    fn new(destination: Surface<'a>, brush: Brush, rop: u8) -> Self {
         let source_type = SourceType::Colour;
-        Settings {
+        State {
             source: None,
             destination,
             brush,
@@ -253,119 +262,95 @@ impl<'a> Settings<'a> {
         word = gui_control::WIN31_ROP.put(word, u32::from(self.rop));
         word = gui_control::SRC_LOAD.put(word, self.load);
         word = gui_control::GMC_CLR_CMP_FCN_DIS.put(word, bit(!self.compare));
-        word = gui_control::GMC_WR_MSK_DIS.put(word, 1);
-        gui_control::BRUSH_FLAG.put(
-            word,
-            bit(matches!(self.brush, Brush::Mono { .. } | Brush::Pen { .. })),
-        )
+        gui_control::GMC_WR_MSK_DIS.put(word, 1)
     }
 
-    /// GUI_CONTROL and SETUP_BODY.
-    fn words(&self) -> Vec<u32> {
-        let mut words = vec![self.control()];
-        words.extend(self.source.map(|surface| surface.pitch_offset()));
-        words.push(self.destination.pitch_offset());
-        if self.source.is_some() {
-            words.push(pair(CLIP, CLIP));
-        }
-        words.extend([0, pair(CLIP, CLIP)]);
-        words.extend(self.brush.packet());
-        if gui_control::BRUSH_FLAG.get(words[0]) != 0 {
-            words.push(0);
-        }
-        words
-    }
-
-    fn emit(&self, stream: &mut Stream, opcode: u8, data: &[u32]) {
-        let mut body = self.words();
-        body.extend_from_slice(data);
-        // Packets do not say the direction, and lines may leave another one behind.
-        stream
-            .register(mmio::DP_CNTL, forward())
-            .packet(opcode, &body);
+    fn emit(&self, stream: &mut Stream) {
         if let Some(source) = &self.source {
-            stream.relocation(source.bo, Access::Read);
+            stream
+                .register(mmio::SRC_PITCH_OFFSET, source.pitch_offset())
+                .relocation(source.bo, Access::Read)
+                .register(mmio::SRC_SC_BOTTOM_RIGHT, pair(CLIP, CLIP));
         }
-        stream.relocation(self.destination.bo, Access::Write);
+        stream
+            .register(mmio::DST_PITCH_OFFSET, self.destination.pitch_offset())
+            .relocation(self.destination.bo, Access::Write)
+            .registers(mmio::SC_TOP_LEFT, &[0, pair(CLIP, CLIP)])
+            .register(mmio::DP_GUI_MASTER_CNTL, self.control());
+        self.brush.emit(stream);
+        // Lines may leave another direction behind.
+        forward(stream);
     }
 }
 
-/// Fills rectangles with a brush (PAINT_MULTI).
-pub fn paint_multi(stream: &mut Stream, to: Surface<'_>, brush: Brush, rop: u8, rects: &[Rect]) {
-    let data: Vec<u32> = rects
-        .iter()
-        .flat_map(|r| [pair(r.x, r.y), pair(r.w, r.h)])
-        .collect();
-    Settings::fill(to, brush, rop).emit(stream, op::PAINT_MULTI, &data);
+/// Left to right and top to bottom.
+fn forward(stream: &mut Stream) {
+    let word = mmio::dp_cntl::DST_X_LEFT_TO_RIGHT.put(0, 1);
+    let word = mmio::dp_cntl::DST_Y_TOP_TO_BOTTOM.put(word, 1);
+    stream.register(mmio::DP_CNTL, word);
 }
 
-/// Fills rectangles given by their corners (PAINT); right and bottom edges are outside.
-pub fn paint(stream: &mut Stream, to: Surface<'_>, brush: Brush, rop: u8, rects: &[Rect]) {
-    let data: Vec<u32> = rects
-        .iter()
-        .flat_map(|r| [pair(r.y, r.x), pair(r.y + r.h, r.x + r.w)])
-        .collect();
-    Settings::fill(to, brush, rop).emit(stream, op::PAINT, &data);
+/// Starts a rectangle with the state as it is.
+fn rectangle(stream: &mut Stream, rect: Rect) {
+    stream
+        .register(mmio::DST_Y_X, pair(rect.y, rect.x))
+        .register(mmio::DST_HEIGHT_WIDTH, pair(rect.h, rect.w));
 }
 
-/// Copies a rectangle (BITBLT): `rect` lies in the destination, `from_at` is the corner in the source.
-pub fn bitblt(
+/// Fills rectangles with a brush.
+pub fn fill(stream: &mut Stream, to: Surface<'_>, brush: Brush, rop: u8, rects: &[Rect]) {
+    State::new(to, brush, rop).emit(stream);
+    for rect in rects {
+        rectangle(stream, *rect);
+    }
+}
+
+/// Fills a rectangle with one colour.
+pub fn fill_by_registers(stream: &mut Stream, to: Surface<'_>, colour: u32, rect: Rect) {
+    fill(stream, to, Brush::Solid(colour), rop::PATCOPY, &[rect]);
+}
+
+/// Copies rectangles: each lies in the destination, the point with it is its corner in the source.
+pub fn copy(
     stream: &mut Stream,
     from: Surface<'_>,
     to: Surface<'_>,
     brush: Brush,
     rop: u8,
+    copies: &[((i32, i32), Rect)],
+) {
+    let state = State {
+        source: Some(from),
+        ..State::new(to, brush, rop)
+    };
+    state.emit(stream);
+    copies_of(stream, copies);
+}
+
+fn copies_of(stream: &mut Stream, copies: &[((i32, i32), Rect)]) {
+    for &((x, y), rect) in copies {
+        stream.register(mmio::SRC_Y_X, pair(y, x));
+        rectangle(stream, rect);
+    }
+}
+
+/// Copies a rectangle as it is.
+pub fn copy_by_registers(
+    stream: &mut Stream,
+    from: Surface<'_>,
+    to: Surface<'_>,
     from_at: (i32, i32),
     rect: Rect,
 ) {
-    bitblt_multi_with(stream, op::BITBLT, from, to, brush, rop, &[(from_at, rect)]);
+    let copies = [(from_at, rect)];
+    copy(stream, from, to, Brush::None, rop::SRCCOPY, &copies);
 }
 
-/// Copies several rectangles (BITBLT_MULTI).
-pub fn bitblt_multi(
-    stream: &mut Stream,
-    from: Surface<'_>,
-    to: Surface<'_>,
-    brush: Brush,
-    rop: u8,
-    copies: &[((i32, i32), Rect)],
-) {
-    bitblt_multi_with(stream, op::BITBLT_MULTI, from, to, brush, rop, copies);
-}
-
-fn triple(from_at: (i32, i32), rect: Rect) -> [u32; 3] {
-    [
-        pair(from_at.0, from_at.1),
-        pair(rect.x, rect.y),
-        pair(rect.w, rect.h),
-    ]
-}
-
-fn bitblt_multi_with(
-    stream: &mut Stream,
-    opcode: u8,
-    from: Surface<'_>,
-    to: Surface<'_>,
-    brush: Brush,
-    rop: u8,
-    copies: &[((i32, i32), Rect)],
-) {
-    let data: Vec<u32> = copies
-        .iter()
-        .flat_map(|&(at, rect)| triple(at, rect))
-        .collect();
-    Settings {
-        source: Some(from),
-        ..Settings::fill(to, brush, rop)
-    }
-    .emit(stream, opcode, &data);
-}
-
-/// Copies a rectangle except for source pixels of the key colour (TRANS_BITBLT).
+/// Copies a rectangle except for source pixels of the key colour.
 ///
-/// The manual's table and its prose disagree on which compare function leaves out equal pixels; the
+/// The manual's table and its prose (R5xx 5.2.2.10) disagree on which compare function leaves out equal pixels; the
 /// public X driver uses 4 for it on these chips, and so do we.
-pub fn trans_bitblt(
+pub fn copy_keyed(
     stream: &mut Stream,
     from: Surface<'_>,
     to: Surface<'_>,
@@ -373,44 +358,27 @@ pub fn trans_bitblt(
     from_at: (i32, i32),
     rect: Rect,
 ) {
-    let mut control =
-        mmio::clr_cmp_cntl::CLR_CMP_SRC.put(0, mmio::clr_cmp_cntl::clr_cmp_src::EQUAL);
-    control = mmio::clr_cmp_cntl::CMP_ENABLE.put(control, mmio::clr_cmp_cntl::cmp_enable::SOURCE);
-    let mut data = vec![control, key, 0];
-    data.extend(triple(from_at, rect));
-    let settings = Settings {
+    let state = State {
         source: Some(from),
         compare: true,
-        ..Settings::fill(to, Brush::None, rop::SRCCOPY)
+        ..State::new(to, Brush::None, rop::SRCCOPY)
     };
-    settings.emit(stream, op::TRANS_BITBLT, &data);
+    state.emit(stream);
+    let control = mmio::clr_cmp_cntl::CLR_CMP_SRC.put(0, mmio::clr_cmp_cntl::clr_cmp_src::EQUAL);
+    let control =
+        mmio::clr_cmp_cntl::CMP_ENABLE.put(control, mmio::clr_cmp_cntl::cmp_enable::SOURCE);
+    // Control, both reference colours, mask.
+    stream.registers(mmio::CLR_CMP_CNTL, &[control, key, 0, u32::MAX]);
+    copies_of(stream, &[(from_at, rect)]);
 }
 
-/// Draws connected lines (POLYLINE). Each line's last pixel belongs to the next line.
-pub fn polyline(stream: &mut Stream, to: Surface<'_>, front: u32, rop: u8, points: &[(i32, i32)]) {
-    let data: Vec<u32> = points.iter().map(|&(x, y)| pair(y, x)).collect();
-    Settings::fill(to, Brush::Pen { front, pattern: !0 }, rop).emit(stream, op::POLYLINE, &data);
-}
-
-/// One group of spans that share rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scan {
-    /// First row.
-    pub top: i32,
-    /// Rows.
-    pub height: i32,
-    /// From (inside) and to (outside) columns.
-    pub spans: Vec<(i32, i32)>,
-}
-
-/// Fills spans (POLYSCANLINES).
-pub fn polyscanlines(stream: &mut Stream, to: Surface<'_>, brush: Brush, rop: u8, scans: &[Scan]) {
-    let mut data = vec![scans.len() as u32];
-    for scan in scans {
-        data.extend([scan.spans.len() as u32, pair(scan.height, scan.top)]);
-        data.extend(scan.spans.iter().map(|&(from, to)| pair(to, from)));
+/// Draws connected lines. Each line's last pixel belongs to the next line.
+pub fn lines(stream: &mut Stream, to: Surface<'_>, front: u32, rop: u8, points: &[(i32, i32)]) {
+    State::new(to, Brush::Pen { front, pattern: !0 }, rop).emit(stream);
+    for ends in points.windows(2) {
+        let end = |(x, y): (i32, i32)| pair(y, x);
+        stream.registers(mmio::DST_LINE_START, &[end(ends[0]), end(ends[1])]);
     }
-    Settings::fill(to, brush, rop).emit(stream, op::POLYSCANLINES, &data);
 }
 
 /// A bitmap to be sent within the stream.
@@ -422,8 +390,8 @@ pub struct Raster {
     pub words: Vec<u32>,
 }
 
-/// Draws bitmaps of the stream (HOSTDATA_BLT).
-pub fn hostdata_blt(
+/// Draws bitmaps of the stream. Upstream's driver admits no host data.
+pub fn bitmaps(
     stream: &mut Stream,
     to: Surface<'_>,
     source_type: SourceType,
@@ -432,80 +400,23 @@ pub fn hostdata_blt(
     rop: u8,
     rasters: &[Raster],
 ) {
-    let mut data = vec![front, back];
-    for raster in rasters {
-        let Rect { x, y, w, h } = raster.rect;
-        data.extend([pair(y, x), pair(h, w), raster.words.len() as u32]);
-        data.extend_from_slice(&raster.words);
-    }
-    Settings {
+    let state = State {
         load: src_load::HOST_DATA,
         source_type,
-        ..Settings::fill(to, Brush::None, rop)
+        ..State::new(to, Brush::None, rop)
+    };
+    state.emit(stream);
+    stream.registers(mmio::DP_SRC_FRGD_CLR, &[front, back]);
+    for raster in rasters {
+        rectangle(stream, raster.rect);
+        let Some((last, words)) = raster.words.split_last() else {
+            continue;
+        };
+        if !words.is_empty() {
+            stream
+                .word(pm4::packet0_same(mmio::HOST_DATA.base(), words.len()))
+                .extend(words);
+        }
+        stream.register(mmio::HOST_DATA_LAST, *last);
     }
-    .emit(stream, op::HOSTDATA_BLT, &data);
-}
-
-/// GUI_CONTROL for register drawing: the pitch and offset registers count, clipping is set apart.
-fn register_control(format: Format, brush: Brush, rop: u8) -> u32 {
-    let mut word = gui_control::DST_PITCH_OFF.put(0, 1);
-    word = gui_control::SRC_PITCH_OFF.put(word, 1);
-    word = gui_control::SRC_CLIPPING.put(word, 1);
-    word = gui_control::DST_CLIPPING.put(word, 1);
-    word = gui_control::BRUSH_TYPE.put(word, brush.code());
-    word = gui_control::DST_TYPE.put(word, format.code());
-    word = gui_control::SRC_TYPE.put(word, src_type::COLOR);
-    word = gui_control::WIN31_ROP.put(word, u32::from(rop));
-    word = gui_control::SRC_LOAD.put(word, src_load::MEMORY);
-    word = gui_control::GMC_CLR_CMP_FCN_DIS.put(word, 1);
-    gui_control::GMC_WR_MSK_DIS.put(word, 1)
-}
-
-/// Left to right and top to bottom.
-fn forward() -> u32 {
-    let word = mmio::dp_cntl::DST_X_LEFT_TO_RIGHT.put(0, 1);
-    mmio::dp_cntl::DST_Y_TOP_TO_BOTTOM.put(word, 1)
-}
-
-/// Fills a rectangle by register writes.
-pub fn fill_by_registers(stream: &mut Stream, to: Surface<'_>, colour: u32, rect: Rect) {
-    stream
-        .register(mmio::DST_PITCH_OFFSET, to.pitch_offset())
-        .relocation(to.bo, Access::Write)
-        .register(mmio::SC_TOP_LEFT, 0)
-        .register(mmio::SC_BOTTOM_RIGHT, pair(CLIP, CLIP))
-        .register(
-            mmio::DP_GUI_MASTER_CNTL,
-            register_control(to.format, Brush::Solid(0), rop::PATCOPY),
-        )
-        .register(mmio::DP_BRUSH_FRGD_CLR, colour)
-        .register(mmio::DP_CNTL, forward())
-        .register(mmio::DST_Y_X, pair(rect.y, rect.x))
-        .register(mmio::DST_HEIGHT_WIDTH, pair(rect.h, rect.w));
-}
-
-/// Copies a rectangle by register writes.
-pub fn copy_by_registers(
-    stream: &mut Stream,
-    from: Surface<'_>,
-    to: Surface<'_>,
-    from_at: (i32, i32),
-    rect: Rect,
-) {
-    stream
-        .register(mmio::SRC_PITCH_OFFSET, from.pitch_offset())
-        .relocation(from.bo, Access::Read)
-        .register(mmio::DST_PITCH_OFFSET, to.pitch_offset())
-        .relocation(to.bo, Access::Write)
-        .register(mmio::SC_TOP_LEFT, 0)
-        .register(mmio::SC_BOTTOM_RIGHT, pair(CLIP, CLIP))
-        .register(mmio::SRC_SC_BOTTOM_RIGHT, pair(CLIP, CLIP))
-        .register(
-            mmio::DP_GUI_MASTER_CNTL,
-            register_control(to.format, Brush::None, rop::SRCCOPY),
-        )
-        .register(mmio::DP_CNTL, forward())
-        .register(mmio::SRC_Y_X, pair(from_at.1, from_at.0))
-        .register(mmio::DST_Y_X, pair(rect.y, rect.x))
-        .register(mmio::DST_HEIGHT_WIDTH, pair(rect.h, rect.w));
 }

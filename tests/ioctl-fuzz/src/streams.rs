@@ -44,7 +44,7 @@ impl Sound {
                     draw2d::fill_by_registers(&mut sound.stream, target, colour, area);
                 } else {
                     let brush = Brush::Solid(colour);
-                    draw2d::paint_multi(&mut sound.stream, target, brush, rop::PATCOPY, &[area]);
+                    draw2d::fill(&mut sound.stream, target, brush, rop::PATCOPY, &[area]);
                 }
                 sound.effects.push(Effect::Fill(to, area, colour));
             } else {
@@ -54,8 +54,10 @@ impl Sound {
                 if rng.bool() {
                     draw2d::copy_by_registers(&mut sound.stream, source, target, at, area);
                 } else {
-                    let (brush, code) = (Brush::None, rop::SRCCOPY);
-                    draw2d::bitblt(&mut sound.stream, source, target, brush, code, at, area);
+                    // Pattern and source: what is in the source.
+                    let (brush, code) = (Brush::Solid(u32::MAX), rop::MERGECOPY);
+                    let copies = [(at, area)];
+                    draw2d::copy(&mut sound.stream, source, target, brush, code, &copies);
                 }
                 sound.effects.push(Effect::Copy(from, to, at, area));
             }

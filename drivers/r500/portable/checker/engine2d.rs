@@ -34,7 +34,7 @@ use crate::portable::regs::{
 
 /// Where the source pixels of an operation come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+enum Source {
     /// A rectangle of the source surface.
     Memory,
     /// Dwords that follow.
@@ -43,22 +43,22 @@ pub(super) enum Source {
 
 /// A GUI control word that has been found meaningful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Control {
+struct Control {
     word: u32,
     /// Pixels of the destination.
-    pub(super) depth: Depth,
+    depth: Depth,
     /// Pixels of the source.
     source_depth: Depth,
     /// Where a source comes from, if one is needed.
-    pub(super) source: Source,
+    source: Source,
     /// Whether every row of host data begins at a byte; otherwise rows follow each other bit by bit.
     byte_rows: bool,
-    /// Size of the brush in a packet's settings, dwords.
-    pub(super) brush_dwords: u32,
+    /// Whether the raster operation depends on the source.
+    reads_source: bool,
 }
 
 impl Control {
-    pub(super) fn new(word: u32) -> Result<Self, Reason> {
+    fn new(word: u32) -> Result<Self, Reason> {
         if gui::COLOR_CONVT.any(word) || gui::SRC_TYPE_MSB.any(word) {
             return Err(Reason::ReservedControlBits);
         }
@@ -80,46 +80,40 @@ impl Control {
             gui::src_load::HOST_DATA_BYTE => (Source::Host, true),
             _ => return Err(Reason::SourceLoad),
         };
-        let brush_dwords = match gui::BRUSH_TYPE.get(word) {
-            gui::brush_type::MONO_8X8_FG_BG => 4,
-            gui::brush_type::MONO_8X8_FG_LA | gui::brush_type::MONO_32X1_FG_BG => 3,
-            gui::brush_type::MONO_32X1_FG_LA => 2,
-            gui::brush_type::COLOR_8X8 => match depth {
-                Depth::Mono | Depth::Eight => 16,
-                Depth::Sixteen => 32,
-                Depth::ThirtyTwo => 64,
-            },
-            gui::brush_type::SOLID_COLOR | gui::brush_type::SOLID_COLOR_ALT => 1,
-            gui::brush_type::NONE => 0,
+        match gui::BRUSH_TYPE.get(word) {
+            gui::brush_type::MONO_8X8_FG_BG
+            | gui::brush_type::MONO_8X8_FG_LA
+            | gui::brush_type::MONO_32X1_FG_BG
+            | gui::brush_type::MONO_32X1_FG_LA
+            | gui::brush_type::COLOR_8X8
+            | gui::brush_type::SOLID_COLOR
+            | gui::brush_type::SOLID_COLOR_ALT
+            | gui::brush_type::NONE => {}
             _ => return Err(Reason::BrushType),
-        };
+        }
+        // Bit `P << 2 | S << 1 | D` of a ROP3 is the result for that combination of pattern, source and destination.
+        let rop = gui::WIN31_ROP.get(word);
         Ok(Self {
             word,
             depth,
             source_depth,
             source,
             byte_rows,
-            brush_dwords,
+            reads_source: (rop ^ (rop >> 2)) & 0x33 != 0,
         })
     }
 
-    /// Whether the raster operation depends on the source. Bit `P << 2 | S << 1 | D` of a ROP3 is the result
-    /// for that combination of pattern, source and destination.
-    fn rop_reads_source(self) -> bool {
-        let rop = gui::WIN31_ROP.get(self.word);
-        (rop ^ (rop >> 2)) & 0x33 != 0
-    }
-
-    /// Dwords of host data that a rectangle takes (R5xx 5.2.2, `SRC_LOAD`).
-    fn host_dwords(self, area: Area) -> u64 {
+    /// The dwords of host data that a rectangle takes (R5xx 5.2.2, `SRC_LOAD`).
+    #[inline(never)]
+    fn host_data(&self, area: Area) -> HostData {
         // 14 bits each.
         let (columns, lines) = (u64::from(area.columns()), u64::from(area.lines()));
         let row = columns.wrapping_mul(self.source_depth.bits());
-        if self.byte_rows {
+        HostData::Pending(if self.byte_rows {
             row.div_ceil(8).wrapping_mul(lines).div_ceil(4)
         } else {
             row.wrapping_mul(lines).div_ceil(32)
-        }
+        })
     }
 }
 
@@ -130,6 +124,42 @@ enum HostData {
     Idle,
     /// An operation has been started and waits for this many dwords, the last one by `HOST_DATA_LAST`.
     Pending(u64),
+}
+
+/// Whether colour compare can make the engine read the source; unknown counts as yes.
+///
+/// A control word can switch it off. The manual does not say whether that writes `CLR_CMP_CNTL`, so that a later write
+/// switches it on again, or hides the register until another control word shows it again. Both count.
+#[derive(Clone, Copy, Debug)]
+struct Compare {
+    /// If control words write the register.
+    written: bool,
+    /// What `CLR_CMP_CNTL` has been given, if control words hide the register.
+    beneath: bool,
+    /// Whether the last control word hides it.
+    hidden: bool,
+}
+
+impl Compare {
+    const UNKNOWN: Self = Self {
+        written: true,
+        beneath: true,
+        hidden: false,
+    };
+
+    fn control(&mut self, off: bool) {
+        self.hidden = off;
+        self.written &= !off;
+    }
+
+    fn set(&mut self, reads_source: bool) {
+        self.written = reads_source;
+        self.beneath = reads_source;
+    }
+
+    fn reads_source(self) -> bool {
+        self.written || self.beneath && !self.hidden
+    }
 }
 
 /// What this stream has said about the 2D engine.
@@ -144,8 +174,9 @@ pub(super) struct Engine2d {
     direction: Option<Direction>,
     scissor_top_left: Option<Point>,
     scissor_bottom_right: Option<Point>,
-    /// Whether colour compare can make the engine read the source; unknown counts as yes.
-    compare_reads_source: bool,
+    /// What the two leave, if they are known and not inside out.
+    scissor: Option<Area>,
+    compare: Compare,
     host_data: HostData,
 }
 
@@ -172,7 +203,8 @@ impl Engine2d {
             direction: None,
             scissor_top_left: None,
             scissor_bottom_right: None,
-            compare_reads_source: true,
+            scissor: None,
+            compare: Compare::UNKNOWN,
             host_data: HostData::Idle,
         }
     }
@@ -180,9 +212,9 @@ impl Engine2d {
     // --- state ---------------------------------------------------------------------------------------
 
     /// A GUI control word. A bit that says "the default" takes back what the stream has set.
-    pub(super) fn set_control(&mut self, word: u32) -> Result<Control, Reason> {
-        let control = Control::new(word)?;
-        self.control = Some(control);
+    #[inline(never)]
+    pub(super) fn set_control(&mut self, word: u32) -> Result<(), Reason> {
+        self.control = Some(Control::new(word)?);
         if !gui::SRC_PITCH_OFF.any(word) {
             self.source = None;
         }
@@ -192,16 +224,15 @@ impl Engine2d {
         if !gui::DST_CLIPPING.any(word) {
             self.scissor_top_left = None;
             self.scissor_bottom_right = None;
+            self.scissor = None;
         }
-        if gui::GMC_CLR_CMP_FCN_DIS.any(word) {
-            self.compare_reads_source = false;
-        }
+        self.compare.control(gui::GMC_CLR_CMP_FCN_DIS.any(word));
         // xf86-video-ati and Linux (`r100_copy_blit`) rely on it that a control word also makes the direction
         // ascending; the manual says nothing. Only what was ascending before is so in both cases.
         self.direction = self
             .direction
             .filter(|direction| *direction == Direction::FORWARD);
-        Ok(control)
+        Ok(())
     }
 
     pub(super) fn set_source(&mut self, surface: Surface) {
@@ -228,12 +259,7 @@ impl Engine2d {
 
     /// `CLR_CMP_CNTL`.
     pub(super) fn set_compare(&mut self, word: u32) {
-        self.compare_reads_source = clr_cmp_cntl::CLR_CMP_SRC.any(word);
-    }
-
-    /// Colour compare was set in a way that other settings may have overruled.
-    pub(super) fn forget_compare(&mut self) {
-        self.compare_reads_source = true;
+        self.compare.set(clr_cmp_cntl::CLR_CMP_SRC.any(word));
     }
 
     pub(super) fn set_scissor_top_left(&mut self, word: u32) {
@@ -241,6 +267,7 @@ impl Engine2d {
             x: scissor_edge(word, i32::MIN),
             y: scissor_edge(word >> 16, i32::MIN),
         });
+        self.combine_scissor();
     }
 
     pub(super) fn set_scissor_bottom_right(&mut self, word: u32) {
@@ -248,69 +275,60 @@ impl Engine2d {
             x: scissor_edge(word, i32::MAX),
             y: scissor_edge(word >> 16, i32::MAX),
         });
+        self.combine_scissor();
     }
 
-    pub(super) fn set_source_corner(&mut self, corner: Point) {
-        self.source_corner = Some(corner);
+    #[inline(never)]
+    fn combine_scissor(&mut self) {
+        self.scissor = match (self.scissor_top_left, self.scissor_bottom_right) {
+            (Some(from), Some(to)) if from.x <= to.x && from.y <= to.y => {
+                Some(Area::hull(from, to))
+            }
+            _ => None,
+        };
     }
 
-    pub(super) fn set_destination_corner(&mut self, corner: Point) {
-        self.destination_corner = Some(corner);
+    /// `SRC_Y_X`.
+    #[inline]
+    pub(super) fn set_source_corner(&mut self, word: u32) -> Result<(), Reason> {
+        self.source_corner = Some(Point::from_y_x(word)?);
+        Ok(())
     }
 
-    pub(super) fn set_line_start(&mut self, start: Point) {
-        self.line_start = Some(start);
+    /// `DST_Y_X`.
+    #[inline]
+    pub(super) fn set_destination_corner(&mut self, word: u32) -> Result<(), Reason> {
+        self.destination_corner = Some(Point::from_y_x(word)?);
+        Ok(())
+    }
+
+    /// `DST_LINE_START`.
+    #[inline]
+    pub(super) fn set_line_start(&mut self, word: u32) -> Result<(), Reason> {
+        self.line_start = Some(Point::from_y_x(word)?);
+        Ok(())
     }
 
     // --- what operations need ------------------------------------------------------------------------
 
-    fn control(&self) -> Result<Control, Reason> {
-        self.control.ok_or(Reason::NoControl)
-    }
-
-    fn direction(&self) -> Result<Direction, Reason> {
-        self.direction.ok_or(Reason::NoDirection)
-    }
-
-    /// Packets are executed by microcode, which takes coordinates as it likes; only with the ordinary
-    /// direction is it certain what they cover.
-    pub(super) fn forward(&self) -> Result<Direction, Reason> {
-        match self.direction()? {
-            Direction::FORWARD => Ok(Direction::FORWARD),
-            _ => Err(Reason::Direction),
-        }
-    }
-
     fn reads_source(&self, control: Control) -> bool {
-        control.rop_reads_source() || self.compare_reads_source
+        control.reads_source || self.compare.reads_source()
     }
 
     /// What of `area` the scissor leaves, as far as this stream has set one.
     fn clip(&self, control: Control, area: Area) -> Option<Area> {
-        let (Some(top_left), Some(bottom_right)) =
-            (self.scissor_top_left, self.scissor_bottom_right)
-        else {
-            return Some(area);
-        };
-        if !gui::DST_CLIPPING.any(control.word)
-            || top_left.x > bottom_right.x
-            || top_left.y > bottom_right.y
-        {
-            return Some(area);
+        match self.scissor {
+            Some(scissor) if gui::DST_CLIPPING.any(control.word) => area.intersection(scissor),
+            _ => Some(area),
         }
-        area.intersection(Area {
-            left: top_left.x,
-            top: top_left.y,
-            right: bottom_right.x,
-            bottom: bottom_right.y,
-        })
     }
 
+    #[inline(always)]
     fn write(&self, control: Control, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
-        let surface = self
-            .destination
-            .filter(|_| gui::DST_PITCH_OFF.any(control.word))
-            .ok_or(Reason::NoDestination)?;
+        let surface = match &self.destination {
+            Some(surface) if gui::DST_PITCH_OFF.any(control.word) => surface,
+            _ => return Err(Reason::NoDestination),
+        };
         if let Some(area) = self.clip(control, area) {
             surface.holds(area, control.depth, Reason::DestinationBounds)?;
             if let Some(object) = objects.get_mut(surface.object as usize) {
@@ -320,11 +338,12 @@ impl Engine2d {
         Ok(())
     }
 
+    #[inline(always)]
     fn read(&self, control: Control, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
-        let surface = self
-            .source
-            .filter(|_| gui::SRC_PITCH_OFF.any(control.word))
-            .ok_or(Reason::NoSource)?;
+        let surface = match &self.source {
+            Some(surface) if gui::SRC_PITCH_OFF.any(control.word) => surface,
+            _ => return Err(Reason::NoSource),
+        };
         surface.holds(area, control.source_depth, Reason::SourceBounds)?;
         if let Some(object) = objects.get_mut(surface.object as usize) {
             object.access.reads = true;
@@ -332,96 +351,54 @@ impl Engine2d {
         Ok(())
     }
 
-    fn use_up_corners(&mut self) {
-        self.destination_corner = None;
-        self.source_corner = None;
-        self.line_start = None;
-    }
-
     // --- operations ----------------------------------------------------------------------------------
 
-    /// Draws `area` with brush and destination alone.
-    pub(super) fn fill(&mut self, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
-        let control = self.control()?;
+    /// `DST_LINE_END`: draws a line, with brush and destination alone.
+    #[inline(never)]
+    pub(super) fn line_to(&mut self, to: u32, objects: &mut [Object]) -> Result<(), Reason> {
+        let to = Point::from_y_x(to)?;
+        let from = self.line_start.take().ok_or(Reason::NoLineStart)?;
+        let control = self.control.ok_or(Reason::NoControl)?;
         if self.reads_source(control) {
-            return Err(Reason::SourceInFill);
+            return Err(Reason::SourceInLine);
         }
-        self.use_up_corners();
-        self.write(control, area, objects)
-    }
-
-    /// Copies from the source surface.
-    pub(super) fn copy(
-        &mut self,
-        from: Area,
-        to: Area,
-        objects: &mut [Object],
-    ) -> Result<(), Reason> {
-        let control = self.control()?;
-        if control.source != Source::Memory {
-            return Err(Reason::SourceNotInMemory);
-        }
-        self.use_up_corners();
-        self.read(control, from, objects)?;
-        self.write(control, to, objects)
-    }
-
-    /// Draws `area` with pixels from the host; returns how many dwords of them there must be. With fewer the
-    /// engine would wait for ever.
-    pub(super) fn upload(&mut self, area: Area, objects: &mut [Object]) -> Result<u64, Reason> {
-        let control = self.control()?;
-        if control.source != Source::Host || !self.reads_source(control) {
+        if control.source == Source::Host {
             return Err(Reason::SourceNotFromHost);
         }
-        self.use_up_corners();
-        self.write(control, area, objects)?;
-        Ok(control.host_dwords(area))
-    }
-
-    /// Draws a line.
-    pub(super) fn line(
-        &mut self,
-        from: Point,
-        to: Point,
-        objects: &mut [Object],
-    ) -> Result<(), Reason> {
         self.direction = None;
-        self.fill(Area::hull(from, to), objects)
-    }
-
-    /// `DST_LINE_END`.
-    pub(super) fn line_to(&mut self, to: Point, objects: &mut [Object]) -> Result<(), Reason> {
-        let from = self.line_start.ok_or(Reason::NoLineStart)?;
-        self.line(from, to, objects)
+        self.source_corner = None;
+        self.destination_corner = None;
+        self.write(control, Area::hull(from, to), objects)
     }
 
     /// A register that starts a rectangle, with everything else from other registers.
+    #[inline(never)]
     pub(super) fn rectangle(
         &mut self,
         width: u32,
         height: u32,
         objects: &mut [Object],
     ) -> Result<(), Reason> {
-        let control = self.control()?;
-        let direction = self.direction()?;
-        let corner = self.destination_corner.ok_or(Reason::NoDestinationCorner)?;
+        let control = self.control.ok_or(Reason::NoControl)?;
+        let direction = self.direction.ok_or(Reason::NoDirection)?;
+        let corner = self.destination_corner.take();
+        let from = self.source_corner.take();
+        self.line_start = None;
+        let corner = corner.ok_or(Reason::NoDestinationCorner)?;
         let area = Area::rectangle(corner, width, height, direction)?;
-        match control.source {
-            _ if !self.reads_source(control) => match control.source {
-                Source::Memory => self.fill(area, objects),
-                // Whether the engine waits for data that it does not need is not known.
-                Source::Host => Err(Reason::SourceNotFromHost),
-            },
-            Source::Memory => {
-                let corner = self.source_corner.ok_or(Reason::NoSourceCorner)?;
-                let from = Area::rectangle(corner, width, height, direction)?;
-                self.copy(from, area, objects)
+        match (control.source, self.reads_source(control)) {
+            (Source::Memory, false) => {}
+            (Source::Memory, true) => {
+                let from = from.ok_or(Reason::NoSourceCorner)?;
+                let from = Area::rectangle(from, width, height, direction)?;
+                self.read(control, from, objects)?;
             }
-            Source::Host => {
-                self.host_data = HostData::Pending(self.upload(area, objects)?);
-                Ok(())
-            }
+            // With fewer dwords than the rectangle takes, the engine would wait for ever.
+            (Source::Host, true) => self.host_data = control.host_data(area),
+            // Whether the engine waits for data that it does not need is not known.
+            (Source::Host, false) => return Err(Reason::SourceNotFromHost),
         }
+        self.write(control, area, objects)
     }
 
     // --- host data -----------------------------------------------------------------------------------
@@ -436,13 +413,17 @@ impl Engine2d {
         }
     }
 
-    /// One of the `HOST_DATA` registers: any dword but the last.
-    pub(super) fn host_data(&mut self) -> Result<(), Reason> {
+    /// `dwords` writes to `HOST_DATA` registers, which may bring any dword but the last. An error comes with the number
+    /// of those before the one at fault.
+    pub(super) fn host_data(&mut self, dwords: usize) -> Result<(), (Reason, usize)> {
         match self.host_data {
-            HostData::Idle => Err(Reason::UnexpectedHostData),
-            HostData::Pending(0 | 1) => Err(Reason::HostDataCount),
+            HostData::Idle => Err((Reason::UnexpectedHostData, 0)),
             HostData::Pending(left) => {
-                self.host_data = HostData::Pending(left.wrapping_sub(1));
+                let rest = left.saturating_sub(dwords as u64);
+                if rest == 0 {
+                    return Err((Reason::HostDataCount, left.saturating_sub(1) as usize));
+                }
+                self.host_data = HostData::Pending(rest);
                 Ok(())
             }
         }

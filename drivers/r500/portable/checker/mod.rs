@@ -22,7 +22,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `mod`, `registers`, `packet3` | the walk: packets, register writes, operations of the 2D engine |
+//! | `mod`, `registers`, `packet3` | the walk: packets, register writes |
 //! | `relocate`, `buffer` | addresses and the objects they lead to |
 //! | `engine2d`, `surface` | what the 2D engine touches |
 //! | `layout`, `format` | how many bytes tiled pictures and texels take |
@@ -74,10 +74,16 @@ use super::{
         self,
         Header, //
     },
-    policy,
-    regs::pm4::{
-        op,
-        pitch_offset, //
+    policy::{
+        self,
+        Policy, //
+    },
+    regs::{
+        mmio,
+        pm4::{
+            op,
+            pitch_offset, //
+        }, //
     }, //
 };
 
@@ -248,6 +254,12 @@ pub fn check(
     }
 }
 
+/// How many of the registers for host data there are from one of them on. The one for the last dword follows them.
+fn host_data_from(register: u32) -> usize {
+    const { assert!(matches!(mmio::HOST_DATA.at(7), Some(last) if last + 4 == mmio::HOST_DATA_LAST)) };
+    (mmio::HOST_DATA_LAST.wrapping_sub(register) >> 2) as usize
+}
+
 /// Which surface a pitch and offset word describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
@@ -299,12 +311,20 @@ impl Checker<'_> {
             }
             let (register, count, one_register) = pm4::write_of(header);
             // A stream is no longer than memory, a packet no longer than its count field says.
-            let end = start.wrapping_add(1).wrapping_add(count);
+            let first = start.wrapping_add(1);
+            let end = first.wrapping_add(count);
             // Most packets of a stream write registers that have nothing to do with memory.
             let registers = if one_register { 1 } else { count };
             let free = registers <= policy::free_from(register) && end <= stream.len();
             start = if free && !self.guarded {
                 end
+            } else if let (1, Some(value)) = (count, stream.get(first)) {
+                // Many of the others have one value.
+                self.position = first;
+                self.marker = end;
+                self.register(register, policy::of(register), value.get())?;
+                // Markers that belong to the packet need no second look.
+                self.marker
             } else {
                 self.write(start, register, end, one_register)?
             };
@@ -317,6 +337,7 @@ impl Checker<'_> {
     }
 
     /// A type-0 packet that starts at index `start` and ends before `end`. Returns the index of the next packet.
+    #[inline(never)]
     fn write(
         &mut self,
         start: usize,
@@ -333,7 +354,6 @@ impl Checker<'_> {
         } else {
             self.consecutive(register, first, values)?;
         }
-        // Markers that belong to the packet need no second look.
         Ok(self.marker)
     }
 
@@ -392,7 +412,7 @@ impl Checker<'_> {
         let mut register = first;
         let mut position = start;
         let mut rest = values;
-        while let Some((value, tail)) = rest.split_first() {
+        while let Some(value) = rest.first() {
             let free = if self.guarded {
                 0
             } else {
@@ -400,13 +420,19 @@ impl Checker<'_> {
             };
             let step = if free == 0 {
                 self.position = position;
-                self.register(register, policy::of(register), value.get())?;
-                rest = tail;
-                1
+                let policy = policy::of(register);
+                if policy == Policy::HostData {
+                    let dwords = host_data_from(register).min(rest.len());
+                    self.host_data(dwords)?;
+                    dwords
+                } else {
+                    self.register(register, policy, value.get())?;
+                    1
+                }
             } else {
-                rest = rest.get(free..).unwrap_or_default();
                 free
             };
+            rest = rest.get(step..).unwrap_or_default();
             position = position.wrapping_add(step);
             // 13 + 14 bits of dword indices: far from any overflow.
             register = register.wrapping_add((step as u32).wrapping_mul(4));
@@ -423,6 +449,10 @@ impl Checker<'_> {
     ) -> Result<(), Reason> {
         let policy = policy::of(register);
         let mut position = start;
+        if policy == Policy::HostData {
+            self.position = position;
+            return self.host_data(values.len());
+        }
         for value in values {
             self.position = position;
             self.register(register, policy, value.get())?;

@@ -51,7 +51,7 @@ reasons! {
     Type1 = 0x1004: "type-1 packet",
     UnknownPacket = 0x1005: "unknown type-3 packet",
     ForbiddenPacket = 0x1006: "type-3 packet that streams may not contain",
-    Palette = 0x1007: "palette for a kind of source that streams may not use",
+    Packet2d = 0x106a: "type-3 packet for the 2D engine, which streams drive by registers",
     PacketLength = 0x1008: "length of a packet does not fit its contents",
 
     // Registers.
@@ -92,10 +92,8 @@ reasons! {
     NoSourceCorner = 0x1023: "2D operation without a fresh corner of the source",
     NoLineStart = 0x1024: "line without a fresh start point",
     NoDirection = 0x1025: "2D operation without a direction in the same stream or after a line",
-    Direction = 0x1026: "packet while the direction is not left to right and top to bottom",
-    SourceInFill = 0x1027: "operation without source rectangle whose raster operation reads the source",
+    SourceInLine = 0x1027: "line whose raster operation or colour compare reads the source",
     SourceNotFromHost = 0x1028: "host data for an operation that does not read host data",
-    SourceNotInMemory = 0x1029: "copy whose source is not in memory",
 
     // Geometry.
     Coordinate = 0x102a: "coordinate outside -8192 to 8191",

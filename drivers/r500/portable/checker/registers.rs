@@ -6,7 +6,6 @@ use core::ops::RangeInclusive;
 
 use super::{
     draw::Scissor,
-    surface::Point,
     Checker,
     Reason,
     Role, //
@@ -55,6 +54,7 @@ fn allow(policy: Policy, value: u32) -> Result<(), Reason> {
 
 impl Checker<'_> {
     /// The value at the current position goes to `register`.
+    #[inline]
     pub(super) fn register(
         &mut self,
         register: u32,
@@ -64,6 +64,17 @@ impl Checker<'_> {
         if self.guarded {
             self.guard(register, policy)?;
         }
+        // Apart, because the one is short and the other is not.
+        if policy.is_engine2d() {
+            self.engine2d(policy, value)
+        } else {
+            self.other(register, policy, value)
+        }
+    }
+
+    /// A register that is not one of the 2D engine.
+    #[inline(never)]
+    fn other(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
         match policy {
             Policy::Unknown
             | Policy::Kernel
@@ -91,41 +102,6 @@ impl Checker<'_> {
                 }
             }
             Policy::HostSwap => allow(Policy::HostSwap, value)?,
-
-            // 2D engine.
-            Policy::SourcePitchOffset => self.pitch_offset(Role::Source, value)?,
-            Policy::DestinationPitchOffset => self.pitch_offset(Role::Destination, value)?,
-            Policy::Control => {
-                self.engine.set_control(value)?;
-            }
-            Policy::Direction => {
-                allow(Policy::Direction, value)?;
-                self.engine.set_direction(value);
-            }
-            Policy::LineDirection => {
-                allow(Policy::LineDirection, value)?;
-                self.engine.forget_direction();
-            }
-            Policy::ColorCompare => {
-                allow(Policy::ColorCompare, value)?;
-                self.engine.set_compare(value);
-            }
-            Policy::ScissorTopLeft => self.engine.set_scissor_top_left(value),
-            Policy::ScissorBottomRight => self.engine.set_scissor_bottom_right(value),
-            Policy::SourceCorner => self.engine.set_source_corner(Point::from_y_x(value)?),
-            Policy::DestinationCorner => {
-                self.engine.set_destination_corner(Point::from_y_x(value)?)
-            }
-            // All 16 bits count, though the engine has 14: more is never less.
-            Policy::HeightWidth => self.rectangle(value & 0xffff, value >> 16)?,
-            Policy::WidthHeight => self.rectangle(value >> 16, value & 0xffff)?,
-            Policy::LineStart => self.engine.set_line_start(Point::from_y_x(value)?),
-            Policy::LineEnd => self.engine.line_to(Point::from_y_x(value)?, self.objects)?,
-            Policy::HostData => self.engine.host_data()?,
-            Policy::HostDataLast => {
-                self.engine.host_data_last()?;
-                self.note_guard();
-            }
 
             // Colour.
             Policy::ColorOffset => {
@@ -275,8 +251,53 @@ impl Checker<'_> {
             Policy::VertexMin => self.vertices.set_min(value),
             Policy::VertexCount => self.vertices.set_count(value),
             Policy::IndexOffset => self.vertices.set_offset(value),
+
+            // [`Self::engine2d`] has the others.
+            _ => return Err(Reason::UnknownRegister),
         }
         Ok(())
+    }
+
+    /// A register of the 2D engine.
+    #[inline(never)]
+    fn engine2d(&mut self, policy: Policy, value: u32) -> Result<(), Reason> {
+        match policy {
+            // What makes up most of a stream comes here; the others have functions of their own, so that this one
+            // stays short.
+            Policy::SourceCorner => self.engine.set_source_corner(value),
+            Policy::DestinationCorner => self.engine.set_destination_corner(value),
+            // All 16 bits count, though the engine has 14: more is never less.
+            Policy::HeightWidth => self.rectangle(value & 0xffff, value >> 16),
+            Policy::WidthHeight => self.rectangle(value >> 16, value & 0xffff),
+            Policy::SourcePitchOffset => self.pitch_offset(Role::Source, value),
+            Policy::DestinationPitchOffset => self.pitch_offset(Role::Destination, value),
+            Policy::Control => self.engine.set_control(value),
+            Policy::LineStart => self.engine.set_line_start(value),
+            Policy::LineEnd => self.engine.line_to(value, self.objects),
+            Policy::HostData => self.host_data(1),
+            Policy::HostDataLast => self.host_data_last(),
+            Policy::ScissorTopLeft => {
+                self.engine.set_scissor_top_left(value);
+                Ok(())
+            }
+            Policy::ScissorBottomRight => {
+                self.engine.set_scissor_bottom_right(value);
+                Ok(())
+            }
+            Policy::Direction => {
+                self.engine.set_direction(value);
+                allow(Policy::Direction, value)
+            }
+            Policy::LineDirection => {
+                self.engine.forget_direction();
+                allow(Policy::LineDirection, value)
+            }
+            Policy::ColorCompare => {
+                self.engine.set_compare(value);
+                allow(Policy::ColorCompare, value)
+            }
+            _ => Err(Reason::UnknownRegister),
+        }
     }
 
     /// While data or writes are awaited or writes do not reach all pipes: whether this register may be written.
@@ -304,10 +325,27 @@ impl Checker<'_> {
         self
     }
 
+    #[inline]
     fn rectangle(&mut self, width: u32, height: u32) -> Result<(), Reason> {
         self.engine.rectangle(width, height, self.objects)?;
+        self.guarded |= self.engine.not_host_data().is_err();
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn host_data_last(&mut self) -> Result<(), Reason> {
+        self.engine.host_data_last()?;
         self.note_guard();
         Ok(())
+    }
+
+    /// As many dwords of host data from the current position on.
+    #[inline(never)]
+    pub(super) fn host_data(&mut self, dwords: usize) -> Result<(), Reason> {
+        self.engine.host_data(dwords).map_err(|(reason, before)| {
+            self.position = self.position.saturating_add(before);
+            reason
+        })
     }
 
     /// What only the owner of the depth memories may set; zero is everybody's.

@@ -167,6 +167,7 @@ impl Checker<'_> {
     }
 
     /// A word with address, pitch and tiling of a surface of the 2D engine, at the current position.
+    #[inline(never)]
     pub(super) fn pitch_offset(&mut self, role: Role, word: u32) -> Result<(), Reason> {
         let (number, &object) = self.relocation()?;
         let mut checked = word;

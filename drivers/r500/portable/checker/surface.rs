@@ -29,27 +29,32 @@ pub(super) struct Point {
 }
 
 /// One coordinate in a 16-bit half: 14 bits, signed, the two upper bits copies of the sign.
-pub(super) fn coordinate(half: u32) -> Result<i32, Reason> {
+#[inline]
+fn coordinate(half: u32) -> Result<i32, Reason> {
     let value = i32::from(half as u16 as i16);
-    if COORDINATES.contains(&value) {
+    if within(value) {
         Ok(value)
     } else {
         Err(Reason::Coordinate)
     }
 }
 
+/// Whether the engine can count to a coordinate.
+#[inline]
+fn within(value: i32) -> bool {
+    // One comparison instead of two.
+    const RANGE: u32 = COORDINATES.end().abs_diff(*COORDINATES.start());
+    value.wrapping_sub(*COORDINATES.start()) as u32 <= RANGE
+}
+
 impl Point {
     /// A point from a word that has y in its upper and x in its lower half.
+    #[inline]
     pub(super) fn from_y_x(word: u32) -> Result<Self, Reason> {
         Ok(Self {
             x: coordinate(word)?,
             y: coordinate(word >> 16)?,
         })
-    }
-
-    /// A point from a word that has x in its upper and y in its lower half.
-    pub(super) fn from_x_y(word: u32) -> Result<Self, Reason> {
-        Self::from_y_x(word.rotate_left(16))
     }
 }
 
@@ -76,18 +81,24 @@ impl Direction {
     };
 }
 
+/// The first and the last of `length` coordinates (16 bits) from one on.
+#[inline]
 fn span(from: i32, length: u32, forward: bool) -> Result<(i32, i32), Reason> {
-    let more = i32::from(length as u16)
-        .checked_sub(1)
-        .filter(|more| *more >= 0)
-        .ok_or(Reason::EmptyArea)?;
-    let (first, last) = if forward {
-        (from, from.saturating_add(more))
+    let more = (length & 0xffff) as i32;
+    if more == 0 {
+        return Err(Reason::EmptyArea);
+    }
+    // 14 and 16 bits.
+    let more = more.wrapping_sub(1);
+    let (first, last, far) = if forward {
+        let last = from.wrapping_add(more);
+        (from, last, last)
     } else {
-        (from.saturating_sub(more), from)
+        let first = from.wrapping_sub(more);
+        (first, from, first)
     };
     // The engine's counters wrap beyond these bounds, and the pixels would be anywhere.
-    if COORDINATES.contains(&first) && COORDINATES.contains(&last) {
+    if within(far) {
         Ok((first, last))
     } else {
         Err(Reason::AreaRange)
@@ -96,6 +107,7 @@ fn span(from: i32, length: u32, forward: bool) -> Result<(i32, i32), Reason> {
 
 impl Area {
     /// The rectangle of `width` by `height` pixels (16 bits each) that starts at `corner`.
+    #[inline]
     pub(super) fn rectangle(
         corner: Point,
         width: u32,
@@ -112,7 +124,7 @@ impl Area {
         })
     }
 
-    /// The smallest area that has both points, for two corners or the ends of a line.
+    /// The smallest area that has both ends of a line.
     pub(super) fn hull(a: Point, b: Point) -> Self {
         Self {
             left: a.x.min(b.x),
@@ -133,6 +145,7 @@ impl Area {
     }
 
     /// What two areas have in common.
+    #[inline]
     pub(super) fn intersection(self, other: Self) -> Option<Self> {
         let common = Self {
             left: self.left.max(other.left),
@@ -230,15 +243,13 @@ impl Surface {
     }
 
     /// Whether every byte of the pixels in `area` lies in the object; if not, `outside` is the reason.
+    #[inline(always)]
     pub(super) fn holds(&self, area: Area, depth: Depth, outside: Reason) -> Result<(), Reason> {
-        let (Ok(_), Ok(_), Ok(right), Ok(bottom)) = (
-            u32::try_from(area.left),
-            u32::try_from(area.top),
-            u32::try_from(area.right),
-            u32::try_from(area.bottom),
-        ) else {
+        // Negative ones lie before the surface; right and bottom are no smaller.
+        if area.left | area.top < 0 {
             return Err(outside);
-        };
+        }
+        let (right, bottom) = (area.right as u32, area.bottom as u32);
         // Coordinates have 13 bits here, the pitch 14: far from any overflow.
         let columns = u64::from(right).wrapping_add(1);
         let lines = u64::from(bottom).wrapping_add(1);
@@ -259,9 +270,9 @@ impl Surface {
             if macro_tiled {
                 block_lines = block_lines.wrapping_mul(MACRO_BLOCKS);
             }
-            lines
-                .checked_next_multiple_of(block_lines)
-                .and_then(|lines| lines.checked_mul(self.pitch))
+            // A power of two.
+            let last = block_lines.wrapping_sub(1);
+            (lines.wrapping_add(last) & !last).checked_mul(self.pitch)
         } else {
             lines
                 .wrapping_sub(1)

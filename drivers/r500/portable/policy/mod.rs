@@ -192,6 +192,12 @@ impl Policy {
         )
     }
 
+    /// Whether the register is one of the 2D engine that is looked at.
+    #[inline]
+    pub const fn is_engine2d(self) -> bool {
+        Self::SourcePitchOffset as u8 <= self as u8 && self as u8 <= Self::HostDataLast as u8
+    }
+
     /// The bits that a value may have set, for policies that look at that.
     pub const fn allowed_bits(self) -> u32 {
         match self {

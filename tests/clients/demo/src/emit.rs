@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The GPU's rendering of the scene: primitives as 2D packets, in as many submissions as needed.
+//! The GPU's rendering of the scene: primitives by the 2D engine, in as many submissions as needed.
 
-use crate::scene::{Bitmap, Draw, HEIGHT, Rect, SMALL, Span, Target, WIDTH};
+use crate::scene::{Bitmap, Draw, HEIGHT, Rect, SMALL, Target, WIDTH};
 use anyhow::{Context, Result};
-use lapidary_guest::draw2d::{self, Brush, Raster, Scan, SourceType, Surface, rop};
+use lapidary_guest::draw2d::{self, Brush, Raster, SourceType, Surface, rop};
 use lapidary_guest::{Bo, Device, Domain, Stream};
 use std::rc::Rc;
 
-/// Rows that an object has more than its surface: where a packet names the far edge of a rectangle, a driver may
-/// count that edge as part of it.
-const SPARE_ROWS: i32 = 1;
 /// Dwords after which a stream is submitted and a new one begun.
 const FULL: usize = 6000;
 
@@ -26,7 +23,7 @@ impl Surfaces {
     pub fn new(device: &Rc<Device>, tile: &[u32]) -> Result<Surfaces> {
         let make = |width: i32, height: i32, domain| {
             device
-                .create((width * (height + SPARE_ROWS) * 4) as u64, domain)
+                .create((width * height * 4) as u64, domain)
                 .with_context(|| format!("an object in {domain:?}"))
         };
         let surfaces = Surfaces {
@@ -85,7 +82,7 @@ pub fn streams(surfaces: &Surfaces, draws: &[Draw]) -> Vec<Stream> {
     let mut streams = Vec::new();
     let mut stream = Stream::new();
     for draw in draws {
-        packet(&mut stream, surfaces, draw);
+        primitive(&mut stream, surfaces, draw);
         if stream.len() >= FULL {
             streams.push(std::mem::take(&mut stream));
         }
@@ -96,7 +93,8 @@ pub fn streams(surfaces: &Surfaces, draws: &[Draw]) -> Vec<Stream> {
     streams
 }
 
-fn packet(stream: &mut Stream, surfaces: &Surfaces, draw: &Draw) {
+fn primitive(stream: &mut Stream, surfaces: &Surfaces, draw: &Draw) {
+    let surface = |target: &Target| surfaces.surface(*target);
     match draw {
         Draw::Fill {
             to,
@@ -105,23 +103,7 @@ fn packet(stream: &mut Stream, surfaces: &Surfaces, draw: &Draw) {
             rects,
         } => {
             let rects: Vec<_> = rects.iter().copied().map(area).collect();
-            draw2d::paint_multi(
-                stream,
-                surfaces.surface(*to),
-                Brush::Solid(*colour),
-                *rop,
-                &rects,
-            );
-        }
-        Draw::FillCorners { to, colour, rects } => {
-            let rects: Vec<_> = rects.iter().copied().map(area).collect();
-            draw2d::paint(
-                stream,
-                surfaces.surface(*to),
-                Brush::Solid(*colour),
-                rop::PATCOPY,
-                &rects,
-            );
+            draw2d::fill(stream, surface(to), Brush::Solid(*colour), *rop, &rects);
         }
         Draw::Pattern {
             to,
@@ -135,13 +117,7 @@ fn packet(stream: &mut Stream, surfaces: &Surfaces, draw: &Draw) {
                 front: *front,
                 rows: *rows,
             };
-            draw2d::paint_multi(
-                stream,
-                surfaces.surface(*to),
-                brush,
-                rop::PATCOPY,
-                &[area(*rect)],
-            );
+            draw2d::fill(stream, surface(to), brush, rop::PATCOPY, &[area(*rect)]);
         }
         Draw::Copy {
             from,
@@ -150,19 +126,9 @@ fn packet(stream: &mut Stream, surfaces: &Surfaces, draw: &Draw) {
             rop,
             copies,
         } => {
-            let (from, to, brush) = (
-                surfaces.surface(*from),
-                surfaces.surface(*to),
-                Brush::Solid(*colour),
-            );
-            match copies[..] {
-                [(at, rect)] => draw2d::bitblt(stream, from, to, brush, *rop, at, area(rect)),
-                _ => {
-                    let copies: Vec<_> =
-                        copies.iter().map(|&(at, rect)| (at, area(rect))).collect();
-                    draw2d::bitblt_multi(stream, from, to, brush, *rop, &copies);
-                }
-            }
+            let copies: Vec<_> = copies.iter().map(|&(at, rect)| (at, area(rect))).collect();
+            let brush = Brush::Solid(*colour);
+            draw2d::copy(stream, surface(from), surface(to), brush, *rop, &copies);
         }
         Draw::CopyKeyed {
             from,
@@ -170,28 +136,17 @@ fn packet(stream: &mut Stream, surfaces: &Surfaces, draw: &Draw) {
             key,
             at,
             rect,
-        } => {
-            draw2d::trans_bitblt(
-                stream,
-                surfaces.surface(*from),
-                surfaces.surface(*to),
-                *key,
-                *at,
-                area(*rect),
-            );
-        }
+        } => draw2d::copy_keyed(stream, surface(from), surface(to), *key, *at, area(*rect)),
         Draw::Lines { to, colour, points } => {
-            draw2d::polyline(stream, surfaces.surface(*to), *colour, rop::PATCOPY, points);
+            draw2d::lines(stream, surface(to), *colour, rop::PATCOPY, points);
         }
         Draw::Spans { to, colour, spans } => {
-            let to = surfaces.surface(*to);
-            draw2d::polyscanlines(
-                stream,
-                to,
-                Brush::Solid(*colour),
-                rop::PATCOPY,
-                &scans(spans),
-            );
+            let rows: Vec<_> = spans
+                .iter()
+                .map(|&(top, from, to)| draw2d::Rect::new(from, top, to - from, 1))
+                .collect();
+            let brush = Brush::Solid(*colour);
+            draw2d::fill(stream, surface(to), brush, rop::PATCOPY, &rows);
         }
         Draw::Bits {
             to,
@@ -204,48 +159,22 @@ fn packet(stream: &mut Stream, surfaces: &Surfaces, draw: &Draw) {
                 Some(back) => (SourceType::MonoOpaque, *back),
                 None => (SourceType::MonoTransparent, 0),
             };
-            draw2d::hostdata_blt(
-                stream,
-                surfaces.surface(*to),
-                kind,
-                *front,
-                back,
-                rop::SRCCOPY,
-                &rasters,
-            );
+            let code = rop::SRCCOPY;
+            draw2d::bitmaps(stream, surface(to), kind, *front, back, code, &rasters);
         }
         Draw::Image { to, rect, pixels } => {
             let raster = Raster {
                 rect: area(*rect),
                 words: pixels.clone(),
             };
-            let to = surfaces.surface(*to);
-            draw2d::hostdata_blt(
-                stream,
-                to,
-                SourceType::Colour,
-                0,
-                0,
-                rop::SRCCOPY,
-                &[raster],
-            );
+            let (kind, code) = (SourceType::Colour, rop::SRCCOPY);
+            draw2d::bitmaps(stream, surface(to), kind, 0, 0, code, &[raster]);
         }
     }
 }
 
 fn area(rect: Rect) -> draw2d::Rect {
     draw2d::Rect::new(rect.x, rect.y, rect.w, rect.h)
-}
-
-fn scans(spans: &[Span]) -> Vec<Scan> {
-    spans
-        .iter()
-        .map(|&(top, from, to)| Scan {
-            top,
-            height: 1,
-            spans: vec![(from, to)],
-        })
-        .collect()
 }
 
 fn raster(bitmap: &Bitmap) -> Raster {

@@ -6,7 +6,7 @@
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lapidary_demo::{emit, picture, reference, scene};
-use lapidary_guest::draw2d::{self, Brush, Rect, Surface, rop};
+use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::kmsg::{Kmsg, Record};
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Device, Domain, Stream, abi};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 #[derive(Parser)]
-#[command(about = "Draws a scene by 2D packets and compares it with the CPU's rendering")]
+#[command(about = "Draws a scene by the 2D engine and compares it with the CPU's rendering")]
 struct Arguments {
     /// Folder for first-light.png
     #[arg(long, default_value = "/out")]
@@ -206,15 +206,7 @@ fn copy_to_system_memory(device: &Rc<Device>, from: Surface<'_>) -> Result<Vec<u
     let to = Surface::new(&copy, from.pitch);
     let mut stream = Stream::new();
     let all = Rect::new(0, 0, scene::WIDTH, scene::HEIGHT);
-    draw2d::bitblt(
-        &mut stream,
-        from,
-        to,
-        Brush::None,
-        rop::SRCCOPY,
-        (0, 0),
-        all,
-    );
+    draw2d::copy_by_registers(&mut stream, from, to, (0, 0), all);
     device.submit(&stream).context("copying the picture")?;
     let mut pixels = copy.read()?;
     pixels.truncate((scene::WIDTH * scene::HEIGHT) as usize);

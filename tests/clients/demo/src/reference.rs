@@ -139,11 +139,6 @@ impl Reference {
                         .each(rect, |_, _, old| raster(*rop, *colour, 0, old));
                 }
             }
-            Draw::FillCorners { to, colour, rects } => {
-                for &rect in rects {
-                    self.surface_mut(*to).each(rect, |_, _, _| *colour);
-                }
-            }
             Draw::Pattern {
                 to,
                 rows,

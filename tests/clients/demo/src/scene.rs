@@ -64,12 +64,6 @@ pub enum Draw {
         rop: u8,
         rects: Vec<Rect>,
     },
-    /// The same, given to the GPU by corners.
-    FillCorners {
-        to: Target,
-        colour: u32,
-        rects: Vec<Rect>,
-    },
     /// A rectangle of an 8×8 pattern in two colours; row 0 first, leftmost pixel in the lowest bit,
     /// aligned with the surface's corner.
     Pattern {
@@ -316,9 +310,10 @@ fn samples(draws: &mut Vec<Draw>) {
 
 /// The sprite is drawn once, off screen, and copied with its key colour left out.
 fn sprites(draws: &mut Vec<Draw>) {
-    draws.push(Draw::FillCorners {
+    draws.push(Draw::Fill {
         to: Target::Sprite,
         colour: KEY,
+        rop: 0xf0,
         rects: vec![rect(0, 0, SMALL, SMALL)],
     });
     for facet in gem::brilliant(31, 6, 27) {

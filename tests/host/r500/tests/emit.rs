@@ -11,7 +11,7 @@ use r500::portable::{
     pm4::{operation, Header},
     regs::{mmio, pm4::op},
 };
-use support::footprint::{execute, Touch};
+use support::footprint::{execute, ControlReading, Touch};
 
 /// Collects a sequence; the length is checked by giving just that much room.
 fn collect(length: usize, emit: impl Fn(&mut SliceSink<'_>) -> Result<(), Full>) -> Vec<u32> {
@@ -128,9 +128,9 @@ type Ranges = Vec<(u64, u64)>;
 /// and read, in order, and merged.
 fn touched(words: &[u32]) -> (Ranges, Ranges) {
     let mut result = None;
-    for control_sets_direction in [false, true] {
+    for reading in ControlReading::ALL {
         let (mut written, mut read) = (Ranges::new(), Ranges::new());
-        execute(words, control_sets_direction, &mut |touch: Touch| {
+        execute(words, reading, &mut |touch: Touch| {
             let list = if touch.write { &mut written } else { &mut read };
             match list.last_mut() {
                 Some(last) if last.1 == touch.start => last.1 = touch.end,

@@ -9,7 +9,7 @@ mod relocations;
 use crate::support::{self, PITCH, WIDTH, untouched};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::CsReloc;
-use lapidary_guest::draw2d::{self, Brush, Rect, Surface, rop};
+use lapidary_guest::draw2d::{self, Rect, Surface, rop};
 use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::kmsg::Kmsg;
 use lapidary_guest::stream::Access;
@@ -52,13 +52,10 @@ pub fn tests() -> Vec<Test> {
             relocations::relocation_between,
         )
         .upstream_answers("it was accepted", "rounds the index down"),
-        Test::new(
-            "checker/rectangle_beyond_the_object",
-            rectangles::rectangle_registers,
-        )
-        .lapidary_only(BOUNDED_2D),
-        Test::new("checker/copy_beyond_the_source", rectangles::copy_registers)
+        Test::new("checker/rectangle_beyond_the_object", rectangles::fills)
             .lapidary_only(BOUNDED_2D),
+        Test::new("checker/copy_beyond_the_objects", rectangles::copies).lapidary_only(BOUNDED_2D),
+        Test::new("checker/line_beyond_the_object", rectangles::lines).lapidary_only(BOUNDED_2D),
         Test::new(
             "checker/surface_of_someone_else",
             rectangles::inherited_surface,
@@ -69,16 +66,13 @@ pub fn tests() -> Vec<Test> {
             rectangles::offset_beyond,
         )
         .lapidary_only(BOUNDED_2D),
-        Test::new("checker/rectangle_packets", rectangles::rectangle_packets),
-        Test::new("checker/copy_packets", rectangles::copy_packets),
-        Test::new("checker/line_packets", rectangles::line_packets),
-        Test::new("checker/host_data_packets", rectangles::host_data_packets),
+        Test::new("checker/host_data_beyond_the_object", rectangles::host_data),
         Test::new(
             "checker/host_data_that_never_comes",
             rectangles::host_data_missing,
         )
         .lapidary_only("our checker counts host data"),
-        Test::new("checker/packets_without_surface", without_surface),
+        Test::new("checker/packets_of_the_2d_engine", engine2d_packets),
         Test::new("checker/waits_that_never_end", endless_waits)
             .lapidary_only("our checker admits waits that end"),
         Test::new("checker/good_before_bad", good_before_bad),
@@ -171,10 +165,6 @@ fn kernel_packets(context: &mut Context) -> Result<()> {
         (op::WAIT_SEMAPHORE, &[0xfc]),
         (op::WAIT_SEMAPHORE, &[0xfc, 0]),
         (op::WAIT_MEM, &[0, 2]),
-        (
-            op::LOAD_PALETTE,
-            &[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        ),
     ] {
         let mut stream = Stream::new();
         stream.packet(opcode, body);
@@ -341,32 +331,57 @@ fn surface_of(bo: &Bo) -> Surface<'_> {
     Surface::new(bo, PITCH)
 }
 
-/// Packets that would use a surface which this stream never named.
-fn without_surface(context: &mut Context) -> Result<()> {
+/// All packets that drive the 2D engine: each well-formed, inside its object, behind a stream that has set the state
+/// which it may rely on.
+fn engine2d_packets(context: &mut Context) -> Result<()> {
+    use lapidary_registers::r500::enums::{brush_type, src_load};
     use lapidary_registers::r500::pm4::gui_control;
     let (device, bo) = client(context)?;
-    let mut stream = Stream::new();
-    draw2d::paint_multi(
-        &mut stream,
-        surface_of(&bo),
-        Brush::Solid(0),
-        rop::PATCOPY,
-        &[Rect::new(0, 0, 4, 4)],
-    );
-    // Without the flag, the pitch and offset dword and the marker.
-    let (direction, good) = stream.words().split_at(2);
-    let control = gui_control::DST_PITCH_OFF.put(good[1], 0);
-    let body = [&[control][..], &good[3..good.len() - 2]].concat();
-    let mut bad = words(direction);
-    bad.packet(op::PAINT_MULTI, &body);
-    refuse(context, &device, "PAINT_MULTI", &bad)?;
-    for (opcode, body) in [
-        (op::NEXTCHAR, &[0, 0x0008_0008, 0, 0][..]),
-        (op::PLY_NEXTSCAN, &[0x0001_0000, 0x0004_0000]),
-    ] {
-        let mut bad = Stream::new();
-        bad.packet(opcode, body);
-        refuse(context, &device, &format!("opcode {opcode:#x}"), &bad)?;
+    let surface = surface_of(&bo);
+    let mut state = Stream::new();
+    let inside = Rect::new(0, 0, 8, 8);
+    draw2d::fill_by_registers(&mut state, surface, 7, inside);
+    device.submit(&state).context("the state alone")?;
+    let at = state
+        .words()
+        .iter()
+        .position(|&word| word == pm4::packet0(mmio::DP_GUI_MASTER_CNTL, 1))
+        .context("no GUI control in a fill")?;
+    let fill = gui_control::DST_CLIPPING.put(state.words()[at + 1], 0);
+    let bare = gui_control::BRUSH_TYPE.put(fill, brush_type::NONE);
+    let copy = gui_control::SRC_PITCH_OFF.put(bare, 1);
+    let copy = gui_control::WIN31_ROP.put(copy, u32::from(rop::SRCCOPY));
+    let upload = gui_control::WIN31_ROP.put(bare, u32::from(rop::SRCCOPY));
+    let upload = gui_control::SRC_LOAD.put(upload, src_load::HOST_DATA);
+    let (one, place) = (0x0001_0001, surface.pitch_offset());
+    let palette: Vec<u32> = (0..17).map(|i| u32::from(i == 0)).collect();
+    let packets: [(u8, Vec<u32>); 12] = [
+        (op::PAINT, vec![fill, place, 7, 0, one]),
+        (op::PAINT_MULTI, vec![fill, place, 7, 0, one]),
+        (op::POLYLINE, vec![fill, place, 7, 0, one]),
+        (
+            op::POLYSCANLINES,
+            vec![fill, place, 7, 1, 1, 1 << 16, 1 << 16],
+        ),
+        (op::PLY_NEXTSCAN, vec![1 << 16, 1 << 16]),
+        (op::BITBLT, vec![copy, place, place, one, 0, one]),
+        (op::BITBLT_MULTI, vec![copy, place, place, one, 0, one]),
+        (
+            op::TRANS_BITBLT,
+            vec![copy, place, place, 0, 0, 0, one, 0, one],
+        ),
+        (op::HOSTDATA_BLT, vec![upload, place, 0, 0, 0, one, 1, 7]),
+        (op::NEXTCHAR, vec![0, one, 7]),
+        (op::SET_SCISSORS, vec![0, one]),
+        (op::LOAD_PALETTE, palette),
+    ];
+    for (opcode, body) in packets {
+        let mut stream = state.clone();
+        stream.packet(opcode, &body);
+        for _ in body.iter().filter(|&&word| word == place) {
+            stream.relocation(&bo, Access::Write);
+        }
+        refuse(context, &device, &format!("opcode {opcode:#x}"), &stream)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 use super::{ROWS, client, refuse, surface_of, words};
 use crate::support::{self, WIDTH};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Brush, Raster, Rect, Scan, SourceType, Surface, rop};
+use lapidary_guest::draw2d::{self, Brush, Raster, Rect, SourceType, Surface, rop};
 use lapidary_guest::harness::Context;
 use lapidary_guest::stream::Access;
 use lapidary_guest::{Domain, Stream, pm4};
@@ -31,15 +31,19 @@ fn sticks_out_after_clipping(rect: Rect) -> bool {
     rect.y >= 0 && rect.x >= 0
 }
 
-pub(super) fn rectangle_registers(context: &mut Context) -> Result<()> {
+pub(super) fn fills(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context)?;
+    let inside = Rect::new(0, 0, WIDTH, ROWS);
     for rect in OUTSIDE
         .into_iter()
         .filter(|&rect| sticks_out_after_clipping(rect))
     {
-        let mut stream = Stream::new();
-        draw2d::fill_by_registers(&mut stream, surface_of(&bo), 0, rect);
-        refuse(context, &device, &format!("{rect:?}"), &stream)?;
+        for rects in [&[rect][..], &[inside, rect], &[rect, inside]] {
+            let mut stream = Stream::new();
+            let brush = Brush::Solid(0);
+            draw2d::fill(&mut stream, surface_of(&bo), brush, rop::PATCOPY, rects);
+            refuse(context, &device, &format!("{rects:?}"), &stream)?;
+        }
     }
     // The same with a pitch that makes the rows longer than the object says.
     let wide = Surface::new(&bo, 16320);
@@ -48,21 +52,39 @@ pub(super) fn rectangle_registers(context: &mut Context) -> Result<()> {
     refuse(context, &device, "a pitch beyond the object", &stream)
 }
 
-pub(super) fn copy_registers(context: &mut Context) -> Result<()> {
-    let (device, from) = client(context)?;
-    let to = support::surface(&device, 64, Domain::Gtt)?;
+pub(super) fn copies(context: &mut Context) -> Result<()> {
+    let (device, small) = client(context)?;
+    let large = support::surface(&device, 64, Domain::Gtt)?;
     let cases = [
-        ((0, ROWS), Rect::new(0, 0, 1, 1)),
-        ((0, 0), Rect::new(0, 0, WIDTH, ROWS + 1)),
-        ((1, ROWS - 1), Rect::new(0, 0, WIDTH, 1)),
-        ((0, -1), Rect::new(0, 0, 4, 4)),
-        ((-1, 0), Rect::new(0, 0, 4, 4)),
-        ((0x1fff, 0x1fff), Rect::new(0, 0, 4, 4)),
+        (&small, &large, (0, ROWS), Rect::new(0, 0, 1, 1)),
+        (&small, &large, (0, 1), Rect::new(0, 0, WIDTH, ROWS)),
+        (&small, &large, (0, 0), Rect::new(0, 0, WIDTH, ROWS + 1)),
+        (&small, &large, (1, ROWS - 1), Rect::new(0, 0, WIDTH, 1)),
+        (&small, &large, (0, -1), Rect::new(0, 0, 4, 4)),
+        (&small, &large, (-1, 0), Rect::new(0, 0, 4, 4)),
+        (&small, &large, (0x1fff, 0x1fff), Rect::new(0, 0, 4, 4)),
+        (&large, &small, (0, 0), Rect::new(0, ROWS, 1, 1)),
+        (&large, &small, (0, 0), Rect::new(0, 1, WIDTH, ROWS)),
+        (&large, &small, (0, 0), Rect::new(0, 0, 0x1fff, 0x1fff)),
     ];
-    for (at, rect) in cases {
+    for (from, to, at, rect) in cases {
+        let (from, to) = (surface_of(from), surface_of(to));
+        for copies in [
+            &[(at, rect)][..],
+            &[((0, 0), Rect::new(0, 0, 4, 4)), (at, rect)],
+        ] {
+            let mut stream = Stream::new();
+            draw2d::copy(&mut stream, from, to, Brush::None, rop::SRCCOPY, copies);
+            refuse(context, &device, &format!("{copies:?}"), &stream)?;
+        }
         let mut stream = Stream::new();
-        draw2d::copy_by_registers(&mut stream, surface_of(&from), surface_of(&to), at, rect);
-        refuse(context, &device, &format!("from {at:?}: {rect:?}"), &stream)?;
+        draw2d::copy_keyed(&mut stream, from, to, 0, at, rect);
+        refuse(
+            context,
+            &device,
+            &format!("keyed {at:?}: {rect:?}"),
+            &stream,
+        )?;
     }
     Ok(())
 }
@@ -109,101 +131,7 @@ pub(super) fn offset_beyond(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn rectangle_packets(context: &mut Context) -> Result<()> {
-    let (device, bo) = client(context)?;
-    let inside = Rect::new(0, 0, WIDTH, ROWS);
-    for rect in OUTSIDE
-        .into_iter()
-        .filter(|&rect| sticks_out_after_clipping(rect))
-    {
-        for rects in [&[rect][..], &[inside, rect], &[rect, inside]] {
-            let mut stream = Stream::new();
-            draw2d::paint_multi(
-                &mut stream,
-                surface_of(&bo),
-                Brush::Solid(0),
-                rop::PATCOPY,
-                rects,
-            );
-            refuse(context, &device, &format!("PAINT_MULTI {rect:?}"), &stream)?;
-        }
-        let mut stream = Stream::new();
-        draw2d::paint(
-            &mut stream,
-            surface_of(&bo),
-            Brush::Solid(0),
-            rop::PATCOPY,
-            &[rect],
-        );
-        refuse(context, &device, &format!("PAINT {rect:?}"), &stream)?;
-        let spans = vec![(rect.x, rect.x + rect.w)];
-        let scan = Scan {
-            top: rect.y,
-            height: rect.h,
-            spans,
-        };
-        let mut stream = Stream::new();
-        draw2d::polyscanlines(
-            &mut stream,
-            surface_of(&bo),
-            Brush::Solid(0),
-            rop::PATCOPY,
-            &[scan],
-        );
-        refuse(
-            context,
-            &device,
-            &format!("POLYSCANLINES {rect:?}"),
-            &stream,
-        )?;
-    }
-    Ok(())
-}
-
-pub(super) fn copy_packets(context: &mut Context) -> Result<()> {
-    let (device, small) = client(context)?;
-    let large = support::surface(&device, 64, Domain::Gtt)?;
-    let cases = [
-        (&small, &large, (0, ROWS), Rect::new(0, 0, 1, 1)),
-        (&small, &large, (0, 1), Rect::new(0, 0, WIDTH, ROWS)),
-        (&small, &large, (1, ROWS - 1), Rect::new(0, 0, WIDTH, 1)),
-        (&small, &large, (0, -1), Rect::new(0, 0, 4, 4)),
-        (&large, &small, (0, 0), Rect::new(0, ROWS, 1, 1)),
-        (&large, &small, (0, 0), Rect::new(0, 1, WIDTH, ROWS)),
-        (&large, &small, (0, 0), Rect::new(0, 0, 0x1fff, 0x1fff)),
-    ];
-    for (from, to, at, rect) in cases {
-        let (from, to) = (surface_of(from), surface_of(to));
-        let mut stream = Stream::new();
-        draw2d::bitblt(&mut stream, from, to, Brush::None, rop::SRCCOPY, at, rect);
-        refuse(
-            context,
-            &device,
-            &format!("BITBLT from {at:?}: {rect:?}"),
-            &stream,
-        )?;
-        let mut stream = Stream::new();
-        let copies = [((0, 0), Rect::new(0, 0, 4, 4)), (at, rect)];
-        draw2d::bitblt_multi(&mut stream, from, to, Brush::None, rop::SRCCOPY, &copies);
-        refuse(
-            context,
-            &device,
-            &format!("BITBLT_MULTI from {at:?}: {rect:?}"),
-            &stream,
-        )?;
-        let mut stream = Stream::new();
-        draw2d::trans_bitblt(&mut stream, from, to, 0, at, rect);
-        refuse(
-            context,
-            &device,
-            &format!("TRANS_BITBLT from {at:?}: {rect:?}"),
-            &stream,
-        )?;
-    }
-    Ok(())
-}
-
-pub(super) fn line_packets(context: &mut Context) -> Result<()> {
+pub(super) fn lines(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context)?;
     for points in [
         [(0, 0), (0, ROWS + 1)],
@@ -212,88 +140,39 @@ pub(super) fn line_packets(context: &mut Context) -> Result<()> {
         [(0, 0), (0x1fff, 0x1fff)],
     ] {
         let mut stream = Stream::new();
-        draw2d::polyline(&mut stream, surface_of(&bo), 0, rop::PATCOPY, &points);
+        draw2d::lines(&mut stream, surface_of(&bo), 0, rop::PATCOPY, &points);
         refuse(context, &device, &format!("{points:?}"), &stream)?;
     }
     Ok(())
 }
 
-pub(super) fn host_data_packets(context: &mut Context) -> Result<()> {
+pub(super) fn host_data(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context)?;
     let cases = [
-        (
-            "outside",
-            Raster {
-                rect: Rect::new(0, ROWS, 4, 4),
-                words: vec![0; 16],
-            },
-        ),
+        ("outside", Rect::new(0, ROWS, 4, 4), 16),
         (
             "too high",
-            Raster {
-                rect: Rect::new(0, 0, 4, ROWS + 1),
-                words: vec![0; 4 * (ROWS as usize + 1)],
-            },
+            Rect::new(0, 0, 4, ROWS + 1),
+            4 * (ROWS as usize + 1),
         ),
-        (
-            "too few dwords",
-            Raster {
-                rect: Rect::new(0, 0, 4, 4),
-                words: vec![0; 15],
-            },
-        ),
+        ("too few dwords", Rect::new(0, 0, 4, 4), 15),
+        ("too many dwords", Rect::new(0, 0, 4, 4), 17),
+        ("no dwords", Rect::new(0, 0, 4, 4), 0),
     ];
-    for (what, raster) in cases {
+    for (what, rect, count) in cases {
+        let raster = Raster {
+            rect,
+            words: vec![0; count],
+        };
         let mut stream = Stream::new();
-        let kind = SourceType::Colour;
-        draw2d::hostdata_blt(
-            &mut stream,
-            surface_of(&bo),
-            kind,
-            0,
-            0,
-            rop::SRCCOPY,
-            &[raster],
-        );
+        let (kind, code) = (SourceType::Colour, rop::SRCCOPY);
+        draw2d::bitmaps(&mut stream, surface_of(&bo), kind, 0, 0, code, &[raster]);
         refuse(context, &device, what, &stream)?;
-    }
-    // A count of raster dwords that reaches beyond the packet.
-    let raster = Raster {
-        rect: Rect::new(0, 0, 4, 4),
-        words: vec![0; 16],
-    };
-    let mut stream = Stream::new();
-    draw2d::hostdata_blt(
-        &mut stream,
-        surface_of(&bo),
-        SourceType::Colour,
-        0,
-        0,
-        rop::SRCCOPY,
-        &[raster],
-    );
-    let body = stream.words().len() - 2 - 16;
-    for count in [15, 17, 0x3fff, 0xffff_fff0] {
-        let mut bad = words(
-            &[
-                &stream.words()[..body - 1],
-                &[count],
-                &stream.words()[body..],
-            ]
-            .concat(),
-        );
-        bad.entry(&bo, Access::Write);
-        refuse(
-            context,
-            &device,
-            &format!("{count} dwords announced, 16 there"),
-            &bad,
-        )?;
     }
     Ok(())
 }
 
-/// A blit by registers that waits for host data which the stream does not bring.
+/// A fill that becomes a blit which waits for host data that the stream does not bring.
 pub(super) fn host_data_missing(context: &mut Context) -> Result<()> {
     use lapidary_registers::r500::enums::src_load;
     use lapidary_registers::r500::pm4::gui_control;

@@ -18,7 +18,7 @@ use fastrand::Rng;
 use lapidary_model::{bench::Bench, judge::Kind};
 use r500::portable::{
     checker::{Chip, Object},
-    pm4::{Header, HAS_SETTINGS},
+    pm4::Header,
 };
 
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
     report::Report,
     scene::{Case, GENEROUS},
     support::{
-        footprint::{execute, Touch},
+        footprint::{execute, ControlReading, Touch},
         readings::{self, Reading, BORNE, COSTLY},
         run, Checked,
     },
@@ -295,7 +295,7 @@ fn engine2d(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<Str
         let Header::Type3 { opcode, .. } = Header::decode(placed[packet.start]) else {
             return false;
         };
-        opcode & HAS_SETTINGS == 0 && (0x20..=0x3f).contains(&opcode)
+        (0x20..=0x3f).contains(&opcode)
     });
     if three_d {
         return None;
@@ -318,8 +318,9 @@ fn engine2d(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<Str
             ));
         }
     };
-    execute(placed, true, &mut report);
-    execute(placed, false, &mut report);
+    for reading in ControlReading::ALL {
+        execute(placed, reading, &mut report);
+    }
     fault
 }
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Operations of the 2D engine, by registers and by packets: mostly legal ones.
+//! Operations of the 2D engine: mostly legal ones.
 
 use fastrand::Rng;
-use r500::portable::{
-    checker::Object,
-    pm4,
-    regs::{mmio, pm4::op},
-};
+use r500::portable::{checker::Object, pm4, regs::mmio};
 
 use crate::{
     scene::{pick, rarely, Scene},
@@ -120,40 +116,6 @@ fn small(rng: &mut Rng, canvas: Canvas) -> (i32, i32, i32, i32) {
     (x, y, w.min(12), h.min(12))
 }
 
-/// SETTINGS for a packet. Source and destination as the control word announces them.
-fn settings(rng: &mut Rng, word: u32, source: Canvas, destination: Canvas) -> Vec<u32> {
-    let mut body = vec![word];
-    if gui::SRC_PITCH_OFF.any(word) {
-        body.push(source.word);
-    }
-    if gui::DST_PITCH_OFF.any(word) {
-        body.push(destination.word);
-    }
-    if gui::SRC_CLIPPING.any(word) {
-        body.push(rng.u32(..));
-    }
-    if gui::DST_CLIPPING.any(word) {
-        let (x, y, w, h) = rect(rng, destination);
-        body.push(y_x(y, x));
-        body.push(y_x(y + h - 1, x + w - 1));
-    }
-    let brush = match gui::BRUSH_TYPE.get(word) {
-        0 => 4,
-        1 | 6 => 3,
-        7 => 2,
-        10 => 16 * depth(word),
-        13 | 14 => 1,
-        _ => 0,
-    };
-    for _ in 0..brush {
-        body.push(rng.u32(..));
-    }
-    if gui::BRUSH_FLAG.any(word) {
-        body.push(rng.u32(..));
-    }
-    body
-}
-
 fn registers(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
     let copying = rng.bool();
     let base = if copying {
@@ -242,124 +204,6 @@ fn host_registers(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
     stream.write(mmio::HOST_DATA_LAST, rng.u32(..));
 }
 
-fn packet(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
-    let opcode = *rng
-        .choice(
-            [
-                op::PAINT,
-                op::PAINT_MULTI,
-                op::BITBLT,
-                op::BITBLT_MULTI,
-                op::TRANS_BITBLT,
-                op::HOSTDATA_BLT,
-                op::POLYLINE,
-                op::POLYSCANLINES,
-            ]
-            .iter(),
-        )
-        .unwrap();
-    let blit = matches!(opcode, op::BITBLT | op::BITBLT_MULTI | op::TRANS_BITBLT);
-    let mut word = match opcode {
-        op::HOSTDATA_BLT => host(rng),
-        _ if blit => control(rng, copy_control()),
-        _ => control(rng, fill_control()),
-    };
-    if opcode == op::POLYLINE && !rarely(rng, 8) {
-        word = gui::BRUSH_TYPE.put(word, gui::brush_type::SOLID_COLOR);
-    }
-    word = gui::SRC_CLIPPING.put(word, u32::from(rng.u32(..8) == 0));
-    word = gui::BRUSH_FLAG.put(word, u32::from(rng.u32(..8) == 0));
-    let to = canvas(rng, objects, depth(word));
-    let from = canvas(rng, objects, depth(word));
-    let mut body = settings(rng, word, from, to);
-    let common = Canvas {
-        width: to.width.min(from.width),
-        height: to.height.min(from.height),
-        ..to
-    };
-    let repeat = rng.u32(1..4);
-    match opcode {
-        op::PAINT => {
-            for _ in 0..repeat {
-                let (x, y, w, h) = rect(rng, to);
-                body.extend([y_x(y, x), y_x(y + h - 1, x + w - 1)]);
-            }
-        }
-        op::PAINT_MULTI => {
-            for _ in 0..repeat {
-                let (x, y, w, h) = rect(rng, to);
-                body.extend([y_x(x, y), y_x(w, h)]);
-            }
-        }
-        op::HOSTDATA_BLT => {
-            body.extend([rng.u32(..), rng.u32(..)]);
-            for _ in 0..repeat {
-                let (x, y, w, h) = small(rng, to);
-                let data = host_dwords(word, w, h);
-                body.extend([y_x(y, x), y_x(h, w), data]);
-                body.extend((0..data).map(|_| rng.u32(..)));
-            }
-        }
-        op::POLYLINE => {
-            for _ in 0..=repeat {
-                let (x, y, ..) = rect(rng, to);
-                body.push(y_x(y, x));
-            }
-        }
-        op::POLYSCANLINES => {
-            body.push(repeat);
-            for _ in 0..repeat {
-                let (_, y, _, h) = rect(rng, to);
-                body.extend([2, y_x(h, y)]);
-                for _ in 0..2 {
-                    let (x, _, w, _) = rect(rng, to);
-                    body.push(y_x(x + w - 1, x));
-                }
-            }
-        }
-        _ => {
-            if opcode == op::TRANS_BITBLT {
-                body.extend([0x0100_0004, rng.u32(..), rng.u32(..)]);
-            }
-            let repeat = if opcode == op::BITBLT_MULTI {
-                repeat
-            } else {
-                1
-            };
-            for _ in 0..repeat {
-                let (x, y, w, h) = rect(rng, common);
-                body.extend([y_x(x, y), y_x(x, y), y_x(w, h)]);
-            }
-        }
-    }
-    if opcode != op::POLYLINE {
-        let direction = if rarely(rng, 24) { rng.u32(..4) } else { 3 };
-        stream.write(mmio::DP_CNTL, direction);
-    }
-    stream.packet(opcode, &body);
-    if gui::SRC_PITCH_OFF.any(word) {
-        stream.marker(from.entry);
-    }
-    stream.marker(to.entry);
-    // Packets that go on with the settings of the last one.
-    let (x, y, w, h) = rect(rng, to);
-    if opcode != op::POLYLINE && rarely(rng, 12) {
-        stream.write(mmio::DP_CNTL, rng.u32(..4));
-    }
-    match opcode {
-        op::HOSTDATA_BLT if rng.bool() => {
-            let (w, h) = (w.min(12), h.min(12));
-            let mut body = vec![y_x(y, x), y_x(h, w)];
-            body.resize(2 + host_dwords(word, w, h) as usize, rng.u32(..));
-            stream.packet(op::NEXTCHAR, &body);
-        }
-        op::PAINT_MULTI if rng.bool() => {
-            stream.packet(op::PLY_NEXTSCAN, &[y_x(h, y), y_x(x + w - 1, x)]);
-        }
-        _ => {}
-    }
-}
-
 /// An operation after only some of its state has been said again, and perhaps taken back.
 fn again(rng: &mut Rng, stream: &mut Stream) {
     for _ in 0..rng.u32(1..4) {
@@ -414,13 +258,9 @@ pub fn add(s: &mut Scene<'_>) {
         let objects = &s.objects;
         match s.rng.u32(..8) {
             0 => {
-                stream.packet(op::SET_SCISSORS, &[0, 0x1fff_1fff]);
-            }
-            1 => {
                 stream.words(&[pm4::FILLER]).words(&crate::support::FLUSH);
             }
-            2 => host_registers(s.rng, objects, &mut stream),
-            3 | 4 => packet(s.rng, objects, &mut stream),
+            1 | 2 => host_registers(s.rng, objects, &mut stream),
             _ => registers(s.rng, objects, &mut stream),
         }
         if rarely(s.rng, 8) {

@@ -7,10 +7,7 @@ use super::{
     streams2d::*,
     support::*,
 };
-use r500::portable::{
-    checker::Reason,
-    regs::{mmio, pm4::op},
-};
+use r500::portable::{checker::Reason, pm4, regs::mmio};
 
 pub fn surfaces(rules: &mut Vec<Rule>) {
     let tiled = |word: u32| word | pitch_offset::TILE_MACRO.of(1);
@@ -45,6 +42,30 @@ pub fn surfaces(rules: &mut Vec<Rule>) {
             y_x(8, 65),
         ),
     ]);
+    // A row of blocks is there as a whole or not at all: 64 lines, and half of another row.
+    let micro = pitch_offset::TILE_MICRO.of(1);
+    let both = tiled(micro);
+    for (tiles, kind, block) in [
+        (tiled(0), gui::dst_type::CI8, 8),
+        (tiled(0), gui::dst_type::RGB565, 8),
+        (tiled(0), gui::dst_type::ARGB8888, 8),
+        (micro, gui::dst_type::CI8, 4),
+        (micro, gui::dst_type::RGB565, 4),
+        (micro, gui::dst_type::ARGB8888, 2),
+        (both, gui::dst_type::CI8, 32),
+        (both, gui::dst_type::RGB565, 32),
+        (both, gui::dst_type::ARGB8888, 16),
+    ] {
+        let (mut rows, at) = (fill.stream.clone(), fill.size);
+        rows.words[fill.control] = gui::DST_TYPE.put(fill_control(), kind);
+        rows.words[fill.surface] = surface(256, 0) | tiles;
+        rows.words[at] = y_x(64, 64);
+        let lines = 64 + block / 2;
+        rules.push(
+            Rule::new(Reason::DestinationBounds, &rows, at, y_x(65, 64))
+                .with_objects(&[256 * lines]),
+        );
+    }
     let mut copy = copy().0;
     copy.words[3] = gui::SRC_TYPE.put(copy_control(), gui::src_type::MONO_OPAQUE);
     rules.push(
@@ -99,97 +120,85 @@ pub fn geometry(rules: &mut Vec<Rule>) {
         Rule::new(Reason::SourceBounds, &copy, corner, y_x(241, 0)).shows_at(size),
         Rule::new(Reason::SourceBounds, &copy, corner, y_x(0, -1)).shows_at(size),
     ]);
-    // Packets: the last rectangle of several counts too.
-    let three = packet(
-        op::PAINT_MULTI,
-        fill_control(),
-        &[
-            0,
-            0,
-            y_x(4, 4),
-            y_x(8, 8),
-            y_x(4, 4),
-            y_x(60, 252),
-            y_x(4, 4),
-        ],
-    );
-    rules.push(Rule::new(Reason::DestinationBounds, &three, 10, y_x(60, 253)).shows_at(11));
-    rules.push(Rule::new(Reason::Coordinate, &three, 10, 0x4000_0000));
-    // Corners: the far one counts as inside.
-    let paint = packet(op::PAINT, fill_control(), &[0, 0, y_x(255, 63)]);
-    rules.push(Rule::new(
-        Reason::DestinationBounds,
-        &paint,
-        7,
-        y_x(256, 63),
-    ));
-    rules.push(Rule::new(Reason::EmptyArea, &paint, 7, y_x(0, 63)));
-    rules.push(Rule::new(Reason::EmptyArea, &paint, 6, y_x(0, 63)).shows_at(7));
-    let blits = packet(
-        op::BITBLT_MULTI,
-        copy_control(),
-        &[0, 0, y_x(4, 4), 0, y_x(60, 252), y_x(4, 4)],
-    );
-    rules.push(Rule::new(Reason::DestinationBounds, &blits, 10, y_x(60, 253)).shows_at(11));
-    rules.push(Rule::new(Reason::SourceBounds, &blits, 9, y_x(60, 253)).shows_at(11));
-    rules.push(Rule::new(
-        Reason::AreaRange,
-        &blits,
-        11,
-        y_x(4, 4) | (1 << 31),
-    ));
-    let keyed = packet(
-        op::TRANS_BITBLT,
-        copy_control(),
-        &[0x0100_0004, 0, 0, 0, y_x(60, 252), y_x(4, 4)],
-    );
-    rules.push(Rule::new(Reason::DestinationBounds, &keyed, 10, y_x(61, 253)).shows_at(11));
-    rules.push(Rule::new(Reason::ForbiddenBits, &keyed, 6, 1 << 31));
-    let line = packet(
-        op::POLYLINE,
-        fill_control(),
-        &[0, y_x(0, 0), y_x(255, 63), y_x(0, 63)],
-    );
-    rules.push(Rule::new(Reason::DestinationBounds, &line, 7, y_x(256, 63)));
-    rules.push(Rule::new(Reason::DestinationBounds, &line, 8, y_x(-1, 63)));
-    let scan = packet(
-        op::POLYSCANLINES,
-        fill_control(),
-        &[0, 1, 2, y_x(6, 250), y_x(8, 0), y_x(63, 40)],
-    );
-    rules.push(Rule::new(Reason::DestinationBounds, &scan, 8, y_x(7, 250)).shows_at(9));
-    rules.push(Rule::new(Reason::DestinationBounds, &scan, 10, y_x(64, 40)));
-    rules.push(Rule::new(Reason::EmptyArea, &scan, 10, y_x(40, 40)));
-    let glyphs = packet(
-        op::HOSTDATA_BLT,
-        host_control(),
-        &[
-            0,
-            0,
-            y_x(0, 0),
-            y_x(8, 8),
-            2,
-            1,
-            2,
-            y_x(248, 56),
-            y_x(8, 8),
-            2,
-            3,
-            4,
-        ],
-    );
-    rules.push(Rule::new(Reason::DestinationBounds, &glyphs, 13, y_x(9, 8)));
-    // Packets that use the settings of an earlier one.
-    let mut next = packet(
-        op::HOSTDATA_BLT,
-        host_control(),
-        &[0, 0, 0, y_x(2, 2), 1, 7],
-    );
-    next.packet(op::NEXTCHAR, &[y_x(248, 56), y_x(8, 8), 1, 2]);
-    rules.push(Rule::new(Reason::DestinationBounds, &next, 15, y_x(8, 9)));
-    let mut next = paint_multi(0, y_x(2, 2));
-    next.packet(op::PLY_NEXTSCAN, &[y_x(6, 250), y_x(63, 0)]);
-    rules.push(Rule::new(Reason::DestinationBounds, &next, 12, y_x(64, 0)));
+    rules.extend([
+        Rule::new(Reason::SourceBounds, &copy, corner, y_x(240, 49)).shows_at(size),
+        Rule::new(Reason::SourceBounds, &copy, corner, y_x(-1, 0)).shows_at(size),
+    ]);
+    // The other form of the size.
+    let mut other = fill.stream.clone();
+    other.words[fill.size - 1] = pm4::write(mmio::DST_WIDTH_HEIGHT, 1);
+    other.words[fill.size] = y_x(64, 256);
+    rules.extend([
+        Rule::new(Reason::DestinationBounds, &other, fill.size, y_x(65, 256)),
+        Rule::new(Reason::DestinationBounds, &other, fill.size, y_x(64, 257)),
+        Rule::new(Reason::EmptyArea, &other, fill.size, y_x(0, 256)),
+    ]);
+    // The last rectangle of several counts too.
+    let mut three = Stream::new();
+    three
+        .fill_setup(256, 0, 0)
+        .rectangle(0, 0, 4, 4)
+        .rectangle(8, 8, 4, 4)
+        .rectangle(60, 252, 4, 4);
+    let size = value(&three);
+    for corner in [y_x(253, 60), y_x(252, 61)] {
+        rules.push(Rule::new(Reason::DestinationBounds, &three, size - 2, corner).shows_at(size));
+    }
+}
+
+/// From the far corner on, in all directions.
+pub fn directions(rules: &mut Vec<Rule>) {
+    for direction in 0..4 {
+        let (right, down) = (direction & 1 != 0, direction & 2 != 0);
+        let corner = |width: i32, height: i32| {
+            y_x(
+                if down { 0 } else { height - 1 },
+                if right { 0 } else { width - 1 },
+            )
+        };
+        let mut stream = Stream::new();
+        stream
+            .copy_setup(256)
+            .write(mmio::DP_CNTL, direction)
+            .write(mmio::SRC_Y_X, corner(64, 256));
+        let from = value(&stream);
+        stream.write(mmio::DST_Y_X, corner(64, 256));
+        let to = value(&stream);
+        stream.write(mmio::DST_HEIGHT_WIDTH, y_x(256, 64));
+        let size = value(&stream);
+        let (x, y) = (if right { 1 } else { 62 }, if down { 1 } else { 254 });
+        let (x0, y0) = (if right { 0 } else { 63 }, if down { 0 } else { 255 });
+        for (at, reason) in [
+            (from, Reason::SourceBounds),
+            (to, Reason::DestinationBounds),
+        ] {
+            for wrong in [y_x(y0, x), y_x(y, x0)] {
+                rules.push(Rule::new(reason, &stream, at, wrong).shows_at(size));
+            }
+        }
+    }
+}
+
+/// Both ends of a line, in each direction, lie in the object.
+pub fn lines(rules: &mut Vec<Rule>) {
+    let line = line();
+    for (at, word) in [(line.start, y_x(255, 63)), (line.end, 0)] {
+        let mut stream = line.stream.clone();
+        stream.words[at] = word;
+        let other = line.start + line.end - at;
+        stream.words[other] = y_x(0, 63);
+        for outside in [y_x(256, 0), y_x(255, 64), y_x(-1, 0), y_x(0, -1)] {
+            for at in [line.start, line.end] {
+                rules.push(
+                    Rule::new(Reason::DestinationBounds, &stream, at, outside).shows_at(line.end),
+                );
+            }
+        }
+        for at in [line.start, line.end] {
+            rules.push(Rule::new(Reason::Coordinate, &stream, at, 0x2000));
+            rules.push(Rule::new(Reason::Coordinate, &stream, at, 0x4000_0000));
+        }
+    }
 }
 
 pub fn scissors(rules: &mut Vec<Rule>) {
@@ -207,39 +216,89 @@ pub fn scissors(rules: &mut Vec<Rule>) {
     let scissor = value(&stream);
     stream.rectangle(-8, -8, 4000, 4000);
     let size = value(&stream);
-    rules.extend([
-        Rule::new(Reason::DestinationBounds, &stream, scissor, y_x(256, 63)).shows_at(size),
-        Rule::new(Reason::DestinationBounds, &stream, scissor, y_x(255, 64)).shows_at(size),
-        // Values that might be negative or turned round clip nothing.
-        Rule::new(Reason::DestinationBounds, &stream, scissor, 0x8000_003f).shows_at(size),
-        Rule::new(Reason::DestinationBounds, &stream, scissor - 1, y_x(0, 64)).shows_at(size),
-        Rule::new(Reason::DestinationBounds, &stream, scissor - 1, 0x8000).shows_at(size),
-        // The default scissor is somebody else's.
-        Rule::new(
-            Reason::DestinationBounds,
-            &stream,
-            control_at,
-            fill_control(),
-        )
-        .shows_at(size),
-        // Too large even for the engine's counters.
-        Rule::new(Reason::AreaRange, &stream, size, y_x(4000, 0x3fff)),
-    ]);
-    // The same by a packet.
-    let mut stream = Stream::new();
-    stream
+    let mut spoil = |at, word| {
+        rules.push(Rule::new(Reason::DestinationBounds, &stream, at, word).shows_at(size))
+    };
+    // One line and one column too many.
+    spoil(scissor, y_x(256, 63));
+    spoil(scissor, y_x(255, 64));
+    // Values that might be negative clip nothing, at each of the four edges.
+    for sign in [0x2000, 0x4000, 0x8000, 0xffff] {
+        spoil(scissor, (sign << 16) | 63);
+        spoil(scissor, (255 << 16) | sign);
+        spoil(scissor - 1, sign << 16);
+        spoil(scissor - 1, sign);
+    }
+    // A scissor inside out clips nothing, in either direction.
+    spoil(scissor - 1, y_x(0, 64));
+    spoil(scissor - 1, y_x(256, 0));
+    // The default scissor is somebody else's.
+    spoil(control_at, fill_control());
+    // Too large even for the engine's counters.
+    rules.push(Rule::new(
+        Reason::AreaRange,
+        &stream,
+        size,
+        y_x(4000, 0x3fff),
+    ));
+
+    // Both corners are the stream's own.
+    let harmless = pm4::write(mmio::DP_SRC_FRGD_CLR, 1);
+    let mut apart = Stream::new();
+    apart
         .fill_setup(256, 0, 0)
         .write(mmio::DP_GUI_MASTER_CNTL, control)
-        .packet(op::SET_SCISSORS, &[0, y_x(255, 63)])
-        .rectangle(0, 0, 100, 300);
-    let size = value(&stream);
-    rules
-        .push(Rule::new(Reason::DestinationBounds, &stream, size - 4, y_x(256, 63)).shows_at(size));
-    // And by settings.
-    let stream = packet(
-        op::PAINT_MULTI,
-        control,
-        &[0, y_x(255, 63), 0, 0, y_x(300, 300)],
-    );
-    rules.push(Rule::new(Reason::DestinationBounds, &stream, 6, y_x(299, 63)).shows_at(9));
+        .write(mmio::SC_TOP_LEFT, 0)
+        .write(mmio::SC_BOTTOM_RIGHT, y_x(255, 63));
+    let last = value(&apart);
+    apart.rectangle(-8, -8, 4000, 4000);
+    let size = value(&apart);
+    for header in [last - 3, last - 1] {
+        rules.push(Rule::new(Reason::DestinationBounds, &apart, header, harmless).shows_at(size));
+    }
+
+    // A control word that goes back to the default takes the scissor away, even if the next one does not.
+    let mut again = Stream::new();
+    again
+        .fill_setup(256, 0, 0)
+        .writes(mmio::SC_TOP_LEFT, &[0, y_x(255, 63)])
+        .write(mmio::DP_GUI_MASTER_CNTL, control);
+    let first = value(&again);
+    again
+        .write(mmio::DP_GUI_MASTER_CNTL, control)
+        .rectangle(-8, -8, 4000, 4000);
+    let size = value(&again);
+    rules.push(Rule::new(Reason::DestinationBounds, &again, first, fill_control()).shows_at(size));
+    // Half of it said again is not a scissor.
+    again.words.truncate(size - 3);
+    again
+        .write(mmio::SC_TOP_LEFT, 0)
+        .write(mmio::SC_BOTTOM_RIGHT, y_x(255, 63));
+    let last = value(&again);
+    again.words[first] = fill_control();
+    again.rectangle(-8, -8, 4000, 4000);
+    let size = value(&again);
+    for header in [last - 3, last - 1] {
+        rules.push(Rule::new(Reason::DestinationBounds, &again, header, harmless).shows_at(size));
+    }
+    // What is clipped away altogether touches nothing, on all four sides; the object has four lines.
+    for (rectangle, at, word) in [
+        ((10, 0, 4000, 4000), 2, y_x(0, 9)),
+        ((0, 10, 4000, 4000), 2, y_x(9, 0)),
+        ((0, 0, 8, 4000), 0, y_x(4000, 9)),
+        ((0, 0, 4000, 8), 0, y_x(9, 4000)),
+    ] {
+        let (x, y, width, height) = rectangle;
+        let mut away = Stream::new();
+        away.fill_setup(256, 0, 0)
+            .write(mmio::DP_GUI_MASTER_CNTL, control)
+            .writes(mmio::SC_TOP_LEFT, &[y_x(8, 8), y_x(9, 9)])
+            .rectangle(x, y, width, height);
+        let size = value(&away);
+        rules.push(
+            Rule::new(Reason::DestinationBounds, &away, size - at, word)
+                .shows_at(size)
+                .with_objects(&[1024]),
+        );
+    }
 }

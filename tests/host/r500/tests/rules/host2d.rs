@@ -51,26 +51,63 @@ pub fn host(rules: &mut Vec<Rule>) {
     // A packet while data are awaited.
     let mut stream = host_data();
     let last = stream.here() - 2;
-    stream.words(&[pm4::FILLER]);
+    stream.words(&[pm4::FILLER, pm4::FILLER]);
     rules.push(Rule::new(
         Reason::HostDataPending,
         &stream,
         last,
-        pm4::operation(op::SET_SCISSORS, 2),
+        pm4::operation(op::_3D_DRAW_VBUF, 3),
     ));
-    // Packets with a dword more or less than the character has, bit by bit and with rows at bytes.
-    let glyph = packet(
-        op::HOSTDATA_BLT,
-        host_control(),
-        &[0, 0, 0, y_x(9, 7), 2, 1, 2],
-    );
-    rules.push(Rule::new(Reason::HostDataCount, &glyph, 9, 1));
-    rules.push(Rule::new(Reason::HostDataCount, &glyph, 9, 3));
-    rules.push(Rule::new(Reason::HostDataCount, &glyph, 8, y_x(9, 8)).shows_at(9));
-    let control = gui::SRC_LOAD.put(host_control(), gui::src_load::HOST_DATA_BYTE);
-    let glyph = packet(op::HOSTDATA_BLT, control, &[0, 0, 0, y_x(9, 7), 3, 1, 2, 3]);
-    rules.push(Rule::new(Reason::HostDataCount, &glyph, 9, 2));
-    let mut next = glyph;
-    next.packet(op::NEXTCHAR, &[0, y_x(9, 7), 1, 2, 3]);
-    rules.push(Rule::new(Reason::HostDataCount, &next, 17, y_x(8, 7)).shows_at(17));
+}
+
+/// How many dwords a rectangle takes, by its size, pixels, and where its rows begin.
+pub fn amounts(rules: &mut Vec<Rule>) {
+    let bytes = gui::SRC_LOAD.put(host_control(), gui::src_load::HOST_DATA_BYTE);
+    let colours = gui::SRC_TYPE.put(host_control(), gui::src_type::COLOR);
+    let of_8 = |word| gui::DST_TYPE.put(word, gui::dst_type::CI8);
+    let of_16 = |word| gui::DST_TYPE.put(word, gui::dst_type::RGB565);
+    // Rectangles of 7 by 9 pixels with their dwords, and another size that takes more or less.
+    for (control, dwords, other, others) in [
+        (host_control(), 2, y_x(10, 7), 3),
+        (host_control(), 2, y_x(9, 8), 3),
+        (host_control(), 2, y_x(4, 7), 1),
+        (bytes, 3, y_x(8, 7), 2),
+        (bytes, 3, y_x(9, 17), 7),
+        (of_8(bytes), 3, y_x(8, 7), 2),
+        (of_8(colours), 16, y_x(9, 8), 18),
+        (of_16(colours), 32, y_x(9, 8), 36),
+        (colours, 63, y_x(9, 8), 72),
+        (colours, 63, y_x(10, 7), 70),
+        (colours, 63, y_x(8, 7), 56),
+    ] {
+        for one_register in [false, true] {
+            let mut stream = Stream::new();
+            stream
+                .write(mmio::DP_CNTL, FORWARD)
+                .write(mmio::DP_GUI_MASTER_CNTL, control)
+                .write(mmio::DST_PITCH_OFFSET, surface(256, 0))
+                .marker(0)
+                .rectangle(0, 0, 7, 9);
+            let size = stream.here() - 1;
+            let first = mmio::HOST_DATA.at(0).unwrap();
+            let data = vec![0; dwords - 1];
+            if one_register {
+                stream.words(&[pm4::write_one(first, dwords as u32 - 1)]);
+                stream.words(&data);
+            } else {
+                for some in data.chunks(8) {
+                    stream.writes(first, some);
+                }
+            }
+            stream.write(mmio::HOST_DATA_LAST, pm4::FILLER);
+            // The dword that should have been the last, or the last that should not have been it.
+            let headers = if one_register { 0 } else { (others - 1) / 8 };
+            let shows = if others < dwords {
+                size + 1 + others + headers
+            } else {
+                stream.here() - 1
+            };
+            rules.push(Rule::new(Reason::HostDataCount, &stream, size, other).shows_at(shows));
+        }
+    }
 }

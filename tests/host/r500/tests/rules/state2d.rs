@@ -7,11 +7,7 @@ use super::{
     streams2d::*,
     support::*,
 };
-use r500::portable::{
-    checker::Reason,
-    pm4,
-    regs::{mmio, pm4::op},
-};
+use r500::portable::{checker::Reason, pm4, regs::mmio};
 
 pub fn control(rules: &mut Vec<Rule>) {
     let fill = fill();
@@ -30,13 +26,6 @@ pub fn control(rules: &mut Vec<Rule>) {
     for brush in [2, 3, 4, 5, 8, 9, 11, 12] {
         spoil(Reason::BrushType, gui::BRUSH_TYPE.put(good, brush));
     }
-    // In a register it may have colours, in a packet nobody knows how many.
-    rules.push(Rule::new(
-        Reason::BrushType,
-        &paint_multi(y_x(0, 0), y_x(8, 8)),
-        CONTROL,
-        gui::BRUSH_TYPE.put(good, gui::brush_type::COLOR_8X8),
-    ));
 }
 
 pub fn state(rules: &mut Vec<Rule>) {
@@ -118,67 +107,167 @@ pub fn state(rules: &mut Vec<Rule>) {
         )
         .shows_at(other.here() - 1),
     );
-    // A line serves once, and forgets the direction.
-    let mut line = Stream::new();
-    line.fill_setup(256, 0, 0)
-        .write(mmio::DST_LINE_START, y_x(1, 1))
-        .write(mmio::DST_LINE_END, y_x(9, 30));
-    let end = value(&line);
-    rules.push(Rule::new(Reason::NoLineStart, &line, end - 3, harmless).shows_at(end));
-    line.write(mmio::DP_CNTL, FORWARD).rectangle(0, 0, 4, 4);
-    rules.push(Rule::new(Reason::NoDirection, &line, end + 1, harmless).shows_at(line.here() - 1));
-
-    let paint = paint_multi(0, y_x(4, 4));
-    for direction in 0..3 {
-        rules.push(Rule::new(Reason::NoDirection, &paint, 1, direction).shows_at(CONTROL + 2));
-    }
     // A control word may or may not make the direction ascending.
     for direction in 0..3 {
         rules.push(Rule::new(Reason::NoDirection, &again, 1, direction).shows_at(again.here() - 1));
     }
-    let mut next = paint.clone();
-    next.write(mmio::DP_CNTL, FORWARD);
-    let at = value(&next);
-    next.packet(op::PLY_NEXTSCAN, &[y_x(6, 250), y_x(62, 0)]);
-    for direction in 0..3 {
-        rules.push(Rule::new(Reason::Direction, &next, at, direction).shows_at(at + 1));
-    }
-    let spoil = |value| Rule::new(Reason::SourceInFill, &paint, CONTROL, value).shows_at(7);
-    rules.extend([
-        spoil(gui::WIN31_ROP.put(fill_control(), 0xcc)),
-        spoil(gui::WIN31_ROP.put(fill_control(), 0x88)),
-        // Colour compare as somebody else has left it.
-        spoil(gui::GMC_CLR_CMP_FCN_DIS.put(fill_control(), 0)),
-    ]);
-    let upload = packet(
-        op::HOSTDATA_BLT,
-        host_control(),
-        &[0, 0, 0, y_x(2, 2), 1, 7],
+}
+
+/// What is said of the source counts as that of the destination does.
+pub fn sources(rules: &mut Vec<Rule>) {
+    let harmless = pm4::write(mmio::DP_SRC_FRGD_CLR, 1);
+    // A corner serves one operation, be it a copy, a fill or a line.
+    let corners = |stream: &mut Stream| stream.copy((0, 0), (0, 0), (4, 4)).here() - 6;
+    let mut twice = copy().0;
+    let at = corners(&mut twice);
+    rules.push(Rule::new(Reason::NoSourceCorner, &twice, at, harmless).shows_at(at + 5));
+    let mut filled = copy().0;
+    filled.write(mmio::SRC_Y_X, 0);
+    filled.write(
+        mmio::DP_GUI_MASTER_CNTL,
+        fill_control() | gui::SRC_PITCH_OFF.of(1),
     );
-    rules.extend([
-        Rule::new(
-            Reason::SourceNotFromHost,
-            &upload,
-            CONTROL,
-            gui::SRC_LOAD.put(host_control(), gui::src_load::MEMORY),
-        )
-        .shows_at(8),
-        Rule::new(
-            Reason::SourceNotFromHost,
-            &upload,
-            CONTROL,
-            gui::WIN31_ROP.put(host_control(), 0xf0),
-        )
-        .shows_at(8),
-    ]);
-    let blit = packet(op::BITBLT, copy_control(), &[0, 0, y_x(4, 4)]);
+    filled.rectangle(0, 0, 1, 1);
+    filled.write(mmio::DP_GUI_MASTER_CNTL, copy_control());
+    let at = corners(&mut filled);
+    rules.push(Rule::new(Reason::NoSourceCorner, &filled, at, harmless).shows_at(at + 5));
+    let mut lined = copy().0;
+    lined.write(mmio::SRC_Y_X, 0).write(mmio::DST_Y_X, 0);
+    lined.write(
+        mmio::DP_GUI_MASTER_CNTL,
+        fill_control() | gui::SRC_PITCH_OFF.of(1),
+    );
+    lined.writes(mmio::DST_LINE_START, &[0, y_x(3, 3)]);
+    lined.write(mmio::DP_GUI_MASTER_CNTL, copy_control());
+    lined.write(mmio::DP_CNTL, FORWARD);
+    let at = corners(&mut lined);
+    rules.push(Rule::new(Reason::NoSourceCorner, &lined, at, harmless).shows_at(at + 5));
+    rules.push(Rule::new(Reason::NoDestinationCorner, &lined, at + 2, harmless).shows_at(at + 5));
+    // A control word that goes back to the default takes the source away, even if the next one does not.
+    let mut again = Stream::new();
+    again
+        .copy_setup(256)
+        .write(mmio::DP_GUI_MASTER_CNTL, copy_control());
+    let control = value(&again);
+    again.write(mmio::DP_GUI_MASTER_CNTL, copy_control());
+    let at = corners(&mut again);
     rules.push(
         Rule::new(
-            Reason::SourceNotInMemory,
-            &blit,
-            CONTROL,
-            gui::SRC_LOAD.put(copy_control(), gui::src_load::HOST_DATA),
+            Reason::NoSource,
+            &again,
+            control,
+            gui::SRC_PITCH_OFF.put(copy_control(), 0),
         )
-        .shows_at(8),
+        .shows_at(at + 5),
+    );
+}
+
+/// Colour compare may read the source, even if the raster operation does not.
+pub fn compare(rules: &mut Vec<Rule>) {
+    let fill = fill();
+    let on = gui::GMC_CLR_CMP_FCN_DIS.put(fill_control(), 0);
+    // As somebody else has left it.
+    rules.push(
+        Rule::new(Reason::NoSourceCorner, &fill.stream, fill.control, on).shows_at(fill.size),
+    );
+    // A control word has switched it off, the next one may bring back what somebody else has left.
+    let mut off = Stream::new();
+    off.fill_setup(256, 0, 0)
+        .write(mmio::DP_GUI_MASTER_CNTL, fill_control());
+    let control = value(&off);
+    off.rectangle(0, 0, 4, 4);
+    rules.push(Rule::new(Reason::NoSourceCorner, &off, control, on).shows_at(value(&off)));
+    // As the stream sets it, before a control word that says nothing of it, and between one that switches it off and
+    // one that may switch it on again.
+    for first in [fill_control(), on] {
+        let mut stream = Stream::new();
+        stream.fill_setup(256, 0, 0).write(mmio::CLR_CMP_CNTL, 0);
+        let compare = value(&stream);
+        stream
+            .write(mmio::DP_GUI_MASTER_CNTL, first)
+            .write(mmio::DP_GUI_MASTER_CNTL, on)
+            .rectangle(0, 0, 4, 4);
+        let size = value(&stream);
+        for function in [1, 4, 5, 7] {
+            rules
+                .push(Rule::new(Reason::NoSourceCorner, &stream, compare, function).shows_at(size));
+        }
+    }
+    // After one that switches it off.
+    let mut last = Stream::new();
+    last.fill_setup(256, 0, 0).write(mmio::CLR_CMP_CNTL, 0);
+    let compare = value(&last);
+    last.rectangle(0, 0, 4, 4);
+    rules.push(Rule::new(Reason::NoSourceCorner, &last, compare, 4).shows_at(value(&last)));
+}
+
+pub fn lines(rules: &mut Vec<Rule>) {
+    let harmless = pm4::write(mmio::DP_SRC_FRGD_CLR, 1);
+    let line = line();
+    let (control, start, end) = (line.control, line.start, line.end);
+    let mut line = line.stream;
+    let mut spoil =
+        |reason, at, value| rules.push(Rule::new(reason, &line, at, value).shows_at(end));
+    spoil(Reason::NoLineStart, start - 1, harmless);
+    spoil(Reason::NoControl, control - 1, harmless);
+    for (at, word) in [
+        (control, gui::WIN31_ROP.put(fill_control(), 0xcc)),
+        (control, gui::WIN31_ROP.put(fill_control(), 0x88)),
+        // Colour compare as somebody else has left it.
+        (control, gui::GMC_CLR_CMP_FCN_DIS.put(fill_control(), 0)),
+    ] {
+        spoil(Reason::SourceInLine, at, word);
+    }
+    spoil(
+        Reason::NoDestination,
+        control,
+        gui::DST_PITCH_OFF.put(fill_control(), 0),
+    );
+    // Data that are not needed, but perhaps waited for.
+    spoil(
+        Reason::SourceNotFromHost,
+        control,
+        gui::SRC_LOAD.put(fill_control(), gui::src_load::HOST_DATA),
+    );
+    // A line serves once, and forgets the direction.
+    let mut twice = line.clone();
+    twice
+        .write(mmio::DST_LINE_START, 0)
+        .write(mmio::DST_LINE_END, 0);
+    rules.push(Rule::new(Reason::NoLineStart, &twice, end + 1, harmless).shows_at(end + 4));
+    line.write(mmio::DP_CNTL, FORWARD).rectangle(0, 0, 4, 4);
+    rules.push(Rule::new(Reason::NoDirection, &line, end + 1, harmless).shows_at(line.here() - 1));
+    // A rectangle uses the start of a line up.
+    let mut between = Stream::new();
+    between
+        .fill_setup(256, 0, 0)
+        .write(mmio::DST_LINE_START, 0)
+        .rectangle(0, 0, 4, 4)
+        .write(mmio::DST_LINE_START, 0)
+        .write(mmio::DST_LINE_END, 0);
+    let end = value(&between);
+    rules.push(Rule::new(Reason::NoLineStart, &between, end - 3, harmless).shows_at(end));
+}
+
+/// Pixels from the stream, or from memory, but not from where nothing is read.
+pub fn places(rules: &mut Vec<Rule>) {
+    let upload = host_data();
+    let size = upload.here() - 5;
+    for word in [
+        // The data are not needed, and nobody knows whether they are waited for.
+        gui::WIN31_ROP.put(host_control(), 0xf0),
+        gui::WIN31_ROP.put(host_control(), 0xaa),
+    ] {
+        rules.push(Rule::new(Reason::SourceNotFromHost, &upload, 3, word).shows_at(size));
+    }
+    // From memory, of which nothing has been said.
+    rules.push(
+        Rule::new(
+            Reason::NoSourceCorner,
+            &upload,
+            3,
+            gui::SRC_LOAD.put(host_control(), gui::src_load::MEMORY),
+        )
+        .shows_at(size),
     );
 }

@@ -29,8 +29,23 @@ pub fn packets(rules: &mut Vec<Rule>) {
         Rule::new(Reason::ForbiddenPacket, &nop, 1, opcode(op::WAIT_SEMAPHORE)),
         Rule::new(Reason::ForbiddenPacket, &nop, 1, opcode(op::_3D_DRAW_128)),
         Rule::new(Reason::ForbiddenPacket, &nop, 1, opcode(op::MPEG_INDEX)),
-        Rule::new(Reason::Palette, &nop, 1, opcode(op::LOAD_PALETTE)),
     ]);
+    for operation in [
+        op::PAINT,
+        op::PAINT_MULTI,
+        op::BITBLT,
+        op::BITBLT_MULTI,
+        op::TRANS_BITBLT,
+        op::HOSTDATA_BLT,
+        op::NEXTCHAR,
+        op::POLYLINE,
+        op::POLYSCANLINES,
+        op::PLY_NEXTSCAN,
+        op::SET_SCISSORS,
+        op::LOAD_PALETTE,
+    ] {
+        rules.push(Rule::new(Reason::Packet2d, &nop, 1, opcode(operation)));
+    }
     // Registers that need no look must be there all the same.
     let mut free = Stream::new();
     free.write(mmio::GA_POINT_S0, 0);
@@ -44,37 +59,6 @@ pub fn packets(rules: &mut Vec<Rule>) {
     for rule in rules.iter_mut().filter(|rule| rule.reason == Reason::Type1) {
         rule.stream.words(&[pm4::FILLER]);
     }
-    let mut scissors = Stream::new();
-    scissors
-        .packet(op::SET_SCISSORS, &[0, 0x10_0010])
-        .words(&[pm4::FILLER]);
-    rules.push(
-        Rule::new(
-            Reason::PacketLength,
-            &scissors,
-            0,
-            pm4::operation(op::SET_SCISSORS, 3),
-        )
-        .shows_at(2),
-    );
-    rules.push(Rule::new(
-        Reason::PacketLength,
-        &packet(
-            op::HOSTDATA_BLT,
-            host_control(),
-            &[0, 0, 0, y_x(2, 2), 1, 7],
-        ),
-        9,
-        0x4001,
-    ));
-    // Counts that do not fit the body of scan-lines.
-    let scan = packet(
-        op::POLYSCANLINES,
-        fill_control(),
-        &[0, 1, 1, y_x(1, 0), y_x(8, 0)],
-    );
-    rules.push(Rule::new(Reason::PacketLength, &scan, 6, 2).shows_at(9));
-    rules.push(Rule::new(Reason::PacketLength, &scan, 7, 0));
 }
 
 pub fn registers(rules: &mut Vec<Rule>) {
@@ -215,7 +199,11 @@ pub fn relocations(rules: &mut Vec<Rule>) {
         ),
         Rule::new(Reason::ZeroPitch, stream, fill.surface, 0),
     ]);
-    // A packet carries two addresses, but only one marker follows.
-    let blit = packet(op::BITBLT, copy_control(), &[0, 0, y_x(4, 4)]);
-    rules.push(Rule::new(Reason::MissingRelocation, &blit, 11, pm4::FILLER).shows_at(5));
+    // Two addresses by one packet, but only one marker behind it.
+    let mut two = Stream::new();
+    two.words(&[pm4::write_one(mmio::DST_PITCH_OFFSET, 2)])
+        .words(&[surface(256, 0); 2])
+        .marker(0)
+        .marker(1);
+    rules.push(Rule::new(Reason::MissingRelocation, &two, 5, pm4::FILLER).shows_at(2));
 }

@@ -69,33 +69,31 @@ pub fn copy() -> (Stream, usize, usize, usize) {
     (stream, control, corner, size)
 }
 
-/// A packet with SETTINGS and destination in entry 0, direction set before it. The body follows the surface.
-pub fn packet(opcode: u8, control: u32, body: &[u32]) -> Stream {
-    let mut all = vec![control];
-    if gui::SRC_PITCH_OFF.any(control) {
-        all.push(surface(256, 0));
-    }
-    all.push(surface(256, 0));
-    all.extend_from_slice(body);
+/// A line by registers, within the 64 by 256 pixels of [`fill`].
+pub struct Line {
+    pub stream: Stream,
+    pub control: usize,
+    pub start: usize,
+    pub end: usize,
+}
+
+pub fn line() -> Line {
     let mut stream = Stream::new();
-    stream.write(mmio::DP_CNTL, FORWARD).packet(opcode, &all);
-    if gui::SRC_PITCH_OFF.any(control) {
-        stream.marker(1);
+    stream.fill_setup(256, 0, 0);
+    let control = 3;
+    stream.write(mmio::DST_LINE_START, y_x(1, 1));
+    let start = value(&stream);
+    stream.write(mmio::DST_LINE_END, y_x(9, 30));
+    let end = value(&stream);
+    Line {
+        stream,
+        control,
+        start,
+        end,
     }
-    stream.marker(0);
-    stream
 }
 
-pub const CONTROL: usize = 3;
-
-pub fn paint_multi(corner: u32, size: u32) -> Stream {
-    packet(
-        op::PAINT_MULTI,
-        fill_control(),
-        &[0x00ff_00ff, corner, size],
-    )
-}
-
+/// Monochrome pixels from the stream, 32 by 2 of them. The parts of a rectangle and its data in their order.
 pub fn host_data() -> Stream {
     let mut stream = Stream::new();
     stream

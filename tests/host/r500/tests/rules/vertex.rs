@@ -332,7 +332,7 @@ pub fn buffered(rules: &mut Vec<Rule>) {
         own(
             Reason::IndicesDue,
             header,
-            pm4::operation(op::SET_SCISSORS, 3),
+            pm4::operation(op::_3D_DRAW_VBUF, 3),
         ),
         own(Reason::IndicesDue, header, pm4::write(mmio::GA_OFFSET, 3)).shows_at(header + 1),
         own(
