@@ -4,10 +4,10 @@
 //!
 //! Eight ranges of the host's window on VRAM can be *surfaces*, which the host sees as lines of a given pitch although
 //! their memory is tiled, or with the bytes of each 16-bit or 32-bit unit in the other order. Bounds are offsets in the
-//! window and multiples of 64 bytes (R5xx 9.1.10, which names no fields; those are Linux', `r100_set_surface_reg`).
+//! window (R5xx 9.1.10, which names no fields; those are Linux', `r100_set_surface_reg`).
 //!
-//! The tiles are those of 16-bit and 32-bit pixels. Blocks of memory have to be whole in a line: the pitch is a
-//! multiple of 16 bytes in micro tiles, of 256 in macro tiles and of 128 in both.
+//! The chip checks the bounds against the address that the host sends, not against the one that it makes of it. So the
+//! bounds decide what a client sees of others' memory; which they are is portable code, [`cpu_surface`].
 
 use kernel::{
     io::{
@@ -20,25 +20,28 @@ use kernel::{
     prelude::*,
 };
 
-use lapidary::{
-    family::{
+use lapidary::family::{
+    self,
+    Surface, //
+};
+
+use crate::{
+    portable::cpu_surface::{
         self,
-        Surface, //
+        CpuSurface, //
     },
-    portable::radeon_uapi::tiling,
+    regs::{
+        mmio::{
+            SURFACE_INFO,
+            SURFACE_LOWER_BOUND,
+            SURFACE_UPPER_BOUND, //
+        },
+        Window, //
+    },
 };
 
-use crate::regs::{
-    mmio::{
-        SURFACE_INFO,
-        SURFACE_LOWER_BOUND,
-        SURFACE_UPPER_BOUND, //
-    },
-    Window, //
-};
-
-/// Bytes that one unit of the pitch stands for.
-const UNIT: u32 = 8;
+/// Bytes next to a client's memory where nothing of the driver's own lies.
+pub(crate) const GUARD: u64 = cpu_surface::LONGEST_ROW;
 
 /// The surface registers, but for those that the firmware uses.
 pub(crate) struct Surfaces<'a> {
@@ -69,38 +72,9 @@ impl<'a> Surfaces<'a> {
     }
 }
 
-/// What to write for a surface: `None` if the flags ask for nothing, or for what the chip cannot do.
-fn info(flags: u32, pitch: u32) -> Option<SURFACE_INFO> {
-    let (grouped, micro) = (flags & tiling::MACRO != 0, flags & tiling::MICRO != 0);
-    let swap = match flags {
-        flags if flags & tiling::SWAP_32BIT != 0 => 2,
-        flags if flags & tiling::SWAP_16BIT != 0 => 1,
-        _ => 0,
-    };
-    if flags & tiling::SURFACE == 0 || !grouped && !micro && swap == 0 {
-        return None;
-    }
-    let block = match (grouped, micro) {
-        (true, false) => 256,
-        (true, true) => 128,
-        (false, true) => 16,
-        (false, false) => UNIT,
-    };
-    let tiled = grouped || micro;
-    if tiled && (pitch == 0 || pitch % block != 0) {
-        return None;
-    }
-    let info = SURFACE_INFO::zeroed()
-        .with_tile_macro(grouped)
-        .with_tile_micro(micro)
-        .try_with_ap0_swp(swap)
-        .ok()?
-        .try_with_ap1_swp(swap)
-        .ok()?;
-    match tiled {
-        true => info.try_with_pitchsel(pitch / UNIT).ok(),
-        false => Some(info),
-    }
+/// What to write for `surface`; `None` if the CPU sees its memory as it is.
+fn values(surface: &Surface) -> Option<CpuSurface> {
+    CpuSurface::new(surface.range.clone(), surface.flags, surface.pitch)
 }
 
 impl family::Surfaces for Surfaces<'_> {
@@ -109,9 +83,7 @@ impl family::Surfaces for Surfaces<'_> {
     }
 
     fn reorders(&self, surface: &Surface) -> bool {
-        info(surface.flags, surface.pitch).is_some()
-            && u32::try_from(surface.range.end).is_ok()
-            && !surface.range.is_empty()
+        values(surface).is_some()
     }
 
     fn set(&self, index: u32, surface: Option<&Surface>) {
@@ -124,14 +96,10 @@ impl family::Surfaces for Surfaces<'_> {
         };
         // Not with the old tiling in the new range, nor the other way round.
         self.write_info(index, SURFACE_INFO::zeroed());
-        if let Some(surface) = surface {
-            if let Some(info) = info(surface.flags, surface.pitch) {
-                // CAST: `reorders` says that it fits.
-                let (start, end) = (surface.range.start as u32, surface.range.end as u32);
-                self.window.write(lower, start.into());
-                self.window.write(upper, end.wrapping_sub(1).into());
-                self.write_info(index, info);
-            }
+        if let Some(values) = surface.and_then(values) {
+            self.window.write(lower, values.lower.into());
+            self.window.write(upper, values.upper.into());
+            self.write_info(index, values.info.into());
         }
     }
 }
@@ -141,29 +109,7 @@ mod tests {
     use super::*;
     use crate::regs::fake;
     use family::Surfaces as _;
-
-    fn raw(flags: u32, pitch: u32) -> Option<u32> {
-        info(flags | tiling::SURFACE, pitch).map(|info| info.into_raw())
-    }
-
-    #[test]
-    fn flags_become_fields() {
-        assert_eq!(raw(tiling::MACRO, 256), Some(1 << 16 | 32));
-        assert_eq!(raw(tiling::MICRO, 16), Some(1 << 17 | 2));
-        assert_eq!(raw(tiling::MACRO | tiling::MICRO, 128), Some(3 << 16 | 16));
-        assert_eq!(raw(tiling::SWAP_16BIT, 7), Some(1 << 20 | 1 << 22));
-        assert_eq!(raw(tiling::SWAP_32BIT, 0), Some(2 << 20 | 2 << 22));
-    }
-
-    #[test]
-    fn what_cannot_be_is_no_surface() {
-        assert_eq!(raw(0, 256), None);
-        assert!(info(tiling::MACRO, 256).is_none());
-        for pitch in [0, 128, 255, 4096, 1 << 31, u32::MAX] {
-            assert_eq!(raw(tiling::MACRO, pitch), None);
-        }
-        assert_eq!(raw(tiling::MICRO, 8), None);
-    }
+    use lapidary::portable::radeon_uapi::tiling;
 
     #[test]
     fn a_register_of_the_firmware_is_not_used() -> Result {
@@ -175,24 +121,41 @@ mod tests {
         Ok(())
     }
 
+    /// Three pages in rows of 5,120 bytes: two rows.
     #[test]
-    fn bounds_are_inclusive() -> Result {
+    fn bounds_are_inclusive_and_of_whole_rows() -> Result {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
         let surfaces = Surfaces::new(window);
         let surface = Surface {
-            range: 0x1000..0x3000,
-            flags: tiling::SURFACE | tiling::MACRO,
-            pitch: 512,
+            range: 0x1000..0x4000,
+            flags: tiling::SURFACE | tiling::MICRO,
+            pitch: 1280,
         };
         assert!(surfaces.reorders(&surface));
         surfaces.set(5, Some(&surface));
         let lower = window.read(SURFACE_LOWER_BOUND::at(5)).into_raw();
         let upper = window.read(SURFACE_UPPER_BOUND::at(5)).into_raw();
-        assert_eq!((lower, upper), (0x1000, 0x2fff));
+        assert_eq!((lower, upper), (0x1000, 0x37ff));
         let info = window.read(SURFACE_INFO::at(5)).into_raw();
-        assert_eq!(info, 1 << 16 | 64);
+        assert_eq!(info, 1 << 17 | 160);
         surfaces.set(5, None);
+        assert_eq!(window.read(SURFACE_INFO::at(5)).into_raw(), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn less_than_a_row_is_no_surface() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let surfaces = Surfaces::new(window);
+        let surface = Surface {
+            range: 0x1000..0x2000,
+            flags: tiling::SURFACE | tiling::MACRO,
+            pitch: 3840,
+        };
+        assert!(!surfaces.reorders(&surface));
+        surfaces.set(5, Some(&surface));
         assert_eq!(window.read(SURFACE_INFO::at(5)).into_raw(), 0);
         Ok(())
     }

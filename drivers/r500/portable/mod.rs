@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod checker;
+pub mod cpu_surface;
 pub mod emit;
 pub mod firmware;
 pub mod pm4;

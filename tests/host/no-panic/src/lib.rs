@@ -18,6 +18,7 @@ use lapidary::portable::{
 };
 use r500::portable::{
     checker::{Fixup, Object, Options, Refusal, check, max_fixups},
+    cpu_surface::CpuSurface,
     emit, firmware, pm4, policy, pte,
 };
 
@@ -121,6 +122,11 @@ pub fn entries(
         entry.address(),
         entry.access(),
     )
+}
+
+/// Surface registers.
+pub fn surfaces(start: u64, end: u64, flags: u32, pitch: u32) -> Option<CpuSurface> {
+    CpuSurface::new(start..end, flags, pitch)
 }
 
 /// Microcode.
