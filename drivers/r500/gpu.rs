@@ -22,7 +22,10 @@ use lapidary::{
         Space as _,
         TopHalf, //
     },
-    memory::Memory,
+    memory::{
+        vram::Kept,
+        Memory, //
+    },
     portable::sink::SliceSink, //
 };
 
@@ -64,7 +67,10 @@ use crate::{
         Ring, //
     },
     selftest,
-    surface::Surfaces, //
+    surface::{
+        self,
+        Surfaces, //
+    }, //
 };
 
 /// A running chip.
@@ -99,8 +105,9 @@ pub(crate) struct Gpu<'a> {
     /// Where the ring lies in the window on system memory, and its first entry in the page table.
     _place: Range,
     pub(crate) ring_entry: u64,
-    /// VRAM of the page table, and behind it a page of zeros for reads that go nowhere.
-    _table: Range,
+    /// VRAM of the page table, and behind it a page of zeros for reads that go nowhere. Everything else that the driver
+    /// keeps is system memory.
+    _table: Kept,
     /// What all windows in the other fields look at.
     _registers: pci::Bar<'a, WINDOW>,
     /// VRAM is write-combined for everybody who maps it.
@@ -142,7 +149,7 @@ pub(crate) fn bring_up<'a, 'm>(
         let size = gart::table_size(layout.gtt.end - layout.gtt.start);
         let table = memory
             .vram()
-            .allocate(size + pte::PAGE_SIZE, pte::PAGE_SIZE)
+            .allocate(size + pte::PAGE_SIZE, pte::PAGE_SIZE, surface::GUARD)
             .inspect_err(|_| dev_err!(dev, "no VRAM for the page table\n"))?;
         let zeros = table.start() + size;
         let view = wc::Window::new(

@@ -3,7 +3,7 @@
 //! The GPU's own memory.
 //!
 //! What the firmware uses stays out of reach: the VGA text buffer and the picture it scans out. Everything
-//! else is handed out in ranges of GPU addresses.
+//! else is handed out in ranges of GPU addresses. What the driver keeps for itself has empty memory on both sides.
 
 use kernel::{
     new_mutex,
@@ -43,6 +43,24 @@ impl Fixed {
             start: range.start(),
             size: range.size(),
         }
+    }
+}
+
+/// VRAM that the driver keeps for itself, and the empty memory on both sides of it; given back on drop.
+pub struct Kept {
+    range: Range,
+    guard: u64,
+}
+
+impl Kept {
+    /// First address of the driver's memory.
+    pub fn start(&self) -> GpuAddr {
+        self.range.start() + self.guard
+    }
+
+    /// Its length in bytes.
+    pub fn size(&self) -> u64 {
+        self.range.size() - 2 * self.guard
     }
 }
 
@@ -111,19 +129,25 @@ impl Vram {
         })
     }
 
-    /// Allocates `size` bytes, both in whole pages, for the driver's own use: where the CPU reaches
-    /// them, at the end of that part. The memory is not cleared.
+    /// Allocates `size` bytes for the driver's own use: where the CPU reaches them, at the end of that part. The first
+    /// address is a multiple of `align`. Nothing else is ever handed out within `guard` bytes of them. All three are in
+    /// whole pages. The memory is not cleared.
     ///
-    /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
-    pub fn allocate(&self, size: u64, align: u64) -> Result<Range> {
-        if size % PAGE != 0 || align % PAGE != 0 {
+    /// Errors: `EINVAL` if a number is not in whole pages or too large; `ENOSPC`; `ENOMEM`.
+    pub fn allocate(&self, size: u64, align: u64, guard: u64) -> Result<Kept> {
+        if size % PAGE != 0 || align % PAGE != 0 || guard % PAGE != 0 {
             return Err(EINVAL);
         }
+        let guard = guard.checked_next_multiple_of(align).ok_or(EINVAL)?;
+        let all = guard
+            .checked_mul(2)
+            .and_then(|guards| guards.checked_add(size))
+            .ok_or(EINVAL)?;
         let range = self
             .mm
-            .allocate(size, align, self.mm.start(), self.hidden, Mode::High)?;
+            .allocate(all, align, self.mm.start(), self.hidden, Mode::High)?;
         self.fixed.lock().push(Fixed::of(&range), GFP_KERNEL)?;
-        Ok(range)
+        Ok(Kept { range, guard })
     }
 
     /// What stays where it is: the firmware's, and what the driver has ever kept for itself.
@@ -233,8 +257,8 @@ mod tests {
     fn visible_and_hidden_parts() -> Result {
         let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
         assert_eq!(vram.visible_size(), MIB);
-        let own = vram.allocate(PAGE, PAGE)?;
-        assert_eq!(own.end(), 0x1000_0000 + MIB);
+        let own = vram.allocate(PAGE, PAGE, 0)?;
+        assert_eq!(own.start() + own.size(), 0x1000_0000 + MIB);
         assert_eq!(
             vram.bus_address(own.start()),
             Some(0xe000_0000 + MIB - PAGE)
@@ -243,7 +267,47 @@ mod tests {
         assert_eq!(hidden.start(), 0x1000_0000 + MIB);
         assert_eq!(vram.bus_address(hidden.start()), None);
         assert!(vram.find(MIB, PAGE, Part::Visible).is_err());
-        assert!(vram.allocate(1, PAGE).is_err());
+        assert!(vram.allocate(1, PAGE, 0).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_borders_on_what_the_driver_keeps() -> Result {
+        let guard = 16 * PAGE;
+        let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        let own = vram.allocate(2 * PAGE, PAGE, guard)?;
+        assert_eq!(own.size(), 2 * PAGE);
+        let kept = own.start()..own.start() + own.size();
+        let mut pages = KVec::with_capacity(512, GFP_KERNEL)?;
+        while let Ok(page) = vram.find(PAGE, PAGE, Part::Any) {
+            let apart = page.end() + guard <= kept.start || kept.end + guard <= page.start();
+            assert!(apart);
+            pages.push(page, GFP_KERNEL)?;
+        }
+        let empty = kept.end - kept.start + 2 * guard;
+        assert_eq!(pages.len() as u64 * PAGE, 2 * MIB - empty);
+        // It counts as in use, and as what cannot be moved.
+        assert_eq!(vram.usage(), 2 * MIB);
+        let fixed = vram.fixed()?;
+        let found = fixed
+            .iter()
+            .any(|fixed| fixed.start == kept.start - guard && fixed.size == empty);
+        assert!(found);
+        Ok(())
+    }
+
+    #[test]
+    fn a_guard_does_not_spoil_the_alignment() -> Result {
+        let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        let own = vram.allocate(PAGE, 8 * PAGE, PAGE)?;
+        assert_eq!(own.start() % (8 * PAGE), 0);
+        for (size, align, guard) in [
+            (PAGE, PAGE, 1),
+            (PAGE, PAGE, u64::MAX / PAGE * PAGE),
+            (MIB, PAGE, PAGE),
+        ] {
+            assert!(vram.allocate(size, align, guard).is_err());
+        }
         Ok(())
     }
 }

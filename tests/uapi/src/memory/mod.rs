@@ -11,6 +11,7 @@ use lapidary_guest::{Bo, Device, Domain, Stream, abi};
 use std::rc::Rc;
 use std::time::Duration;
 
+mod guard;
 mod hidden;
 mod policy;
 mod survival;
@@ -43,6 +44,12 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/one_submission_moves_little", policy::budget).lapidary_only(OURS),
         Test::new("memory/fresh_memory_has_no_secrets", survival::secrets)
             .lapidary_only("upstream's video memory is as the last user left it"),
+        Test::new(
+            "memory/nothing_borders_on_the_page_table",
+            guard::page_table,
+        )
+        .needs_control()
+        .lapidary_only("upstream's page table lies among the objects"),
         Test::new("memory/hidden_memory_is_shown", hidden::hidden),
         Test::new("memory/hidden_memory_for_the_gpu", hidden::hidden_for_gpu).lapidary_only(OURS),
         Test::new("memory/wishes_can_be_changed", policy::wishes).lapidary_only(OURS),
