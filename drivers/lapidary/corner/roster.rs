@@ -93,9 +93,8 @@ impl<T: Backed> Roster<T> {
     ///
     /// It is struck out before its memory is freed, and not entered twice.
     pub(super) unsafe fn enter(&self, object: &gem::Object<T>, blank: Blank<T>) {
-        let name = NonNull::from(object);
         // INVARIANT: By the caller's promise.
-        let node = blank.0.into_node(name.as_ptr() as usize, Name(name));
+        let node = blank.0.into_node(name(object), Name(NonNull::from(object)));
         let mut list = self.list.lock();
         list.len += 1;
         let old = list.names.insert(node);
@@ -105,7 +104,7 @@ impl<T: Backed> Roster<T> {
 
     /// Strikes an object out, if it is on the list.
     pub(super) fn strike(&self, object: &gem::Object<T>) {
-        let key = core::ptr::from_ref(object) as usize;
+        let key = name(object);
         let mut list = self.list.lock();
         let old = list.names.remove_node(&key);
         list.len -= usize::from(old.is_some());
@@ -134,6 +133,13 @@ impl<T: Backed> Names<'_, T> {
         self.0.len
     }
 
+    /// The object with this [`name`], if it is on the list.
+    pub fn find(&self, name: usize) -> Option<Entry<'_, T>> {
+        let name = self.0.names.get(&name)?;
+        // SAFETY: By the invariant the memory is valid while the list is locked.
+        Some(Entry(unsafe { name.0.as_ref() }))
+    }
+
     /// Looks at all of them, in no particular order.
     ///
     /// References that `look` takes must not be dropped before the list is unlocked.
@@ -143,6 +149,11 @@ impl<T: Backed> Names<'_, T> {
             look(Entry(unsafe { name.0.as_ref() }));
         }
     }
+}
+
+/// Tells an object from all others that are on a list at the same time. One that comes later may have the same name.
+pub fn name<T: Backed>(object: &gem::Object<T>) -> usize {
+    core::ptr::from_ref(object).addr()
 }
 
 /// An object on a locked list: its data can be looked at.
@@ -157,9 +168,9 @@ impl<T: Backed> Deref for Entry<'_, T> {
 }
 
 impl<T: Backed> Entry<'_, T> {
-    /// Which object of the list it is, among those that are on it at the same time.
+    /// See [`name`].
     pub fn name(&self) -> usize {
-        core::ptr::from_ref(self.0).addr()
+        name(self.0)
     }
 
     /// A reference to the object; `None` if the last one is gone.
@@ -185,6 +196,11 @@ mod tests {
         let first = machine.object(PAGE_SIZE)?;
         let second = machine.object(PAGE_SIZE)?;
         assert_eq!(machine.roster.lock().len(), 2);
+        let names = [name(&first), name(&second)];
+        for wanted in names {
+            let found = machine.roster.lock().find(wanted).map(|entry| entry.name());
+            assert_eq!(found, Some(wanted));
+        }
         let kept = {
             let mut kept = KVec::with_capacity(2, GFP_KERNEL)?;
             let names = machine.roster.lock();
@@ -198,6 +214,7 @@ mod tests {
         assert_eq!(machine.roster.lock().len(), 1);
         drop(kept);
         assert_eq!(machine.roster.lock().len(), 0);
+        assert!(machine.roster.lock().find(names[0]).is_none());
         machine.roster.lock().each(&mut |_| unreachable!());
         Ok(())
     }

@@ -8,7 +8,10 @@
 //!
 //! An object takes a register when the CPU touches a mapping of it, and has it until it leaves VRAM, its tiling
 //! changes, or it is freed. When all are taken it robs the object that took one first: that loses its CPU mappings, so
-//! that its next access is a fault, and takes a register again.
+//! that its next access is a fault, and takes a register again. [`Registers`] know who has them, by name: what it costs
+//! to find a victim depends on the number of registers and not on that of objects.
+//!
+//! What a register covers of an object is the family's affair, and never more than the object.
 //!
 //! Whoever gives an object a register, takes it away, or enters pages of it into a mapping holds the object's
 //! reservation. Mappings and register therefore always fit; of the objects to be robbed, those are passed over whose
@@ -40,6 +43,7 @@ use crate::{
             self,
             Held, //
         },
+        roster, //
     },
     family::{
         Family,
@@ -49,74 +53,102 @@ use crate::{
 };
 
 /// Most registers that there can be.
-const MOST: u32 = 8;
+const MOST: usize = 8;
 /// [`Taken`] of an object without a register.
-const NONE: u64 = 0;
+const NONE: Ticket = 0;
 
-/// Which registers are taken, as a set.
+/// When a register was taken, and which it is: larger than those of all that were taken before. Never [`NONE`].
+type Ticket = u64;
+
+/// The register that a ticket is for.
+fn register(ticket: Ticket) -> usize {
+    (ticket % MOST as u64) as usize
+}
+
+/// An object that has a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Holder {
+    ticket: Ticket,
+    /// See [`roster::name`].
+    name: usize,
+}
+
+/// Who has which register.
 pub struct Registers {
-    taken: u32,
+    holders: [Option<Holder>; MOST],
 }
 
 impl Registers {
     pub(super) fn new() -> Self {
-        Self { taken: 0 }
-    }
-
-    /// Takes one of `usable`, if one is free.
-    fn take(&mut self, usable: u32) -> Option<u32> {
-        let free = usable & !self.taken;
-        let index = free.trailing_zeros();
-        if index >= MOST {
-            return None;
+        Self {
+            holders: [None; MOST],
         }
-        self.taken |= 1 << index;
-        Some(index)
     }
 
-    fn give_back(&mut self, index: u32) {
-        self.taken &= !(1 << index);
+    /// Gives the object `name` one of `usable`, if one is free. `now` is as [`Memory::now`](super::Memory::now) says.
+    fn take(&mut self, usable: u32, name: usize, now: u64) -> Option<Ticket> {
+        let (index, free) = (0u64..)
+            .zip(&mut self.holders)
+            .find(|(index, holder)| usable >> index & 1 != 0 && holder.is_none())?;
+        let ticket = now * MOST as u64 + index;
+        *free = Some(Holder { ticket, name });
+        Some(ticket)
+    }
+
+    /// Frees the register, if `ticket` is the present one for it; says whether it is.
+    fn give_back(&mut self, ticket: Ticket) -> bool {
+        let Some(holder) = self.holders.get_mut(register(ticket)) else {
+            return false;
+        };
+        holder.take_if(|holder| holder.ticket == ticket).is_some()
+    }
+
+    /// The first of those that have taken a register later than `after`.
+    fn next(&self, after: Ticket) -> Option<Holder> {
+        let later = self.holders.iter().flatten();
+        later
+            .filter(|holder| holder.ticket > after)
+            .min_by_key(|holder| holder.ticket)
+            .copied()
     }
 }
 
 impl Tenant for Registers {
     fn leave(&mut self, hardware: &Hardware<'_>) {
-        for index in (0..MOST).filter(|index| self.taken >> index & 1 != 0) {
-            hardware.surfaces.set(index, None);
+        for (index, holder) in (0..).zip(&mut self.holders) {
+            if holder.take().is_some() {
+                hardware.surfaces.set(index, None);
+            }
         }
-        self.taken = 0;
     }
 }
 
-/// The register that an object has taken, and when.
+/// The register that an object has taken.
 ///
 /// Changed under the object's reservation, or by whoever frees it.
-pub(super) struct Taken(Atomic<u64>);
+pub(super) struct Taken(Atomic<Ticket>);
 
 impl Taken {
     pub(super) fn new() -> Self {
         Self(Atomic::new(NONE))
     }
 
-    /// When the register was taken, in a unit of its own; `None` without one.
-    fn since(&self) -> Option<u64> {
+    fn ticket(&self) -> Option<Ticket> {
         match self.0.load(Relaxed) {
             NONE => None,
-            both => Some(both),
+            ticket => Some(ticket),
         }
     }
 
-    /// `now` is not 0, as [`Memory::now`](super::Memory::now) promises.
-    fn set(&self, index: u32, now: u64) {
-        self.0
-            .store(now * u64::from(MOST) + u64::from(index), Relaxed);
+    fn set(&self, ticket: Ticket) {
+        self.0.store(ticket, Relaxed);
     }
 
-    /// The object has no register any more: which it was.
-    fn clear(&self) -> Option<u32> {
+    /// The object has no register any more: the ticket that it had.
+    fn clear(&self) -> Option<Ticket> {
         match self.0.xchg(NONE, Relaxed) {
             NONE => None,
-            both => Some((both % u64::from(MOST)) as u32),
+            ticket => Some(ticket),
         }
     }
 }
@@ -129,7 +161,7 @@ impl Taken {
 /// `EAGAIN` if all registers belong to objects that are in use at this moment; `ENODEV` after unbind.
 pub(super) fn show<F: Family>(object: &Bo<F>, range: Range<u64>) -> Result {
     let (flags, pitch) = object.tiling();
-    if flags == 0 || object.surface().since().is_some() {
+    if flags == 0 || object.surface().ticket().is_some() {
         return Ok(());
     }
     let surface = Surface {
@@ -157,11 +189,11 @@ fn take<F: Family>(object: &Bo<F>, surface: &Surface) -> Result<bool> {
     if usable == 0 || !surfaces.reorders(surface) {
         return Ok(true);
     }
-    let Some(index) = registers.take(usable) else {
+    let Some(ticket) = registers.take(usable, roster::name(object), memory.now()) else {
         return Ok(false);
     };
-    surfaces.set(index, Some(surface));
-    object.surface().set(index, memory.now());
+    surfaces.set(register(ticket) as u32, Some(surface));
+    object.surface().set(ticket);
     Ok(true)
 }
 
@@ -169,14 +201,14 @@ fn take<F: Family>(object: &Bo<F>, surface: &Surface) -> Result<bool> {
 fn rob<F: Family>(object: &Bo<F>) -> Result {
     let mut after = NONE;
     for _ in 0..MOST {
-        let Some((since, victim)) = oldest(object, after) else {
+        let Some(holder) = object.memory().surfaces().lock().parts().0.next(after) else {
             break;
         };
-        after = since;
-        let Some(victim) = victim.and_then(Held::try_lock) else {
+        after = holder.ticket;
+        let Some(victim) = keep(object, holder).and_then(Held::try_lock) else {
             continue;
         };
-        if victim.surface().since().is_some() {
+        if victim.surface().ticket() == Some(holder.ticket) {
             mmap::zap(&**victim);
             give_back(&victim);
             return Ok(());
@@ -185,33 +217,22 @@ fn rob<F: Family>(object: &Bo<F>) -> Result {
     Err(EAGAIN)
 }
 
-/// When the first of those that have taken a register later than `after` has done so, and which it is.
-fn oldest<F: Family>(object: &Bo<F>, after: u64) -> Option<(u64, Option<ARef<Bo<F>>>)> {
+/// A reference to the object that has a register, if it still has it.
+fn keep<F: Family>(object: &Bo<F>, holder: Holder) -> Option<ARef<Bo<F>>> {
     let names = object.objects().lock();
-    let mut first = u64::MAX;
-    names.each(&mut |entry| match entry.surface().since() {
-        Some(since) if since > after => first = first.min(since),
-        _ => {}
-    });
-    let mut found = None;
-    names.each(&mut |entry| {
-        if found.is_none() && entry.surface().since() == Some(first) {
-            found = Some((first, entry.keep()));
-        }
-    });
-    found
+    let entry = names.find(holder.name)?;
+    (entry.surface().ticket() == Some(holder.ticket)).then(|| entry.keep())?
 }
 
 /// The object gives its register back, if it has one. There are no CPU mappings of it.
 pub(super) fn give_back<F: Family>(object: &super::Object<F>) {
-    let Some(index) = object.surface().clear() else {
+    let Some(ticket) = object.surface().clear() else {
         return;
     };
     let mut guard = object.memory().surfaces().lock();
     let (registers, hardware) = guard.parts();
-    if let Some(hardware) = hardware {
-        hardware.surfaces.set(index, None);
-        registers.give_back(index);
+    if let (true, Some(hardware)) = (registers.give_back(ticket), hardware) {
+        hardware.surfaces.set(register(ticket) as u32, None);
     }
 }
 
@@ -240,40 +261,74 @@ mod tests {
     #[test]
     fn only_usable_registers_are_taken_and_each_once() {
         let mut registers = Registers::new();
-        assert_eq!(registers.take(0), None);
+        assert_eq!(registers.take(0, 1, 1), None);
         let usable = 0b1011_0110;
         let mut seen = 0;
-        for _ in 0..5 {
-            let index = registers.take(usable).unwrap_or(31);
+        for now in 1..=5 {
+            let index = registers.take(usable, 1, now).map_or(31, register);
             assert_eq!(seen >> index & 1, 0);
             seen |= 1 << index;
         }
         assert_eq!(seen, usable);
-        assert_eq!(registers.take(usable), None);
-        registers.give_back(4);
-        assert_eq!(registers.take(usable), Some(4));
-        assert_eq!(registers.take(usable), None);
+        assert_eq!(registers.take(usable, 1, 6), None);
+        let fourth = registers.holders[4].map_or(NONE, |holder| holder.ticket);
+        assert!(registers.give_back(fourth));
+        assert_eq!(registers.take(usable, 1, 7).map(register), Some(4));
+        assert_eq!(registers.take(usable, 1, 8), None);
     }
 
     #[test]
     fn no_more_than_there_are() {
         let mut registers = Registers::new();
         for index in 0..MOST {
-            assert_eq!(registers.take(u32::MAX), Some(index));
+            assert_eq!(registers.take(u32::MAX, 1, 1).map(register), Some(index));
         }
-        assert_eq!(registers.take(u32::MAX), None);
+        assert_eq!(registers.take(u32::MAX, 1, 2), None);
     }
 
     #[test]
-    fn whoever_took_first_is_older() {
-        let (first, second) = (Taken::new(), Taken::new());
-        assert_eq!(first.since(), None);
-        assert_eq!(first.clear(), None);
-        first.set(7, 1);
-        second.set(0, 2);
-        assert!(first.since() < second.since());
-        assert_eq!(first.clear(), Some(7));
-        assert_eq!(first.since(), None);
-        assert_eq!(second.clear(), Some(0));
+    fn whoever_took_first_is_found_first() {
+        let mut registers = Registers::new();
+        assert_eq!(registers.next(NONE), None);
+        let mut tickets = [NONE; MOST];
+        for (ticket, name) in tickets.iter_mut().zip(100..) {
+            *ticket = registers.take(u32::MAX, name, 1).unwrap_or(NONE);
+        }
+        // The second and the first come again.
+        for index in [1, 0] {
+            assert!(registers.give_back(tickets[index]));
+            let name = 100 + index;
+            tickets[index] = registers
+                .take(u32::MAX, name, 2 + 1 - index as u64)
+                .unwrap_or(NONE);
+        }
+        let mut after = NONE;
+        for name in [102, 103, 104, 105, 106, 107, 101, 100] {
+            let holder = registers.next(after);
+            assert_eq!(holder.map(|holder| holder.name), Some(name));
+            after = holder.map_or(u64::MAX, |holder| holder.ticket);
+        }
+        assert_eq!(registers.next(after), None);
+    }
+
+    #[test]
+    fn an_old_ticket_takes_nothing_from_the_next_holder() {
+        let mut registers = Registers::new();
+        let old = registers.take(1, 5, 1).unwrap_or(NONE);
+        assert!(registers.give_back(old));
+        let new = registers.take(1, 6, 2).unwrap_or(NONE);
+        assert!(!registers.give_back(old));
+        assert_eq!(registers.next(NONE).map(|holder| holder.ticket), Some(new));
+    }
+
+    #[test]
+    fn an_object_has_one_ticket() {
+        let taken = Taken::new();
+        assert_eq!(taken.ticket(), None);
+        assert_eq!(taken.clear(), None);
+        taken.set(15);
+        assert_eq!(taken.ticket(), Some(15));
+        assert_eq!(taken.clear(), Some(15));
+        assert_eq!(taken.ticket(), None);
     }
 }
