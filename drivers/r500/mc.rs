@@ -67,6 +67,9 @@ const GTT_LEAST: u64 = SZ_32M as u64;
 /// How long the memory controller may take to finish what it is at.
 const IDLE_TIME: Delta = Delta::from_millis(10);
 
+/// Bytes of a page.
+const PAGE: u64 = PAGE_SIZE as u64;
+
 /// Alignment of the window on system memory.
 const GTT_ALIGN: u64 = SZ_1M as u64;
 
@@ -147,7 +150,6 @@ fn await_idle(dev: &Device, chip: &dyn Chip, mc: &Mc<'_>) {
 /// The range of `size` bytes of memory at `location`, whole pages; none if there is nothing.
 fn placed(location: FbLocation, size: u64) -> Option<GpuRange> {
     const UNIT: u64 = SZ_64K as u64;
-    const PAGE: u64 = PAGE_SIZE as u64;
     let start = u64::from(location.start) * UNIT;
     let end = (u64::from(location.top) + 1) * UNIT;
     let size = end.checked_sub(start)?.min(size);
@@ -200,9 +202,10 @@ pub(crate) fn arrange(
 }
 
 /// Switches off the tiled surfaces that the host sees in its window on VRAM, but for those that
-/// touch a range which must stay as it is. `reserved` are offsets in VRAM.
+/// begin in a range which must stay as it is; they end with it. `reserved` are offsets in VRAM.
 ///
-/// Whoever writes through a surface without knowing of it writes to other places.
+/// Whoever writes through a surface without knowing of it writes to other places, and clients' objects lie in all of
+/// VRAM that is not reserved.
 fn clear_surfaces(window: Window<'_>, reserved: &[Range<u64>]) {
     for index in 0..<SURFACE_INFO as RegisterArray>::SIZE {
         let (Some(lower), Some(upper), Some(info)) = (
@@ -214,13 +217,18 @@ fn clear_surfaces(window: Window<'_>, reserved: &[Range<u64>]) {
         };
         let first = u64::from(window.read(lower).into_raw());
         let last = u64::from(window.read(upper).into_raw());
-        if reserved
-            .iter()
-            .any(|range| first < range.end && range.start <= last)
-        {
-            continue;
+        let around = reserved.iter().filter(|range| range.contains(&first));
+        // Whole pages are reserved.
+        let end = around.map(|range| range.end.div_ceil(PAGE) * PAGE).max();
+        match end.map(|end| u32::try_from(end - 1)) {
+            Some(Ok(end)) if last > u64::from(end) => {
+                if let Some(upper) = SURFACE_UPPER_BOUND::try_at(index) {
+                    window.write(upper, end.into());
+                }
+            }
+            Some(_) => {}
+            None => window.write(info, SURFACE_INFO::zeroed()),
         }
-        window.write(info, SURFACE_INFO::zeroed());
     }
 }
 
@@ -258,10 +266,18 @@ mod tests {
         window.write(SURFACE_LOWER_BOUND::at(7), 0x20_0000.into());
         window.write(SURFACE_UPPER_BOUND::at(7), 0x2f_ffff.into());
 
-        clear_surfaces(window, &[0..0x4_0000, 0x1f_f000..0x20_0000, 0..0]);
+        clear_surfaces(window, &[0..0x4_0000, 0x10_0000..0x20_0000, 0..0]);
         let left = |index| Some(window.read(SURFACE_INFO::try_at(index)?).into_raw());
         assert_eq!(left(0), Some(u32::MAX));
         assert_eq!(left(7), Some(0));
+        let upper = |index| Some(window.read(SURFACE_UPPER_BOUND::try_at(index)?).into_raw());
+        assert_eq!(upper(0), Some(0x1f_ffff));
+
+        // What is not reserved does not lie in it any more.
+        clear_surfaces(window, &[0..0x10_0001, 0x10_0000..0x10_8001, 0..0]);
+        assert_eq!((left(0), upper(0)), (Some(u32::MAX), Some(0x10_8fff)));
+        clear_surfaces(window, &[0..0x10_0000, 0x10_0001..0x20_0000, 0..0]);
+        assert_eq!(left(0), Some(0));
         Ok(())
     }
 
