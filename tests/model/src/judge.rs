@@ -104,6 +104,9 @@ kinds! {
     /// A command stream was switched on while the CPU's way to VRAM was not straight: HDP_FB_LOCATION is not where
     /// VRAM lies, or HDP_APER_CNTL does not join the two apertures of BAR0 that VRAM needs both.
     HostPathMismatch = "host-path-mismatch",
+    /// A CPU access through a surface register came out at memory that it is not for: beyond the surface's bounds, or
+    /// in another place than the declared object that the CPU addressed.
+    SurfaceEscape = "surface-escape",
     /// A CPU access to VRAM beyond its end.
     VramRange = "vram-range",
     /// A surface the 2D engine cannot draw to or read from.

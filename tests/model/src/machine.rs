@@ -81,6 +81,13 @@ impl Machine {
                 .any(|o| address >= o.start && len <= o.len && address - o.start <= o.len - len)
     }
 
+    /// The declared object that holds a GPU address.
+    pub fn object_at(&self, address: u64) -> Option<&Object> {
+        self.objects
+            .iter()
+            .find(|o| address >= o.start && address - o.start < o.len)
+    }
+
     /// The chip's interrupt output is high or low from now on.
     pub fn interrupt(&mut self, level: bool) {
         if self.faults.armed(Fault::Dead) {

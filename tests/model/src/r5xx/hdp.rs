@@ -10,6 +10,12 @@
 //!
 //! Tiles are those of the 2D engine for pixels of 16 and 32 bits: a surface does not say how wide its pixels are.
 //! With mapped VRAM the CPU's accesses do not come here; a surface that acts is a finding then.
+//!
+//! The bounds are compared with the byte that the CPU addresses. The byte that is looked up for it may lie elsewhere: the
+//! blocks of a line's end are far behind those of its beginning. An access that comes out beyond the bounds, or in
+//! another object than the one that was addressed, is a finding.
+
+use std::ops::{Range, RangeInclusive};
 
 use lapidary_registers::r500::mmio::{self, surface_cntl, surface_info};
 
@@ -22,10 +28,18 @@ use crate::memory::Unit;
 /// Bytes of a line of a micro block: linear, and tiled.
 const MICRO: [u32; 2] = [32, 16];
 
+/// What becomes of a byte that the CPU addresses, in offsets in VRAM.
+struct Place {
+    asked: u64,
+    at: u64,
+    /// The bounds of the surface that has led from one to the other.
+    through: Option<RangeInclusive<u64>>,
+}
+
 impl R5xx {
     /// The CPU reads VRAM through BAR0, where it is not mapped.
     pub(super) fn hdp_read(&mut self, m: &mut Machine, offset: u64, data: &mut [u8]) {
-        for (at, run) in self.runs(offset, data.len()) {
+        for (at, run) in self.runs(m, offset, data.len()) {
             let piece = &mut data[run];
             self.judge_host_read(m, at, piece.len() as u64);
             if !m.vram.read(at, piece) {
@@ -37,7 +51,7 @@ impl R5xx {
 
     /// The CPU writes VRAM through BAR0, where it is not mapped.
     pub(super) fn hdp_write(&mut self, m: &mut Machine, offset: u64, data: &[u8]) {
-        for (at, run) in self.runs(offset, data.len()) {
+        for (at, run) in self.runs(m, offset, data.len()) {
             if !m.vram.write(at, &data[run]) {
                 out_of_range(m, at);
             }
@@ -46,49 +60,86 @@ impl R5xx {
 
     /// The pieces of an access that are consecutive in VRAM: where each begins there, and which of the access' bytes
     /// it is.
-    fn runs(&self, offset: u64, len: usize) -> Vec<(u64, std::ops::Range<usize>)> {
-        let mut runs: Vec<(u64, std::ops::Range<usize>)> = Vec::new();
+    fn runs(&self, m: &mut Machine, offset: u64, len: usize) -> Vec<(u64, Range<usize>)> {
+        let mut runs: Vec<(u64, Range<usize>)> = Vec::new();
+        let mut escape = None;
         for i in 0..len {
-            let at = self.place(offset + i as u64);
+            let place = self.place(offset + i as u64);
+            let at = place.at;
+            if escape.is_none() && self.escapes(m, &place) {
+                escape = Some(place);
+            }
             match runs.last_mut() {
                 Some((start, run)) if *start + run.len() as u64 == at => run.end = i + 1,
                 _ => runs.push((at, i..i + 1)),
             }
         }
+        if let Some(Place {
+            asked,
+            at,
+            through: Some(bounds),
+        }) = escape
+        {
+            let (first, last) = bounds.into_inner();
+            m.finding(
+                Kind::SurfaceEscape,
+                format_args!(
+                    "the CPU's {asked:#x} is {at:#x}, by a surface of {first:#x}..={last:#x}"
+                ),
+            );
+        }
         runs
     }
 
+    /// Whether a surface has led the CPU to memory that it is not for. One finding for an access is enough.
+    fn escapes(&self, m: &Machine, place: &Place) -> bool {
+        let Some(bounds) = &place.through else {
+            return false;
+        };
+        let gpu = self.bus.frame_buffer().0;
+        let object = m.object_at(gpu + place.asked);
+        !bounds.contains(&place.at)
+            || object.is_some_and(|o| !(o.start..o.start + o.len).contains(&(gpu + place.at)))
+    }
+
     /// Where a byte of BAR0 lies in VRAM.
-    fn place(&self, offset: u64) -> u64 {
+    fn place(&self, offset: u64) -> Place {
         let size = u64::from(self.regs.get(mmio::CONFIG_APER_SIZE));
         let second = offset >= size;
         let joined = mmio::host_path_cntl::HDP_APER_CNTL.any(self.regs.get(mmio::HOST_PATH_CNTL));
-        let at = if second && !joined {
+        let asked = if second && !joined {
             offset - size
         } else {
             offset
         };
         let cntl = self.regs.get(mmio::SURFACE_CNTL);
         if !surface_cntl::SURF_TRANSLATION_DIS.any(cntl) {
-            if let Some((lower, info)) = self.surface_at(at) {
+            if let Some((bounds, info)) = self.surface_at(asked) {
                 let swap = [surface_info::AP0_SWP, surface_info::AP1_SWP][usize::from(second)];
-                return lower + detiled(info, swapped(at - lower, swap.get(info)));
+                let lower = *bounds.start();
+                return Place {
+                    asked,
+                    at: lower + detiled(info, swapped(asked - lower, swap.get(info))),
+                    through: Some(bounds),
+                };
             }
         }
         let swap = [surface_cntl::NONSURF_AP0_SWP, surface_cntl::NONSURF_AP1_SWP];
-        swapped(at, swap[usize::from(second)].get(cntl))
+        Place {
+            asked,
+            at: swapped(asked, swap[usize::from(second)].get(cntl)),
+            through: None,
+        }
     }
 
-    /// The first surface that holds a byte: where it begins, and what it is.
-    fn surface_at(&self, at: u64) -> Option<(u64, u32)> {
+    /// The first surface that holds a byte: its bounds, and what it is.
+    fn surface_at(&self, at: u64) -> Option<(RangeInclusive<u64>, u32)> {
         (0..mmio::SURFACE_INFO.len()).find_map(|i| {
             let get = |array: lapidary_registers::RegArray| self.regs.get(array.at(i).unwrap_or(0));
-            let (lower, upper) = (
-                u64::from(get(mmio::SURFACE_LOWER_BOUND)),
-                u64::from(get(mmio::SURFACE_UPPER_BOUND)),
-            );
+            let bounds = u64::from(get(mmio::SURFACE_LOWER_BOUND))
+                ..=u64::from(get(mmio::SURFACE_UPPER_BOUND));
             let info = get(mmio::SURFACE_INFO);
-            (acts(info) && (lower..=upper).contains(&at)).then_some((lower, info))
+            (acts(info) && bounds.contains(&at)).then_some((bounds, info))
         })
     }
 

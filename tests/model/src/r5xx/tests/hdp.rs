@@ -6,6 +6,7 @@ use super::super::FIRMWARE_FB;
 use super::{Bench, VRAM, type0, type3};
 use crate::chip::{Chip, State};
 use crate::judge::Kind;
+use crate::machine::Object;
 use lapidary_registers::r500::mmio::{self, surface_cntl, surface_info};
 use lapidary_registers::r500::pm4::op;
 
@@ -158,6 +159,67 @@ fn the_second_aperture_shows_the_same_memory_with_a_swap_of_its_own() {
     b.cpu_writes(half + 8, &[1, 2, 3, 4]);
     assert_eq!(b.vram(8), 0x0304_0102);
     assert_eq!(b.cpu_reads(8), [2, 1, 4, 3]);
+}
+
+/// A line's last block lies eight lines' worth of bytes behind its first: in a page with lines of 3840 bytes, anywhere.
+#[test]
+fn an_access_that_leaves_its_surface_is_found() {
+    let mut b = Bench::new();
+    let macro_tiles = surface_info::TILE_MACRO.mask();
+    let info = mmio::SURFACE_INFO.at(5).unwrap();
+    b.write(mmio::SURFACE_LOWER_BOUND.at(5).unwrap(), AT);
+    b.write(mmio::SURFACE_UPPER_BOUND.at(5).unwrap(), AT + 0xfff);
+    b.write(info, macro_tiles | surface_info::PITCHSEL.of(3840 / 8));
+    b.cpu_writes(AT + 256 + 32, &[1; 4]);
+    assert!(b.findings().is_empty(), "the second block is inside");
+    b.cpu_writes(AT + 512, &[2; 4]);
+    assert_eq!(b.findings(), [(Kind::SurfaceEscape, 1)]);
+    assert_eq!(b.vram(u64::from(AT) + 0x1000), 0x0202_0202);
+    assert_eq!(b.cpu_reads(AT + 512), [2; 4]);
+    b.cpu_reads::<64>(AT + 512 - 32);
+    assert_eq!(b.findings(), [(Kind::SurfaceEscape, 2)], "once an access");
+    // Behind the bounds nothing is moved, and a register that does nothing moves nothing.
+    b.cpu_reads::<4>(AT + 0x1000);
+    b.write(info, 0);
+    b.cpu_reads::<4>(AT + 512);
+    assert!(b.findings().is_empty());
+}
+
+#[test]
+fn an_access_that_leaves_the_object_is_found() {
+    let mut b = Bench::new();
+    let at = u64::from(FIRMWARE_FB + AT);
+    for (start, len) in [(at, 0x1000), (at + 0x1000, 0x2000)] {
+        b.m.objects.push(Object {
+            start,
+            len,
+            name: format!("{start:#x}"),
+        });
+    }
+    // Whole rows, but of more than the first object.
+    b.surface(2, 0x2000, surface_info::TILE_MACRO.mask());
+    b.cpu_reads::<4>(AT + 7 * PITCH);
+    assert!(b.findings().is_empty());
+    b.surface(2, 0x3000, macro_and_micro());
+    let pitch = surface_info::PITCHSEL.of(768 / 8);
+    let info = mmio::SURFACE_INFO.at(2).unwrap();
+    b.write(info, macro_and_micro() | pitch);
+    b.cpu_reads::<4>(AT + 128);
+    assert!(
+        b.findings().is_empty(),
+        "the second block is the first object's"
+    );
+    b.cpu_reads::<4>(AT + 256);
+    assert_eq!(b.findings(), [(Kind::SurfaceEscape, 1)], "the third");
+    b.cpu_writes(AT + 6 * 768, &[7; 4]);
+    assert_eq!(
+        b.findings(),
+        [(Kind::SurfaceEscape, 1)],
+        "the other way round"
+    );
+    b.m.objects.clear();
+    b.cpu_reads::<4>(AT + 256);
+    assert!(b.findings().is_empty(), "within the bounds");
 }
 
 #[test]
