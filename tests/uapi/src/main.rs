@@ -79,6 +79,7 @@ fn main() -> ExitCode {
     tests.extend(recovery::tests());
     tests.extend(coredump::tests());
     tests.extend(moves::last_tests());
+    tests.extend(surfaces::last_tests());
     tests.extend(prime::last_tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());

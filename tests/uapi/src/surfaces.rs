@@ -6,13 +6,16 @@
 //! The model sees how the CPU accesses video memory only if it traps that (`--vram trapped`); elsewhere these tests are
 //! skipped.
 
-use crate::support::{PITCH, WIDTH, surface};
+mod bounds;
+
+use crate::support::{PITCH, WIDTH, engine_works, surface, vgem};
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, skip};
 use lapidary_guest::machine::{self, Depth, Kind};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Device, Domain, Mapping, Stream, abi};
+use std::os::fd::AsFd;
 use std::rc::Rc;
 
 const ROWS: i32 = 32;
@@ -25,6 +28,7 @@ const KINDS: [u32; 3] = [
     abi::TILING_MICRO,
     abi::TILING_MACRO | abi::TILING_MICRO,
 ];
+const WHATEVER: &str = "upstream programs whatever pitch it is told";
 const CHANGES: &str = "upstream leaves the register and mappings as they are";
 
 pub fn tests() -> Vec<Test> {
@@ -38,10 +42,25 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only("upstream robs mappings that another thread is just filling"),
         test("surfaces/the_next_object_is_as_it_is", next),
         test("surfaces/flags_change_under_a_mapping", flags_change).lapidary_only(CHANGES),
-        test("surfaces/what_the_chip_cannot_do_is_not_done", impossible)
-            .lapidary_only("upstream programs whatever pitch it is told"),
+        test("surfaces/what_the_chip_cannot_do_is_not_done", impossible).lapidary_only(WHATEVER),
+        test("surfaces/less_than_a_row_is_shown_as_it_is", bounds::no_row).lapidary_only(WHATEVER),
+        test(
+            "surfaces/no_pitch_leads_out_of_the_object",
+            bounds::odd_pitches,
+        )
+        .lapidary_only(WHATEVER),
         test("surfaces/objects_leave_and_come_back", leave)
             .lapidary_only("upstream's sleep is its own affair"),
+    ]
+}
+
+/// Tests that hang the GPU.
+pub fn last_tests() -> Vec<Test> {
+    vec![
+        Test::new("surfaces/a_copy_that_fails", saved)
+            .lapidary_only("where objects are at each moment is the driver's own policy")
+            .needs_control()
+            .kernel("ring 0 hung", 2),
     ]
 }
 
@@ -318,4 +337,28 @@ fn leave(context: &mut Context) -> Result<()> {
     is_picture(9, &copy(&bo, false)?)?;
     ensure!(domain() == abi::DOMAIN_VRAM, "it has not come back");
     is_picture(9, &look(&mapping)).context("in video memory again")
+}
+
+/// The ring does not copy the object to system memory, so the CPU does: memory as it is, not the lines that a mapping
+/// shows.
+fn saved(context: &mut Context) -> Result<()> {
+    let vgem = vgem()?;
+    let device = device(context)?;
+    let bo = picture(&device, abi::TILING_MACRO, 4)?;
+    let memory = copy(&bo, true)?;
+    let mapping = bo.map()?;
+    is_picture(4, &look(&mapping)).context("as lines")?;
+    context.control()?.fault("endless-buffer", 2)?;
+    let buffer = device.export(bo.handle())?;
+    let handle = vgem.device().import(buffer.as_fd());
+    context.control()?.clear_faults()?;
+    let handle = handle?;
+    let domain = || device.busy(bo.handle()).1;
+    ensure!(domain() == abi::DOMAIN_GTT, "it has not left");
+    ensure!(look(&mapping) == memory, "in system memory");
+    vgem.device().close(handle)?;
+    ensure!(copy(&bo, true)? == memory, "back in video memory");
+    ensure!(domain() == abi::DOMAIN_VRAM, "it has not come back");
+    is_picture(4, &look(&mapping)).context("as lines again")?;
+    engine_works(&device)
 }
