@@ -59,6 +59,9 @@ struct Args {
     /// Objects are so many times larger: for more memory than there is.
     #[arg(long, default_value_t = 1)]
     scale: u32,
+    /// The CPU sees tiled objects as lines: where the model sees its accesses, or the GPU is real.
+    #[arg(long)]
+    surfaces: bool,
     /// Repeats one process of a failed run, without company: WORKER.LIFE.
     #[arg(long, value_name = "WORKER.LIFE", value_parser = life, requires = "steps")]
     alone: Option<(u32, u32)>,
@@ -109,6 +112,7 @@ impl Supervisor<'_> {
             worker,
             life,
             scale: self.args.scale,
+            surfaces: self.args.surfaces,
             public: &self.public,
             board: &self.board,
         }
@@ -137,9 +141,15 @@ impl Supervisor<'_> {
             _ => "fails alone, too",
         };
         Ok(format!(
-            "process {worker}.{life} {how} at step {steps}; --seed {} --scale {} --alone {worker}.{life} --steps {steps} \
+            "process {worker}.{life} {how} at step {steps}; --seed {} --scale {}{} --alone {worker}.{life} --steps {steps} \
              {verdict}",
-            self.args.seed, self.args.scale
+            self.args.seed,
+            self.args.scale,
+            if self.args.surfaces {
+                " --surfaces"
+            } else {
+                ""
+            }
         ))
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub const WORKERS: u32 = 16;
 
 /// Kinds of steps.
-pub const KINDS: [&str; 15] = [
+pub const KINDS: [&str; 16] = [
     "make",
     "close",
     "look",
@@ -26,6 +26,7 @@ pub const KINDS: [&str; 15] = [
     "fork",
     "user memory",
     "syncobj",
+    "tile",
 ];
 
 /// A number in shared memory.

@@ -40,6 +40,8 @@ pub struct Plan<'a> {
     pub life: u32,
     /// How large objects are.
     pub scale: u32,
+    /// Tiling flags may make a difference to what the CPU sees.
+    pub surfaces: bool,
     /// Objects that everybody may spoil.
     pub public: &'a [OwnedFd],
     /// Where to count.
@@ -136,6 +138,7 @@ impl<'a> Worker<'a> {
             ("fork", 1),
             ("user memory", 2),
             ("syncobj", 3),
+            ("tile", if self.plan.surfaces { 30 } else { 2 }),
         ];
         let mut left = self
             .rng
@@ -161,6 +164,7 @@ impl<'a> Worker<'a> {
             "client" => self.client()?,
             "fork" => self.fork()?,
             "user memory" => self.user_memory()?,
+            "tile" => self.tile()?,
             _ => self.syncobj()?,
         };
         let kind = KINDS.iter().position(|kind| *kind == name);
@@ -370,8 +374,8 @@ impl<'a> Worker<'a> {
                 device.ioctl(abi::RADEON_GEM_OP, &mut argument).map(drop)
             }
             6 => {
-                // Streams here keep their own tiling bits, so the flags are only stored. Tiled on the CPU's side
-                // they would be.
+                // Streams here keep their own tiling bits, so the flags are only stored. The CPU would see tiles, see
+                // `tile`.
                 let mut argument = abi::GemTiling {
                     handle,
                     flags: 0,
@@ -386,6 +390,32 @@ impl<'a> Worker<'a> {
             _ => device.gem_info().map(drop),
         };
         Ok(answer.is_ok())
+    }
+
+    /// An object is tiled for a moment, with a pitch of any kind.
+    fn tile(&mut self) -> Result<bool> {
+        const KINDS: u32 =
+            abi::TILING_MACRO | abi::TILING_MICRO | abi::TILING_SWAP_16BIT | abi::TILING_SWAP_32BIT;
+        let Some((client, at)) = self.any_object() else {
+            return Ok(false);
+        };
+        let pitch = match self.rng.u32(..8) {
+            0 => self.rng.u32(..),
+            1 => self.rng.u32(..5000),
+            2 | 3 => self.rng.u32(..300) * 16,
+            _ => self.rng.u32(1..32) * 128,
+        };
+        let mut flags = self.rng.u32(..) & KINDS;
+        if self.plan.surfaces {
+            flags |= abi::TILING_SURFACE;
+        }
+        let object = &mut self.sound[client].objects[at];
+        if let Window::User(_) = object.window {
+            return Ok(false);
+        }
+        object.tile(flags, pitch, self.mark)?;
+        self.count(5);
+        Ok(true)
     }
 
     /// An object of one client gets a name in the other.
