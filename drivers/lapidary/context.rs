@@ -41,7 +41,7 @@ pub struct Refusals {
 pub struct Context {
     /// Resets that a job of this client has caused.
     guilty: Atomic<u32>,
-    /// Resets that interrupted jobs of this client, which were executed again.
+    /// Resets that interrupted jobs of this client.
     innocent: Atomic<u32>,
     /// The client's commands are not taken any more.
     banned: Atomic<bool>,
@@ -101,8 +101,8 @@ impl Context {
         self.banned.store(true, Relaxed);
     }
 
-    /// A job of this client was interrupted by reset number `reset`, which is not 0, and is executed again. Each reset
-    /// counts once. Not concurrently with itself.
+    /// A job of this client was interrupted by reset number `reset`, which is not 0, and is executed again, or fails
+    /// because of what others did. Each reset counts once. Not concurrently with itself.
     pub(crate) fn disturb(&self, reset: u32) {
         if self.last.load(Relaxed) != reset {
             self.last.store(reset, Relaxed);

@@ -21,7 +21,8 @@
 //! - The hanging job ends with `EIO`, the convict's other jobs with `ECANCELED`; its submissions are refused with
 //!   `ECANCELED` from now on. What its jobs should have drawn is not there.
 //! - A job of the kernel is tried once more, as what was executed before it may be to blame. If it hangs again it ends
-//!   with `EIO`, and the object that it should have cleared or moved is never shown to anybody.
+//!   with `EIO`. A move has not happened then. If it was a clear, the jobs that use its object end with `EIO`, too, as they
+//!   would see what it should have removed; their clients are not to blame ([`crate::portable::replay`]).
 //! - If the chip does not work after [`ATTEMPTS`] restarts all jobs end with `EIO` and submissions get `EBUSY`; user
 //!   space is told by an event of the device, "wedged", that a new probe is needed.
 //!
@@ -62,6 +63,11 @@ use crate::{
         Ring,
         Slot, //
     },
+    memory::Use,
+    portable::replay::{
+        self,
+        Fate, //
+    },
     running::{
         RingOf,
         Running, //
@@ -70,8 +76,6 @@ use crate::{
 
 /// How often the chip is restarted before it counts as wedged.
 const ATTEMPTS: u32 = 3;
-/// How often a job of the kernel may hang the ring until it counts as the cause.
-const KERNEL_TRIES: u32 = 2;
 
 /// How a hang was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +119,15 @@ impl fmt::Display for Whose<'_> {
 pub(crate) struct News {
     way: Way,
     guilty: Option<Task>,
+}
+
+/// The error of a job with this fate.
+fn verdict(fate: Fate) -> Result {
+    match fate {
+        Fate::Again => Ok(()),
+        Fate::Hung | Fate::Spoilt => Err(EIO),
+        Fate::Cancelled => Err(ECANCELED),
+    }
 }
 
 impl<'a, F: Family> Running<'a, F> {
@@ -208,17 +221,17 @@ impl<'a, F: Family> Running<'a, F> {
     fn judge(&self, index: usize, hang: Hang) -> Option<Arc<Context>> {
         let mut guilty = None;
         if let Some((_, lane)) = self.ring(index) {
-            let hung = lane
-                .timeline()
-                .judge_first(hang.after, |hangs, load| match &load.context {
-                    Some(context) => {
-                        context.convict();
-                        guilty = Some(context.clone());
-                        Err(EIO)
-                    }
-                    None if hangs < KERNEL_TRIES => Ok(()),
-                    None => Err(EIO),
-                });
+            let hung = lane.timeline().judge_first(hang.after, |hangs, load| {
+                if let Some(context) = &load.context {
+                    context.convict();
+                    guilty = Some(context.clone());
+                }
+                let verdict = verdict(replay::fate_of_hung(load.context.is_none(), hangs));
+                if let (None, Err(_)) = (&load.context, verdict) {
+                    load.uses.iter().for_each(Use::doom);
+                }
+                verdict
+            });
             let committed = lane.timeline().progress().committed;
             match hung {
                 Some(job) => dev_err!(
@@ -242,14 +255,17 @@ impl<'a, F: Family> Running<'a, F> {
         }
         let reset = self.shared().resets();
         for lane in self.lanes.iter() {
-            lane.timeline().judge(|load| match &load.context {
-                Some(context) if context.is_banned() => Err(ECANCELED),
-                Some(context) => {
+            lane.timeline().judge(|load| {
+                let banned = load.context.as_ref().is_some_and(|c| c.is_banned());
+                let fate = replay::fate(banned, load.uses.iter().any(Use::is_doomed));
+                if let (Some(context), false) = (&load.context, banned) {
                     context.disturb(reset);
-                    Ok(())
                 }
-                None => Ok(()),
+                verdict(fate)
             });
+        }
+        // As soon as a fence has signalled, others rely on what it says.
+        for lane in self.lanes.iter() {
             lane.timeline().end_condemned();
         }
         guilty

@@ -15,7 +15,8 @@
 //! nobody any more, so that its next owner need not know about it.
 //!
 //! No stranger's bytes are shown: the copy overwrites every page of the new home, and an object whose first clearing
-//! has failed is not copied at all.
+//! has failed is not copied at all, but gets fresh pages ([`renew`]). If the clearing fails while the copy is on the ring
+//! behind it, the object does not arrive.
 //!
 //! The copy is of whole pages, one behind the other: tiled or compressed content stays what it is.
 
@@ -54,6 +55,7 @@ use crate::{
         slot::Slot,
         surfaces, //
     },
+    portable::replay::Content,
     running::Running,
     submit::kernel_stream::KernelStream,
 };
@@ -227,6 +229,7 @@ pub(super) fn move_to<F: Family>(
 ///
 /// As [`Journey::prepare`] and [`carry_out`].
 pub fn to_system<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u64> {
+    renew(object)?;
     match object.at() {
         At::System(_) => Ok(0),
         At::Vram { .. } => match move_to(running, object, Goal::System) {
@@ -244,7 +247,6 @@ pub fn to_system<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> R
 /// looked at; as [`Slot::read_device`].
 fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u64> {
     resv::assert_held(&**object);
-    object.check()?;
     let At::Vram { start, size } = object.at() else {
         return Ok(0);
     };
@@ -256,6 +258,8 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     if !resv::wait(&**object, OTHERS_MS)? {
         return Err(EBUSY);
     }
+    // The clearing is among what was waited for.
+    object.check()?;
     mmap::zap(&**object);
     // The memory as it is, not as lines.
     surfaces::give_back(&***object);
@@ -266,10 +270,33 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     Ok(size)
 }
 
+/// Gives an object whose clear has failed fresh system pages in place of its VRAM: they are zero, as that should have been.
+/// Does nothing to others. The caller holds the reservation.
+///
+/// # Errors
+///
+/// `ENOMEM`.
+pub(super) fn renew<F: Family>(object: &Bo<F>) -> Result {
+    match object.content().is_lost() {
+        true => replace(object),
+        false => Ok(()),
+    }
+}
+
+/// Throws the content of an object in VRAM away: it has fresh system pages then. Jobs that use the VRAM are not
+/// executed any more.
+fn replace<F: Family>(object: &Bo<F>) -> Result {
+    resv::assert_held(object);
+    let fresh = Slot::new(object.bytes(), object.align())?;
+    mmap::zap(object);
+    drop(object.settle(Home::System(fresh)));
+    Ok(())
+}
+
 /// Moves everything out of VRAM, so that it can lose its content: all objects are in system pages afterwards.
 ///
-/// To be called where no client makes or uses objects meanwhile, with no reservation held. Objects that could not be
-/// cleared when they were made get fresh pages.
+/// To be called where no client makes or uses objects meanwhile, with no reservation held. Objects that were not cleared
+/// get fresh pages.
 ///
 /// # Errors
 ///
@@ -288,12 +315,9 @@ pub fn evict_all<F: Family>(running: &Running<'_, F>) -> Result {
             return Ok(());
         };
         let object = Held::lock(object)?;
-        if object.is_spoilt() {
-            let fresh = Slot::new(object.bytes(), object.align())?;
-            mmap::zap(&**object);
-            drop(object.settle(Home::System(fresh)));
-        } else {
-            to_system(running, &object)?;
+        match object.content() {
+            Content::Unknown => replace(&object)?,
+            _ => drop(to_system(running, &object)?),
         }
     }
 }

@@ -12,9 +12,10 @@
 //! # Secrets
 //!
 //! System pages come zeroed. A range of VRAM holds what its last owner left, so [`super::create`] has the ring
-//! clear it, and the object carries that fence: page faults wait for it, jobs come behind it on the
-//! ring, and if it ends with an error neither CPU nor GPU gets to the object at all. An object that has moved
-//! ([`super::moves`]) is clean: the move has overwritten all of its new home.
+//! clear it, and the object carries that fence: page faults wait for it, and jobs come behind it on the ring. If it ends
+//! with an error, the jobs behind it fail, too ([`crate::portable::replay`]), and the object gets fresh system pages,
+//! which are zero, before CPU, GPU or a move get to it ([`moves::renew`]). An object that has moved ([`super::moves`]) is
+//! clean: the move has overwritten all of its new home.
 
 use core::{
     marker::PhantomData,
@@ -76,9 +77,12 @@ use crate::{
         },
         Memory, //
     },
-    portable::placement::{
-        Access,
-        Domain, //
+    portable::{
+        placement::{
+            Access,
+            Domain, //
+        },
+        replay::Content, //
     },
 };
 
@@ -137,6 +141,8 @@ pub struct Object<F: Family> {
     cleared: SetOnce<ARef<Fence>>,
     /// The content may be looked at, for good: it is system pages, or clear VRAM.
     clean: Atomic<bool>,
+    /// The clear is going to fail, or has.
+    doomed: Atomic<bool>,
     /// Flags in the low half, pitch in the high half. Changed under the reservation.
     tiling: Atomic<u64>,
     /// How the CPU sees it while it is in VRAM.
@@ -177,6 +183,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             memory: args.memory,
             objects: args.objects,
             clean: Atomic::new(matches!(args.home, Home::System(_))),
+            doomed: Atomic::new(false),
             vram: Atomic::new(args.home.vram()),
             home <- shared_spinlock!(args.home, "object.home"),
             size: args.size,
@@ -402,28 +409,45 @@ impl<F: Family> Object<F> {
         self.cleared.populate(fence);
     }
 
-    /// Fails if the content may not be looked at: the clearing of VRAM has failed, or never began.
-    pub(super) fn check(&self) -> Result {
+    /// What is known about the content. Any context but interrupts; stays [`Content::Own`] and [`Content::Lost`] for
+    /// whoever holds the reservation.
+    pub(crate) fn content(&self) -> Content {
         if self.clean.load(Relaxed) {
-            return Ok(());
+            return Content::Own;
         }
-        match self.cleared.as_ref().ok_or(EIO)?.result() {
-            Some(Ok(())) => self.clean.store(true, Relaxed),
-            Some(Err(_)) => return Err(EIO),
-            // Pending is fine: whoever asks is behind it.
-            None => {}
+        match self.cleared.as_ref().map(|fence| fence.result()) {
+            None => Content::Unknown,
+            Some(None) => Content::Pending,
+            Some(Some(Err(_))) => Content::Lost,
+            Some(Some(Ok(()))) => {
+                self.clean.store(true, Relaxed);
+                Content::Own
+            }
         }
-        Ok(())
     }
 
-    /// Whether the content is lost, for the clearing of VRAM has failed.
-    pub(super) fn is_spoilt(&self) -> bool {
-        self.check().is_err()
+    /// The clear is going to fail. To be called before its fence signals: whoever sees that replaces the VRAM, and before
+    /// that the jobs on the ring that use it have to be judged by [`Object::is_doomed`].
+    pub(super) fn doom(&self) {
+        self.doomed.store(true, Relaxed);
+    }
+
+    /// Whether the VRAM in which the object still is will never be clear. Any context.
+    pub(super) fn is_doomed(&self) -> bool {
+        self.doomed.load(Relaxed) && !self.clean.load(Relaxed)
+    }
+
+    /// Fails with `EIO` if a job may not be put on the ring that reads or writes the content.
+    pub(super) fn check(&self) -> Result {
+        match self.content().admits() {
+            true => Ok(()),
+            false => Err(EIO),
+        }
     }
 
     /// Whether the object can be moved to make room for another.
     pub(super) fn is_movable(&self) -> bool {
-        !self.is_pinned() && self.check().is_ok()
+        !self.is_pinned() && self.content() != Content::Unknown
     }
 }
 
@@ -476,8 +500,9 @@ unsafe impl<F: Family> Backed for Object<F> {
         first: usize,
         report: &mut dyn FnMut(Frame) -> bool,
     ) -> Result {
+        // The fault handler holds the reservation: the home stays what it is. It has waited for the clear.
+        moves::renew(object)?;
         object.check()?;
-        // The fault handler holds the reservation: the home stays what it is.
         if let At::Vram { start, size } = object.at() {
             let vram = object.memory.vram();
             let from = start + (first * PAGE_SIZE) as u64;

@@ -208,7 +208,8 @@ fn send_away<F: Family>(
     for objects in objects.chunks(moves::BATCH) {
         let mut journeys = KVec::with_capacity(objects.len(), GFP_KERNEL)?;
         for object in objects {
-            // It has been locked only now.
+            moves::renew(object)?;
+            // It has been locked only now, or had nothing to take along.
             if object.vram().is_none() {
                 continue;
             }

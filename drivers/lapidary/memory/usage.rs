@@ -18,6 +18,7 @@ use crate::{
     },
     memory::{
         gtt,
+        moves,
         object::{
             At,
             Bo, //
@@ -107,6 +108,22 @@ impl<F: Family> Use<F> {
         user.is_none_or(|user| user.is_current(self.number))
     }
 
+    /// Whether the clear of the object has failed. Stays so until the object is placed again. Any context but
+    /// interrupts.
+    pub fn is_lost(&self) -> bool {
+        self.object.content().is_lost()
+    }
+
+    /// The job, which was to clear the object, is not executed any more. Its fence has not signalled yet.
+    pub fn doom(&self) {
+        self.object.doom();
+    }
+
+    /// Whether the object's clear was given up ([`Use::doom`]) while this job was on the ring. Any context.
+    pub fn is_doomed(&self) -> bool {
+        self.object.is_doomed()
+    }
+
     /// Changes of the object's memory wait for `fence`. The gate is closed.
     pub fn guard(&self, fence: &Fence) {
         if let Some(user) = self.object.user() {
@@ -122,13 +139,14 @@ impl<F: Family> Use<F> {
     /// # Errors
     ///
     /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
-    /// change when other [`Use`]s are dropped; `EIO` if the object could not be cleared, or its pages
-    /// cannot be reached by the device; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the
+    /// change when other [`Use`]s are dropped; `EIO` if the object's pages cannot be reached by the device, or if it
+    /// is being made; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the
     /// process is being killed; `ENOMEM`.
     pub fn place(&mut self, now: u64) -> Result {
         if self.placed {
             return Ok(());
         }
+        moves::renew(&self.object)?;
         self.object.check()?;
         // Under the reservation it stays there.
         match self.object.at() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, the video BIOS, where
-//! objects go, the radeon uAPI, what we add to it, the envelope of its command submission, and how engine time is
-//! divided.
+//! objects go, the radeon uAPI, what we add to it, the envelope of its command submission, how engine time is divided,
+//! and what a reset makes of jobs.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
 //! benches reach it in milliseconds. It therefore uses `core` only: no allocation, no kernel types, no
@@ -19,5 +19,6 @@ pub mod heap;
 pub mod lapidary_uapi;
 pub mod placement;
 pub mod radeon_uapi;
+pub mod replay;
 pub mod ring;
 pub mod sink;

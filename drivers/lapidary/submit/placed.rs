@@ -67,8 +67,8 @@ impl<F: Family> Placed<'_, F> {
     ///
     /// # Errors
     ///
-    /// `EAGAIN` if it does not, or if a process has changed memory that the job uses; as [`Job::prepare`]. Nothing
-    /// has happened then.
+    /// `EAGAIN` if it does not, if a process has changed memory that the job uses, or if the clear of an object has
+    /// failed meanwhile; as [`Job::prepare`]. Nothing has happened then.
     pub fn submit(
         self,
         running: &Running<'_, F>,
@@ -83,7 +83,8 @@ impl<F: Family> Placed<'_, F> {
             locked,
         } = self;
         let job = Job::prepare(running, ring, words, taken.uses, Some(context))?;
-        if !still() {
+        // Whoever waits for a place on the ring may wait for the end of a reset, which has judged the jobs before it.
+        if !still() || job.uses().iter().any(Use::is_lost) {
             return Err(EAGAIN);
         }
         let user = job.uses().iter().any(Use::is_user);

@@ -2,16 +2,21 @@
 
 //! The ring clears video memory before anybody sees it as a new object. What if it hangs in that?
 
-use super::{BOUND, SIZE, on, whole};
-use crate::support::{engine_works, within};
-use anyhow::{Result, ensure};
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d;
-use lapidary_guest::harness::{Context, refused};
-use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use super::{BOUND, ROWS, ResetStatus, SIZE, on, whole};
+use crate::support::{PITCH, WIDTH, engine_works, fill, surface, vgem, within};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::draw2d::{self, Rect};
+use lapidary_guest::harness::Context;
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use std::os::fd::AsFd;
 use std::rc::Rc;
 
 const SECRET: u32 = 0x5ec2_e702;
+/// Words of an object.
+const WORDS: usize = SIZE as usize / 4;
+/// Bytes of a piece of an object, and how many it has: as many as a ring takes jobs.
+const PIECE: i32 = SIZE as i32 / PIECES as i32;
+const PIECES: usize = 256;
 
 /// Fills a piece of video memory with a secret, and gives it back.
 fn leave_secrets(device: &Rc<Device>) -> Result<()> {
@@ -43,7 +48,8 @@ pub(super) fn once(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// The clearing of a new object hangs twice: the object is useless, but shows nothing. All others are as usual.
+/// The clearing of a new object hangs twice: the object gets other memory before anybody sees it, by the CPU, by the
+/// GPU or through another driver. All others are as usual.
 pub(super) fn twice(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     leave_secrets(&device)?;
@@ -53,19 +59,107 @@ pub(super) fn twice(context: &mut Context) -> Result<()> {
         .map(|_| device.create(SIZE, Domain::Vram))
         .collect::<Result<_, _>>()?;
     within(2 * BOUND, "the wait", || lost.wait())??;
-    let end = child::run(BOUND, || {
-        let mapping = lost.map()?;
-        Ok(i32::from(mapping.get(0) == SECRET))
-    })?;
-    ensure!(end == End::Signal(libc::SIGBUS), "reading it: {end:?}");
+    ensure!(lost.read()? == [0; WORDS], "the CPU sees what was there");
+    // It is as good as any other from now on, and comes back to where it should be.
     let mut stream = Stream::new();
     draw2d::fill_by_registers(&mut stream, on(&lost), 1, whole());
-    refused("using it", device.submit(&stream), Errno::IO)?;
+    device.submit(&stream).context("using it")?;
+    lost.wait()?;
+    ensure!(
+        device.busy(lost.handle()).1 == abi::DOMAIN_VRAM,
+        "it does not come back"
+    );
+    ensure!(lost.read()?[0] == 1, "it was not drawn to");
     for bo in &others {
         ensure!(
-            bo.read()?.iter().all(|&word| word == 0),
+            bo.read()? == [0; WORDS],
             "an object shows what was there before"
         );
     }
+    engine_works(&device)
+}
+
+/// As [`twice`], but the first to get to the object is another driver.
+pub(super) fn exported(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let vgem = vgem()?;
+    leave_secrets(&device)?;
+    context.control()?.fault("endless-buffer", 2)?;
+    let lost = device.create(SIZE, Domain::Vram)?;
+    within(2 * BOUND, "the wait", || lost.wait())??;
+    let buffer = device.export(lost.handle())?;
+    let handle = vgem.device().import(buffer.as_fd())?;
+    ensure!(
+        device.busy(lost.handle()).1 == abi::DOMAIN_GTT,
+        "it is not where others see it"
+    );
+    ensure!(lost.read()? == [0; WORDS], "it shows what was there before");
+    vgem.device().close(handle)?;
+    engine_works(&device)
+}
+
+/// Copies piece `number` of an object to the same place in another.
+fn copy_piece(device: &Device, from: &Bo, to: &Bo, number: usize) -> Result<(), Errno> {
+    let mut stream = Stream::new();
+    let rows = PIECE / PITCH as i32;
+    let y = number as i32 % PIECES as i32 * rows;
+    let rect = Rect::new(0, y, WIDTH, rows);
+    draw2d::copy_by_registers(&mut stream, on(from), on(to), (0, y), rect);
+    device.submit(&stream)
+}
+
+/// The clearing of a new object hangs twice, while jobs that copy all of it lie behind it on the ring, and more of them
+/// wait for room: none of them is executed on what was there before, none is held against their client, and a client
+/// that has nothing to do with it does not notice.
+pub(super) fn spied_upon(context: &mut Context) -> Result<()> {
+    const MARK: u32 = 0x0bad_cafe;
+    /// More than there is room for.
+    const JOBS: usize = PIECES + 64;
+    let device = context.device()?;
+    let other = device.another()?;
+    leave_secrets(&device)?;
+    let spy = device.create(SIZE, Domain::Gtt)?;
+    spy.write(&[MARK; WORDS])?;
+    let painting = surface(&other, ROWS, Domain::Vram)?;
+    painting.wait()?;
+    context.control()?.fault("endless-buffer", 2)?;
+    let lost = device.create(SIZE, Domain::Vram)?;
+    other.submit(&fill(&painting, 5))?;
+    within(4 * BOUND, "submitting", || {
+        (0..JOBS).try_for_each(|number| copy_piece(&device, &lost, &spy, number))
+    })??;
+    within(BOUND, "waiting", || spy.wait())??;
+
+    let seen = spy.read()?;
+    let words = |value| seen.iter().filter(|&&word| word == value).count();
+    ensure!(words(SECRET) == 0, "{} words are another's", words(SECRET));
+    // One that was behind the clear, and no later one copies the same; and one that came after the second hang.
+    let first = (JOBS - PIECES) * (PIECE as usize / 4);
+    ensure!(seen[first] == MARK, "a job behind the clear was executed");
+    let last = (JOBS - 1) % PIECES * (PIECE as usize / 4);
+    ensure!(
+        seen[last] == 0,
+        "{:#x}: the last job was not executed",
+        seen[last]
+    );
+    ensure!(words(MARK) + words(0) == WORDS, "neither mark nor zero");
+
+    let status = ResetStatus::of(&device)?;
+    ensure!(
+        status.guilty == 0 && !status.banned && status.innocent == 2,
+        "{status:?}"
+    );
+    ensure!(
+        painting.read()?.iter().all(|&pixel| pixel == 5),
+        "the other client's job was not executed"
+    );
+    for number in 0..PIECES {
+        copy_piece(&device, &lost, &spy, number)?;
+    }
+    spy.wait()?;
+    ensure!(
+        spy.read()? == [0; WORDS],
+        "it does not show zeros afterwards"
+    );
     engine_works(&device)
 }
