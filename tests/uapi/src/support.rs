@@ -8,7 +8,7 @@ use lapidary_guest::control::{Control, Counters};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::foreign::Vgem;
 use lapidary_guest::harness::{Context, on_upstream, patience, skip};
-use lapidary_guest::limit::timed;
+use lapidary_guest::limit::{Limit, timed};
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Bo, Device, Domain, Stream, pm4};
 use lapidary_registers::r500::pm4::op;
@@ -160,6 +160,22 @@ pub fn peek(control: &mut Control, register: &str) -> Result<u32> {
     let text = lines.first().context("no answer")?;
     u32::from_str_radix(text.trim().trim_start_matches("0x"), 16)
         .with_context(|| format!("{register}: {text}"))
+}
+
+/// Has the next indirect buffer hang before its first command, and once more when it is executed again. `begin` submits
+/// it; when this returns it has hung once, and has not been executed again.
+pub fn hang_twice<R>(context: &mut Context, begin: impl FnOnce() -> Result<R>) -> Result<R> {
+    let control = context.control()?;
+    let executed = |control: &mut Control| control.counters()?.get("indirect_buffers");
+    let before = executed(control)?;
+    control.fault("hang-buffer", 1)?;
+    let result = begin()?;
+    let mut limit = Limit::new(Duration::from_secs(1));
+    while executed(control)? == before {
+        limit.rest("no buffer is executed")?;
+    }
+    control.fault("hang-buffer", 1)?;
+    Ok(result)
 }
 
 /// The PCI device of a client, and its driver's name.

@@ -3,7 +3,7 @@
 //! The ring clears video memory before anybody sees it as a new object. What if it hangs in that?
 
 use super::{BOUND, ROWS, ResetStatus, SIZE, on, whole};
-use crate::support::{PITCH, WIDTH, engine_works, fill, surface, vgem, within};
+use crate::support::{PITCH, WIDTH, engine_works, fill, hang_twice, surface, vgem, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::draw2d::{self, Rect};
 use lapidary_guest::harness::Context;
@@ -53,8 +53,7 @@ pub(super) fn once(context: &mut Context) -> Result<()> {
 pub(super) fn twice(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     leave_secrets(&device)?;
-    context.control()?.fault("endless-buffer", 2)?;
-    let lost = device.create(SIZE, Domain::Vram)?;
+    let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
     let others: Vec<Bo> = (0..3)
         .map(|_| device.create(SIZE, Domain::Vram))
         .collect::<Result<_, _>>()?;
@@ -84,8 +83,7 @@ pub(super) fn exported(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let vgem = vgem()?;
     leave_secrets(&device)?;
-    context.control()?.fault("endless-buffer", 2)?;
-    let lost = device.create(SIZE, Domain::Vram)?;
+    let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
     within(2 * BOUND, "the wait", || lost.wait())??;
     let buffer = device.export(lost.handle())?;
     let handle = vgem.device().import(buffer.as_fd())?;
@@ -122,8 +120,7 @@ pub(super) fn spied_upon(context: &mut Context) -> Result<()> {
     spy.write(&[MARK; WORDS])?;
     let painting = surface(&other, ROWS, Domain::Vram)?;
     painting.wait()?;
-    context.control()?.fault("endless-buffer", 2)?;
-    let lost = device.create(SIZE, Domain::Vram)?;
+    let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
     other.submit(&fill(&painting, 5))?;
     within(4 * BOUND, "submitting", || {
         (0..JOBS).try_for_each(|number| copy_piece(&device, &lost, &spy, number))
