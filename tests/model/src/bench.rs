@@ -185,6 +185,11 @@ impl Bench {
         self.chip.peek(&self.machine, name)
     }
 
+    /// What a memory inside the chip holds: see [`crate::chip::Chip::on_chip`].
+    pub fn on_chip(&self, name: &str) -> Option<&[u32]> {
+        self.chip.on_chip(name)
+    }
+
     /// Declares a range of GPU addresses as an object. From the first one on, engines may touch nothing else.
     pub fn object(&mut self, address: u32, len: u64, name: &str) {
         self.machine.objects.push(Object {

@@ -52,6 +52,9 @@ pub trait Chip: Send {
     /// The value of a register by name, without side effects and without judgement.
     fn peek(&self, m: &Machine, name: &str) -> Option<u32>;
 
+    /// What a memory inside the chip holds, one that no address leads to, by name.
+    fn on_chip(&self, name: &str) -> Option<&[u32]>;
+
     /// The registers that somebody has touched since the model began, in the order of their places. What firmware does
     /// does not count.
     fn touched(&self) -> Vec<Touched>;

@@ -14,6 +14,7 @@
 //! | `power lose`, `power lose posted` | the power fails and comes back; without and with a firmware that posts |
 //! | `object ADDR LEN NAME`, `objects clear` | which GPU bytes belong to whom |
 //! | `peek REG` | the register's value in hex, without side effects |
+//! | `on-chip NAME` | what a memory inside the chip holds, from its beginning: lines of `COUNT VALUE` |
 //! | `touched` | registers that were accessed: `BLOCK NAME CLASS READS WRITES WHO-FIRST`, see `r5xx/classes.rs` |
 //! | `unimplemented` | those of them that the model lacks |
 //! | `vram OFF LEN` | VRAM bytes in hex, at most 32 a line |
@@ -150,6 +151,16 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
                 .ok_or_else(|| format!("no register {name}"))?;
             let _ = writeln!(out, "{value:#010x}");
         }
+        ["on-chip", name] => shared.with(|s| {
+            let words = s
+                .chip
+                .on_chip(name)
+                .ok_or_else(|| format!("no memory {name}"))?;
+            for run in words.chunk_by(|a, b| a == b) {
+                let _ = writeln!(out, "{} {:#010x}", run.len(), run[0]);
+            }
+            Ok::<(), String>(())
+        })?,
         [list @ ("touched" | "unimplemented")] => {
             for t in shared.with(|s| s.chip.touched()) {
                 if list == "touched" || t.missing {

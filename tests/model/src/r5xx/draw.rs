@@ -151,15 +151,17 @@ impl R5xx {
     /// A packet that fills a memory on the chip: start, count, value.
     pub(super) fn clear_on_chip(&mut self, m: &mut Machine, opcode: u8, body: &[u32]) {
         use lapidary_registers::r500::pm4::_3d_clear_hiz::count::COUNT;
-        m.counters.add("clears_not_executed", 1);
+        m.counters.add("clears_on_chip", 1);
         let Some((what, size)) = onchip::capacity(opcode, self.variant.name, &self.engine3d.pipes)
         else {
             return;
         };
         let (start, count) = (body[0], COUNT.get(body[1]));
+        let value = body[2];
         m.trace.line(format_args!(
-            "clear, not executed: {count} of {size} dwords of {what} from {start}"
+            "clear: {count} of {size} dwords of {what} from {start} become {value:#010x}"
         ));
+        self.on_chip.fill(opcode, start, count, value);
         if body[1] != COUNT.of(count) {
             m.finding(Kind::ReservedValue, format_args!("count {:#010x}", body[1]));
         }

@@ -59,7 +59,7 @@ pub use self::checkpoint::Checkpoint;
 use self::bus::{Bus, MC_R520, MC_RV515, McLayout};
 use self::cp::{Cp, Stream};
 use self::engine2d_api::{Engine2d, Port};
-use self::engine3d::Engine3d;
+use self::engine3d::{Engine3d, onchip::OnChip};
 use self::regs::Space;
 use self::soft_reset::{Sequence, Stuck};
 use crate::atom::clocks::Clocks;
@@ -199,6 +199,7 @@ pub struct R5xx {
     dma: [dma::Engine; 2],
     engine2d: Box<dyn Engine2d>,
     engine3d: Engine3d,
+    on_chip: OnChip,
     stuck: Stuck,
     sequence: Sequence,
     /// The ROM's image.
@@ -209,6 +210,7 @@ pub struct R5xx {
 impl R5xx {
     /// A chip that has not been reset yet: call [`Chip::reset`] first.
     pub fn new(variant: &'static Variant, options: Options) -> R5xx {
+        let engine3d = Engine3d::new(variant.pipes, variant.depth_units());
         R5xx {
             variant,
             options,
@@ -218,7 +220,8 @@ impl R5xx {
             cp: Cp::default(),
             dma: Default::default(),
             engine2d: Box::new(engine2d::Engine::default()),
-            engine3d: Engine3d::new(variant.pipes, variant.depth_units()),
+            on_chip: OnChip::new(variant.name, &engine3d.pipes),
+            engine3d,
             stuck: Stuck::default(),
             sequence: Sequence::default(),
             firmware: firmware::rom(variant, options.vram).build(),
@@ -284,6 +287,7 @@ impl Chip for R5xx {
         self.dma = Default::default();
         self.engine2d.reset();
         self.engine3d.reset();
+        self.on_chip = OnChip::new(self.variant.name, &self.engine3d.pipes);
         self.forget_resets();
         self.start = Instant::now();
         // Fuses and straps.
@@ -328,6 +332,10 @@ impl Chip for R5xx {
         [&self.bus.mc, &self.bus.pcie, &self.pll]
             .into_iter()
             .find_map(|s| Some(s.get(s.find(name)?)))
+    }
+
+    fn on_chip(&self, name: &str) -> Option<&[u32]> {
+        self.on_chip.content(name)
     }
 
     fn touched(&self) -> Vec<Touched> {

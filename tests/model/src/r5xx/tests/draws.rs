@@ -454,12 +454,16 @@ fn counters_of_visible_pixels() {
 #[test]
 fn clears_stay_on_the_chip() {
     let mut b = bench();
-    for (opcode, size) in [
-        (op::_3D_CLEAR_HIZ, 10240),
-        (op::_3D_CLEAR_ZMASK, 4096),
-        (op::_3D_CLEAR_CMASK, 5120),
+    for (opcode, size, name) in [
+        (op::_3D_CLEAR_HIZ, 10240, "hiz"),
+        (op::_3D_CLEAR_ZMASK, 4096, "zmask"),
+        (op::_3D_CLEAR_CMASK, 5120, "cmask"),
     ] {
-        assert_eq!(run(&mut b, &[&type3(opcode, &[0, size, 0])]), []);
+        assert_eq!(run(&mut b, &[&type3(opcode, &[0, size, 9])]), []);
+        assert_eq!(b.on_chip(name), Some(&vec![9; size as usize][..]));
+        assert_eq!(run(&mut b, &[&type3(opcode, &[size - 1, 1, 5])]), []);
+        let words = b.on_chip(name).unwrap();
+        assert_eq!(words[size as usize - 2..], [9, 5]);
         assert_eq!(
             run(&mut b, &[&type3(opcode, &[1, size, 0])])[0].0,
             Kind::OnChipRange
