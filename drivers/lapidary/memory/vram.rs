@@ -254,6 +254,27 @@ mod tests {
     }
 
     #[test]
+    fn the_cpu_reaches_each_page_of_the_window_and_none_behind_it() -> Result {
+        // All of VRAM, more than the window, and less.
+        for (size, window) in [(MIB, MIB), (2 * MIB, MIB), (MIB, 2 * MIB)] {
+            let vram = Vram::new(&layout(size, window, [0..0, 0..0, 0..0, 0..0]))?;
+            let (start, seen) = (0x1000_0000, size.min(window));
+            assert_eq!(vram.bus_address(start - 1), None);
+            for offset in (0..seen).step_by(PAGE_SIZE) {
+                assert_eq!(vram.bus_address(start + offset), Some(0xe000_0000 + offset));
+            }
+            assert_eq!(
+                vram.bus_address(start + seen - 1),
+                Some(0xe000_0000 + seen - 1)
+            );
+            for behind in [0, 1, PAGE - 1, PAGE] {
+                assert_eq!(vram.bus_address(start + seen + behind), None);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
     fn visible_and_hidden_parts() -> Result {
         let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
         assert_eq!(vram.visible_size(), MIB);
