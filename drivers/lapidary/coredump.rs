@@ -283,6 +283,8 @@ mod tests {
     impl crate::family::Slot for Nothing {
         fn words(&mut self, _words: &[u32]) {}
 
+        fn change_client(&mut self) {}
+
         fn ib(&mut self, _ib: Ib) {}
 
         fn fence(&mut self, _seq: u32) {}

@@ -36,7 +36,10 @@ use crate::{
         Bo,
         Memory, //
     },
-    portable::lapidary_uapi::Reason, //
+    portable::{
+        lapidary_uapi::Reason,
+        replay::Memories, //
+    }, //
 };
 
 /// An address as the GPU's engines see it, in bytes: VRAM and the GTT window share this space.
@@ -245,7 +248,8 @@ pub trait Ring: Send + Sync {
     where
         Self: 's;
 
-    /// Upper bound of dwords that one job takes: one [`Slot::ib`] and one [`Slot::fence`], with padding.
+    /// Upper bound of dwords that one job takes: one [`Slot::change_client`], one [`Slot::ib`] and one [`Slot::fence`],
+    /// with padding.
     const JOB_DWORDS: usize;
 
     /// Locks the ring and makes room for `dwords`, wrap rule included.
@@ -284,6 +288,10 @@ pub trait Ring: Send + Sync {
 pub trait Slot {
     /// Writes dwords that the kernel itself has composed.
     fn words(&mut self, words: &[u32]);
+
+    /// What follows is another client's: what the chip has counted for the last one, and a client can ask for, begins
+    /// anew. Behind a [`Slot::fence`], or at the beginning.
+    fn change_client(&mut self);
 
     /// Executes an indirect buffer.
     fn ib(&mut self, ib: Ib);
@@ -454,6 +462,10 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
 
     /// Another driver's memory has become an object.
     fn imported(object: &Bo<F>);
+
+    /// The clear of these memories on the chip has failed: nobody owns them any more. Called in a fence-signalling
+    /// section, while no job can be committed.
+    fn lost(device: &Self::Device, memories: Memories);
 
     /// A file is closed.
     fn closed(device: &Self::Device, client: &Self::Client);

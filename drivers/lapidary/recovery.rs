@@ -61,12 +61,14 @@ use crate::{
         Family,
         Gpu,
         Ring,
-        Slot, //
+        Slot,
+        Uapi, //
     },
     memory::Use,
     portable::replay::{
         self,
-        Fate, //
+        Fate,
+        Memories, //
     },
     running::{
         RingOf,
@@ -220,6 +222,8 @@ impl<'a, F: Family> Running<'a, F> {
     /// Finds the guilty, if anybody is, and decides for each job whether it is executed again.
     fn judge(&self, index: usize, hang: Hang) -> Option<Arc<Context>> {
         let mut guilty = None;
+        // Memories on the chip that hold what their last owner left.
+        let mut lost = Memories::NONE;
         if let Some((_, lane)) = self.ring(index) {
             let hung = lane.timeline().judge_first(hang.after, |hangs, load| {
                 if let Some(context) = &load.context {
@@ -229,6 +233,7 @@ impl<'a, F: Family> Running<'a, F> {
                 let verdict = verdict(replay::fate_of_hung(load.context.is_none(), hangs));
                 if let (None, Err(_)) = (&load.context, verdict) {
                     load.uses.iter().for_each(Use::doom);
+                    lost = load.memories;
                 }
                 verdict
             });
@@ -257,13 +262,15 @@ impl<'a, F: Family> Running<'a, F> {
         for lane in self.lanes.iter() {
             lane.timeline().judge(|load| {
                 let banned = load.context.as_ref().is_some_and(|c| c.is_banned());
-                let fate = replay::fate(banned, load.uses.iter().any(Use::is_doomed));
+                let spoilt = load.memories.meets(lost) || load.uses.iter().any(Use::is_doomed);
+                let fate = replay::fate(banned, spoilt);
                 if let (Some(context), false) = (&load.context, banned) {
                     context.disturb(reset);
                 }
                 verdict(fate)
             });
         }
+        F::Uapi::lost(&self.shared().uapi, lost);
         // As soon as a fence has signalled, others rely on what it says.
         for lane in self.lanes.iter() {
             lane.timeline().end_condemned();
@@ -275,9 +282,12 @@ impl<'a, F: Family> Running<'a, F> {
     fn replay(&self) -> Result<u64> {
         let mut executed = 0;
         for (ring, lane) in self.rings() {
+            // The last client's jobs may be among those that are not executed.
+            lane.pool().lock().forget_client();
             executed += lane.timeline().replay(|seqno, ib| {
                 let mut slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS)?;
                 if let Some(ib) = ib {
+                    slot.change_client();
                     slot.ib(ib);
                 }
                 slot.fence(seqno as u32);

@@ -203,6 +203,11 @@ pub(crate) fn bring_up<'a, 'm>(
 }
 
 impl<'a> Gpu<'a> {
+    /// What knows the sizes of the memories on the chip.
+    pub(crate) fn on_chip(&self) -> &Isolation {
+        &self.isolation
+    }
+
     /// The registers.
     pub(crate) fn window(&self) -> Window<'a> {
         self.running.0

@@ -15,17 +15,27 @@ use lapidary::{
         Proof,
         Refusal, //
     },
-    radeon::Submitter, //
+    portable::sink::SliceSink,
+    radeon::{
+        owners::Resource,
+        Submitter, //
+    }, //
 };
 
 use crate::{
     chip::Chipset,
     pipes::Pipes,
-    portable::checker::{
-        self,
-        Fixup,
-        Object,
-        Options, //
+    portable::{
+        checker::{
+            self,
+            Fixup,
+            Object,
+            Options, //
+        },
+        onchip::{
+            self,
+            Memory as OnChip, //
+        }, //
     },
 };
 
@@ -53,6 +63,26 @@ impl Isolation {
             pixel_pipes: count(pipes.pixel),
             z_pipes: count(pipes.z),
         }
+    }
+
+    /// Writes into `out` commands that fill the memories behind `resource` with zeros, all that a client could reach;
+    /// returns the number of dwords.
+    ///
+    /// # Errors
+    ///
+    /// `ENOSPC` if `out` takes less than 2 × [`onchip::MOST_DWORDS`].
+    pub(crate) fn clear(&self, resource: Resource, out: &mut [u32]) -> Result<usize> {
+        let memories: &[OnChip] = match resource {
+            Resource::HyperZ => &[OnChip::HiZ, OnChip::ZMask],
+            Resource::Cmask => &[OnChip::CMask],
+        };
+        let mut out = SliceSink::new(out);
+        for memory in memories {
+            let (pixel, z) = (self.pixel_pipes.into(), self.z_pipes.into());
+            let dwords = memory.dwords(self.chip, pixel, z);
+            onchip::clear(&mut out, *memory, dwords).map_err(|_| ENOSPC)?;
+        }
+        Ok(out.written())
     }
 }
 

@@ -43,6 +43,7 @@ use lapidary::{
     memory::Memory,
     portable::cs::Rings,
     radeon::{
+        owners::Resource,
         Facts,
         Radeon,
         RadeonFamily,
@@ -134,6 +135,10 @@ impl RadeonFamily for R500 {
         submitter: Submitter,
     ) -> <IsolationOf<'a, Self> as Isolation>::Client {
         submitter
+    }
+
+    fn clear(gpu: &Self::Gpu<'_>, resource: Resource, out: &mut [u32]) -> Result<usize> {
+        gpu.on_chip().clear(resource, out)
     }
 }
 

@@ -261,7 +261,10 @@ impl family::Ring for Ring<'_> {
     where
         Self: 's;
 
-    const JOB_DWORDS: usize = emit::INDIRECT_BUFFER_DWORDS + emit::FENCE_DWORDS + ALIGN as usize;
+    const JOB_DWORDS: usize = emit::RESTART_COUNTERS_DWORDS
+        + emit::INDIRECT_BUFFER_DWORDS
+        + emit::FENCE_DWORDS
+        + ALIGN as usize;
 
     fn reserve(&self, dwords: usize) -> Result<Slot<'_>> {
         let write = self.write.lock();
@@ -353,6 +356,12 @@ impl Sink for Slot<'_> {
 impl family::Slot for Slot<'_> {
     fn words(&mut self, words: &[u32]) {
         self.append(words);
+    }
+
+    fn change_client(&mut self) {
+        let mut words = [0; emit::RESTART_COUNTERS_DWORDS];
+        self.cut |= emit::restart_counters(&mut SliceSink::new(&mut words)).is_err();
+        self.append(&words);
     }
 
     fn ib(&mut self, ib: family::Ib) {
@@ -546,6 +555,7 @@ mod tests {
     fn a_job_is_as_long_as_it_says() -> Result {
         with_ring(|ring, _| {
             let mut slot = ring.reserve(<Ring<'_> as family::Ring>::JOB_DWORDS)?;
+            slot.change_client();
             slot.ib(family::Ib {
                 addr: 0x1000,
                 len: 8,

@@ -5,7 +5,8 @@
 //! Video memory holds what its last owner left in it until the clear of its next one has been executed. The GPU
 //! executes jobs in order, so a job may be put on the ring as soon as the clear is there too ([`Content::Pending`]).
 //! After a reset that order is not enough: the clear may have ended with an error, and then the jobs behind it would see
-//! what it should have removed. So they fail with it ([`fate`]), a job that is about to be committed begins anew
+//! what it should have removed. So they fail with it ([`fate`]; those behind the clear of a memory on the chip likewise,
+//! [`Memories`]), a job that is about to be committed begins anew
 //! ([`Content::admits`]), and whoever needs the object next has it replaced before ([`Content::is_lost`]).
 
 /// How often a job of the kernel may hang the ring until it counts as the cause.
@@ -33,6 +34,36 @@ impl Content {
     /// Whether the object has to get other memory before anybody uses it.
     pub fn is_lost(self) -> bool {
         self == Self::Lost
+    }
+}
+
+/// Memories on the chip, as a set. Each has one owner at a time, and a number that the interface gives it.
+///
+/// The kernel's job that clears one for its new owner and the jobs of the owner behind it carry its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memories(u8);
+
+impl Memories {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// The one with this number, 0 to 7; none for others.
+    pub const fn one(number: u32) -> Self {
+        Self(match 1u8.checked_shl(number) {
+            Some(bit) => bit,
+            None => 0,
+        })
+    }
+
+    /// Those of both sets.
+    #[must_use]
+    pub const fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Whether any is in both sets.
+    pub const fn meets(self, others: Self) -> bool {
+        self.0 & others.0 != 0
     }
 }
 

@@ -101,6 +101,7 @@ pub(super) fn submit<F: RadeonFamily>(
         running,
         RING,
         context,
+        before.memories(),
         || submitter() == before,
         |fence| syncs.publish(fence),
     )?;

@@ -43,6 +43,7 @@ use crate::{
         RadeonFamily, //
     },
     running::Running,
+    submit::kernel_stream::KernelStream,
 };
 
 /// What there is besides upstream's interface.
@@ -64,7 +65,7 @@ enum Answer {
 ///
 /// # Errors
 ///
-/// `EINVAL` for a request that does not exist or means nothing here, `EFAULT` for a bad pointer.
+/// `EINVAL` for a request that does not exist or means nothing here, `EFAULT` for a bad pointer; as [`want`].
 pub(super) fn info<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,
@@ -143,8 +144,8 @@ fn answer<F: RadeonFamily>(
             question()?;
             return Err(EINVAL);
         }
-        info::WANT_HYPERZ => want(dev, file, Resource::HyperZ, question()?)?,
-        info::WANT_CMASK => want(dev, file, Resource::Cmask, question()?)?,
+        info::WANT_HYPERZ => want(dev, running, file, Resource::HyperZ, question()?)?,
+        info::WANT_CMASK => want(dev, running, file, Resource::Cmask, question()?)?,
         info::CLOCK_CRYSTAL_FREQ => facts.crystal_khz,
         info::FUSION_GART_WORKING | info::SI_CP_DMA_COMPUTE | info::VA_UNMAP_WORKING => 1,
         info::MAX_SE | info::ACTIVE_CU_COUNT => 1,
@@ -174,9 +175,15 @@ fn answer<F: RadeonFamily>(
     }))
 }
 
-/// Asks for (1) or gives back (0) something that one client can have; says whether the client has it.
+/// Asks for (1) or gives back (0) something that one client can have; says whether the client has it. Who gets it finds
+/// nothing of its last owner there.
+///
+/// # Errors
+///
+/// `EINVAL` for another wish; as [`Job::prepare`](crate::submit::job::Job::prepare).
 fn want<F: RadeonFamily>(
     dev: &Device<F>,
+    running: &Running<'_, F>,
     file: &ClientFile<F>,
     resource: Resource,
     wanted: u32,
@@ -184,7 +191,11 @@ fn want<F: RadeonFamily>(
     let client = &file.inner().get_ref().client;
     match wanted {
         0 => dev.uapi.release(resource, client),
-        1 => dev.uapi.acquire(resource, client),
+        1 => dev.uapi.acquire(resource, client, |publish| {
+            let mut stream = KernelStream::new(running)?;
+            stream.append(|out| F::clear(running.gpu(), resource, out))?;
+            stream.run_for(resource.memories(), publish)
+        })?,
         _ => return Err(EINVAL),
     }
     Ok(u32::from(dev.uapi.owns(resource, client)))

@@ -31,7 +31,10 @@ use crate::{
         Uapi, //
     },
     memory::Bo,
-    portable::cs::Rings,
+    portable::{
+        cs::Rings,
+        replay::Memories, //
+    },
     running::IsolationOf,
 };
 
@@ -60,6 +63,14 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
         gpu: &Self::Gpu<'a>,
         submitter: Submitter,
     ) -> <IsolationOf<'a, Self> as Isolation>::Client;
+
+    /// Writes into `out` the commands for ring 0 that remove what the last owner of `resource` has left there; returns the
+    /// number of dwords, at least one.
+    ///
+    /// # Errors
+    ///
+    /// `ENOSPC` if `out` is too short: 1024 dwords suffice.
+    fn clear(gpu: &Self::Gpu<'_>, resource: Resource, out: &mut [u32]) -> Result<usize>;
 }
 
 /// What a command checker has to know about who submits.
@@ -71,6 +82,20 @@ pub struct Submitter {
     pub hyperz: bool,
     /// The client owns the memory of colour compression.
     pub cmask: bool,
+}
+
+impl Submitter {
+    /// The memories on the chip that the client owns.
+    fn memories(&self) -> Memories {
+        let owned = [
+            (self.hyperz, Resource::HyperZ),
+            (self.cmask, Resource::Cmask),
+        ];
+        owned
+            .iter()
+            .filter(|(owned, _)| *owned)
+            .fold(Memories::NONE, |all, (_, one)| all.and(one.memories()))
+    }
 }
 
 /// What INFO reports about a chip.
@@ -185,6 +210,10 @@ impl<F: RadeonFamily> Uapi<F> for Radeon {
 
     fn imported(object: &Bo<F>) {
         object.set_initial_domains(uapi::domain::GTT);
+    }
+
+    fn lost(device: &Owners, memories: Memories) {
+        device.lose(memories);
     }
 
     fn closed(device: &Owners, client: &Client) {

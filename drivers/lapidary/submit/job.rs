@@ -35,6 +35,7 @@ use crate::{
         Slot, //
     },
     memory::Use,
+    portable::replay::Memories,
     running::Running,
     submit::lane::{
         Jobs,
@@ -64,6 +65,7 @@ pub struct Job<'j, 'a, F: Family> {
     unborn: Unborn<Timeline<Jobs<F>>>,
     uses: &'j mut KVVec<Use<F>>,
     context: Option<Arc<Context>>,
+    memories: Memories,
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
@@ -132,7 +134,13 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             unborn,
             uses,
             context: context.cloned(),
+            memories: Memories::NONE,
         })
+    }
+
+    /// The job may use these memories on the chip, or, being the kernel's, clears them for their next owner.
+    pub(crate) fn with_memories(self, memories: Memories) -> Self {
+        Self { memories, ..self }
     }
 
     /// The objects that it uses.
@@ -150,9 +158,14 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
         attach(&fence, self.uses);
+        let client = self.context.as_ref();
+        if client.is_some_and(|client| pool.change_client(client)) {
+            slot.change_client();
+        }
         timeline.commit(own, self.piece.mark, self.ib, |load| {
             swap(&mut load.uses, self.uses);
             load.context = self.context;
+            load.memories = self.memories;
         });
         slot.ib(self.ib);
         // The hardware's number has 32 bits; the timeline extends it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Commands that the kernel itself composes: clearing, moving and self-test.
+//! Commands that the kernel itself composes: clearing, of objects and of memories on the chip, moving, and self-test.
 //!
 //! They never contain user words, and go to ring 0.
 
@@ -26,6 +26,7 @@ use crate::{
         Bo,
         Use, //
     },
+    portable::replay::Memories,
     running::{
         IsolationOf,
         Running, //
@@ -36,7 +37,7 @@ use crate::{
     },
 };
 
-/// What [`Gpu::fill`] and [`Gpu::copy`] need at most.
+/// What [`Gpu::fill`] and [`Gpu::copy`] need at most, and the other commands.
 const MOST_DWORDS: usize = 1024;
 
 /// Commands of the kernel for ring 0.
@@ -68,8 +69,8 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         self.append(|out| gpu.copy(out, dst, src, len))
     }
 
-    /// Adds the dwords that `write` makes.
-    fn append(&mut self, write: impl FnOnce(&mut [u32]) -> Result<usize>) -> Result {
+    /// Adds the dwords that `write` makes, at most 1024, and of which it says the number.
+    pub(crate) fn append(&mut self, write: impl FnOnce(&mut [u32]) -> Result<usize>) -> Result {
         let out = self.space.words.room(self.len + MOST_DWORDS)?;
         self.len += write(out.get_mut(self.len..).ok_or(EINVAL)?)?;
         Ok(())
@@ -84,6 +85,20 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         let space = &mut *self.space;
         let words = space.words.filled(self.len);
         Ok(Job::prepare(self.running, 0, words, &mut space.uses, None)?.commit(|_, _| {}))
+    }
+
+    /// Executes the commands, which clear `memories` on the chip for their next owner. `publish` is called when no other
+    /// job can come before them any more, and before they can have failed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Job::prepare`]; `publish` has not been called then.
+    pub(crate) fn run_for(mut self, memories: Memories, publish: impl FnOnce()) -> Result {
+        let space = &mut *self.space;
+        let words = space.words.filled(self.len);
+        let job = Job::prepare(self.running, 0, words, &mut space.uses, None)?;
+        job.with_memories(memories).commit(|_, _| publish());
+        Ok(())
     }
 
     /// Executes the commands, which change the content of `object`: everybody waits for them.

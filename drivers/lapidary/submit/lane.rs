@@ -35,6 +35,7 @@ use crate::{
         Memory,
         Use, //
     },
+    portable::replay::Memories,
     timeline::{
         Kind,
         Timeline, //
@@ -63,6 +64,8 @@ pub struct Load<F: Family> {
     pub uses: KVVec<Use<F>>,
     /// Whose job it is; `None` for the kernel's own.
     pub context: Option<Arc<Context>>,
+    /// Memories on the chip that a client's job may use, or that the kernel's clears.
+    pub memories: Memories,
 }
 
 impl<F: Family> Default for Load<F> {
@@ -70,6 +73,7 @@ impl<F: Family> Default for Load<F> {
         Self {
             uses: KVVec::new(),
             context: None,
+            memories: Memories::NONE,
         }
     }
 }
@@ -83,6 +87,7 @@ impl<F: Family> Kind for Jobs<F> {
         Ok(Load {
             uses: KVVec::with_capacity(FEW, GFP_KERNEL)?,
             context: None,
+            memories: Memories::NONE,
         })
     }
 
@@ -98,6 +103,7 @@ impl<F: Family> Kind for Jobs<F> {
         }
         load.uses.clear();
         load.context = None;
+        load.memories = Memories::NONE;
     }
 }
 
@@ -145,6 +151,8 @@ pub(crate) struct Pool {
     range: Range,
     /// Where the next buffer begins, in dwords since the beginning of time: never wraps.
     head: u64,
+    /// The last client for which the ring has worked, if that is known. The kernel's jobs do not count.
+    client: Option<Arc<Context>>,
 }
 
 /// Where in the memory a buffer of `dwords` begins that comes behind `head`, and where the next one does.
@@ -185,6 +193,7 @@ impl Pool {
             memory: coherent,
             range,
             head: 0,
+            client: None,
         };
         pool.map(memory, space)?;
         Ok(pool)
@@ -245,6 +254,23 @@ impl Pool {
         self.head = piece.mark;
     }
 
+    /// The next job is `client`'s. Says whether the last one was another's.
+    pub(crate) fn change_client(&mut self, client: &Arc<Context>) -> bool {
+        let same = self
+            .client
+            .as_ref()
+            .is_some_and(|last| Arc::ptr_eq(last, client));
+        if !same {
+            self.client = Some(client.clone());
+        }
+        !same
+    }
+
+    /// Nobody knows for whom the ring has worked last.
+    pub(crate) fn forget_client(&mut self) {
+        self.client = None;
+    }
+
     /// Dword `index` of the buffer at `addr`; `None` beyond the pool.
     pub(crate) fn word(&self, addr: GpuAddr, index: u32) -> Option<u32> {
         let at = addr.checked_sub(self.range.start())? / 4 + u64::from(index);
@@ -276,6 +302,16 @@ mod tests {
 
     const POOL: u64 = POOL_DWORDS as u64;
 
+    fn pool(machine: &Machine) -> Result<Pool> {
+        let bytes = POOL * 4;
+        Ok(Pool {
+            memory: Buffer::new(machine.dev(), POOL_DWORDS)?,
+            range: Mm::new(0, bytes)?.allocate(bytes, 0, 0, bytes, Mode::Low)?,
+            head: 0,
+            client: None,
+        })
+    }
+
     #[test]
     fn buffers_follow_each_other_aligned() {
         assert!(behind(0, 1) == (0, ALIGN_DWORDS));
@@ -305,14 +341,21 @@ mod tests {
         assert!(Pool::is_free(&piece, 64));
     }
     #[test]
+    fn each_change_of_the_client_shows_once() -> Result {
+        let machine = Machine::new()?;
+        let mut pool = pool(&machine)?;
+        let (a, b) = (Context::new()?, Context::new()?);
+        let mut changes = |client| pool.change_client(client);
+        assert!(changes(&a) && !changes(&a) && changes(&b) && changes(&a) && !changes(&a));
+        pool.forget_client();
+        assert!(pool.change_client(&a) && !pool.change_client(&a));
+        Ok(())
+    }
+
+    #[test]
     fn only_a_job_that_is_committed_takes_room() -> Result {
         let machine = Machine::new()?;
-        let bytes = POOL * 4;
-        let mut pool = Pool {
-            memory: Buffer::new(machine.dev(), POOL_DWORDS)?,
-            range: Mm::new(0, bytes)?.allocate(bytes, 0, 0, bytes, Mode::Low)?,
-            head: 0,
-        };
+        let mut pool = pool(&machine)?;
         // Refused jobs, of more words together than there is room for, and none that is done.
         for _ in 0..5 {
             let piece = pool.next(65_536);

@@ -26,6 +26,7 @@ use crate::{
         Bo,
         Use, //
     },
+    portable::replay::Memories,
     running::Running,
     submit::{
         job::Job,
@@ -61,7 +62,7 @@ impl<F: Family> Drop for Taken<'_, F> {
 }
 
 impl<F: Family> Placed<'_, F> {
-    /// Reserves everything else, and commits a job of `context`. `still` says whether what the proof assumed about the
+    /// Reserves everything else, and commits a job of `context` that may use `memories` on the chip. `still` says whether what the proof assumed about the
     /// client still holds; it is asked when nobody else can put a job before this one any more. `publish` is called
     /// with the fence when the objects have it.
     ///
@@ -74,6 +75,7 @@ impl<F: Family> Placed<'_, F> {
         running: &Running<'_, F>,
         ring: usize,
         context: &Arc<Context>,
+        memories: Memories,
         still: impl FnOnce() -> bool,
         publish: impl FnOnce(&Fence),
     ) -> Result<ARef<Fence>> {
@@ -92,7 +94,7 @@ impl<F: Family> Placed<'_, F> {
         if user && !job.uses().iter().all(Use::is_current) {
             return Err(EAGAIN);
         }
-        Ok(job.commit(|fence, uses| {
+        Ok(job.with_memories(memories).commit(|fence, uses| {
             locked.attach(fence, uses, |item| match item.writes() {
                 true => (item.object(), Usage::Write),
                 false => (item.object(), Usage::Read),

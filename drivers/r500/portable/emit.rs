@@ -47,6 +47,8 @@ pub const FENCE_DWORDS: usize = FLUSH_DWORDS + 8;
 pub const INDIRECT_BUFFER_DWORDS: usize = 3;
 /// Length of [`scratch`] in dwords.
 pub const SCRATCH_DWORDS: usize = 2;
+/// Length of [`restart_counters`] in dwords.
+pub const RESTART_COUNTERS_DWORDS: usize = 2;
 
 /// Unit of [`Fill`] and [`Copy`] in bytes.
 pub const PAGE_SIZE: u64 = 4096;
@@ -178,6 +180,18 @@ pub fn fence(out: &mut impl Sink, fence: Fence) -> Result<(), Full> {
     )?;
     scratch(out, fence.scratch, fence.sequence)?;
     write(out, mmio::GEN_INT_STATUS, gen_int_status::SW_INT_SET.of(1))
+}
+
+/// Has the counters of pixels that passed the depth test begin at zero, those of all pipes: a client can have them written
+/// to its memory, whoever has drawn the pixels (R5xx 10.11, ZB_ZPASS_DATA).
+///
+/// The engines are idle, as behind a fence, and register writes reach all pipes.
+///
+/// # Errors
+///
+/// [`Full`] if `out` takes less than [`RESTART_COUNTERS_DWORDS`].
+pub fn restart_counters(out: &mut impl Sink) -> Result<(), Full> {
+    write(out, mmio::ZB_ZPASS_DATA, 0)
 }
 
 /// Executes the `dwords` dwords at GPU address `address`, a multiple of 4, as an indirect buffer.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code of the R5xx family: registers, packets, page-table entries, microcode images, the kernel's
-//! own command sequences, the checker of user command streams, and the guard before the video BIOS.
+//! Portable code of the R5xx family: registers, packets, page-table entries, microcode images, memories on the chip,
+//! the kernel's own command sequences, the CPU's view through surfaces, the checker of user command streams, and the
+//! guard before the video BIOS.
 //!
 //! Like `lapidary::portable` it is compiled both into the kernel module and into a host library: `core`
 //! only, no allocation, no `unsafe`, no panic.
@@ -12,6 +13,7 @@ pub mod checker;
 pub mod cpu_surface;
 pub mod emit;
 pub mod firmware;
+pub mod onchip;
 pub mod pm4;
 pub mod policy;
 pub mod posting;

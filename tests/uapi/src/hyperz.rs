@@ -3,9 +3,10 @@
 //! HyperZ and CMASK: memories on the chip that one client at a time may use. INFO hands them out; whoever does not
 //! own them can neither clear them nor switch their use on.
 
-use crate::support::{engine_works, fillers, peek, surface, untouched, vgem, within};
+use crate::support::{engine_works, fillers, hang_twice, peek, surface, untouched, vgem, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::child::{self, End};
+use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::submit::Envelope;
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi, stream::Access};
@@ -14,7 +15,9 @@ use lapidary_registers::r500::pm4::op;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+const LEAVES: &str = "upstream's driver clears nothing on the chip";
 const SIZE: u32 = 64;
+const SECRET: u32 = 0x5ec2_e704;
 /// Bytes of an object that is somebody else's.
 const BYTES: u64 = 4096;
 
@@ -23,6 +26,16 @@ pub fn tests() -> Vec<Test> {
         Test::new("hyperz/depth_memory_is_its_owners", depth_memory),
         Test::new("hyperz/colour_mask_is_its_owners", colour_mask),
         Test::new("hyperz/comes_back_when_the_owner_closes", closing),
+        Test::new("hyperz/has_one_owner", one_owner),
+        Test::new("hyperz/the_next_owner_finds_nothing", leftovers)
+            .needs_control()
+            .lapidary_only(LEAVES),
+        Test::new("hyperz/a_clear_that_fails_leaves_no_owner", clear_fails)
+            .needs_control()
+            .kernel("ring 0 hung", 4)
+            .lapidary_only(LEAVES)
+            .limit(120),
+        Test::new("hyperz/counters_of_others_are_not_seen", counters).lapidary_only(LEAVES),
         Test::new("hyperz/is_switched_off_for_others", switched_off).needs_control(),
         Test::new("hyperz/refused_submissions_leave_nothing", refused_late)
             .lapidary_only("upstream's driver asks once, before it waits"),
@@ -156,6 +169,185 @@ fn closing(context: &mut Context) -> Result<()> {
             !ask(&second, request, 0)?,
             "{}: not taken back",
             request.name
+        );
+    }
+    Ok(())
+}
+
+/// Of two who ask only the first gets it, for either memory, and keeps it whatever the other asks.
+fn one_owner(context: &mut Context) -> Result<()> {
+    let first = context.device()?;
+    for (request, opcode) in [(HYPERZ, op::_3D_CLEAR_ZMASK), (CMASK, op::_3D_CLEAR_CMASK)] {
+        let (owner, other) = (first.another()?, first.another()?);
+        let stream = packet(opcode);
+        ensure!(ask(&owner, request, 1)?, "{}: not given", request.name);
+        for answer in [1, 0, 1] {
+            ensure!(
+                !ask(&other, request, answer)?,
+                "{}: two have it",
+                request.name
+            );
+            refused("the other", other.submit(&stream), Errno::INVAL)?;
+            owner.submit(&stream).context("the owner")?;
+        }
+        ensure!(ask(&owner, request, 1)?, "{}: lost", request.name);
+    }
+    engine_works(&first)
+}
+
+/// The memories on the chip, the packets that fill them, and how they are asked for.
+const MEMORIES: [(&str, u8, abi::InfoRequest); 3] = [
+    ("hiz", op::_3D_CLEAR_HIZ, HYPERZ),
+    ("zmask", op::_3D_CLEAR_ZMASK, HYPERZ),
+    ("cmask", op::_3D_CLEAR_CMASK, CMASK),
+];
+
+/// How many dwords a memory on the chip has, and how many of them are the secret and zero.
+fn on_chip(context: &mut Context, name: &str) -> Result<[usize; 3]> {
+    let mut count = [0; 3];
+    for line in context.control()?.request(&format!("on-chip {name}"))? {
+        let (times, value) = line.split_once(' ').context("no run")?;
+        let times: usize = times.parse()?;
+        count[0] += times;
+        match u32::from_str_radix(value.trim_start_matches("0x"), 16)? {
+            SECRET => count[1] += times,
+            0 => count[2] += times,
+            _ => {}
+        }
+    }
+    Ok(count)
+}
+
+/// Has the owner fill all of a memory with the secret.
+fn leave_secret(context: &mut Context, owner: &Device, memory: (&str, u8)) -> Result<usize> {
+    let (name, opcode) = memory;
+    let [size, ..] = on_chip(context, name)?;
+    let mut stream = Stream::new();
+    for start in (0..size).step_by(4096) {
+        let count = (size - start).min(4096);
+        stream.packet(opcode, &[start as u32, count as u32, SECRET]);
+    }
+    owner.submit(&stream).context(name.to_owned())?;
+    Ok(size)
+}
+
+/// What one owner leaves in a memory on the chip the next one does not find; and it is cleared when it changes hands, not
+/// for each submission.
+fn leftovers(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for (name, opcode, request) in MEMORIES {
+        let owner = device.another()?;
+        ensure!(ask(&owner, request, 1)?, "{name}: not given");
+        let size = leave_secret(context, &owner, (name, opcode))?;
+        // Work of the owner, and of others, changes nothing about it.
+        for client in [&owner, &device] {
+            let bo = surface(client, SIZE, Domain::Vram)?;
+            let mut stream = register(mmio::ZB_BW_CNTL, 0);
+            stream.entry(&bo, Access::Write);
+            client.submit(&stream)?;
+            bo.wait()?;
+        }
+        ensure!(
+            on_chip(context, name)? == [size, size, 0],
+            "{name}: the owner's content is lost"
+        );
+        // The owner goes with work under way, and the next one comes at once.
+        leave_secret(context, &owner, (name, opcode))?;
+        drop(owner);
+        let next = device.another()?;
+        ensure!(ask(&next, request, 1)?, "{name}: not free");
+        engine_works(&next)?;
+        ensure!(
+            on_chip(context, name)? == [size, 0, size],
+            "{name}: what the last owner has left is there"
+        );
+    }
+    Ok(())
+}
+
+/// The clear of a memory on the chip hangs twice: whoever was to have the memory does not, his jobs that lie behind it on
+/// the ring are not executed, and he is not to blame. The next time it is cleared again.
+fn clear_fails(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for (name, opcode, request) in [MEMORIES[0], MEMORIES[2]] {
+        let owner = device.another()?;
+        ensure!(ask(&owner, request, 1)?, "{name}: not given");
+        let size = leave_secret(context, &owner, (name, opcode))?;
+        engine_works(&owner)?;
+        drop(owner);
+
+        let next = device.another()?;
+        let given = hang_twice(context, || ask(&next, request, 1))?;
+        ensure!(given, "{name}: not free");
+        let mut seen = Vec::new();
+        for (client, mut stream) in [(&next, packet(opcode)), (&device, Stream::new())] {
+            let bo = surface(client, SIZE, Domain::Gtt)?;
+            let target = Surface::new(&bo, 4 * SIZE);
+            draw2d::fill_by_registers(&mut stream, target, 1, Rect::new(0, 0, 1, 1));
+            client.submit(&stream)?;
+            seen.push(bo);
+        }
+        within(Duration::from_secs(40), "the wait", || {
+            seen.iter().try_for_each(Bo::wait)
+        })??;
+        ensure!(
+            seen[0].read()?[0] == 0,
+            "{name}: a job of the next owner was executed"
+        );
+        ensure!(seen[1].read()?[0] == 1, "{name}: another's job was not");
+        ensure!(
+            on_chip(context, name)?[1] == size,
+            "{name}: the clear was executed"
+        );
+        let status = next.reset_status()?;
+        ensure!(
+            status.guilty == 0 && status.flags == 0 && status.innocent == 2,
+            "{status:?}"
+        );
+        refused(
+            "the owner that is none",
+            next.submit(&packet(opcode)),
+            Errno::INVAL,
+        )?;
+        ensure!(ask(&next, request, 1)?, "{name}: not given again");
+        engine_works(&next)?;
+        ensure!(
+            on_chip(context, name)?[2] == size,
+            "{name}: what the last owner has left is there"
+        );
+    }
+    Ok(())
+}
+
+/// A client that asks for the number of pixels without having drawn any gets none, whatever another client's counter is.
+/// Its own goes on from job to job.
+fn counters(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let other = device.another()?;
+    let own = device.create(BYTES, Domain::Gtt)?;
+    let others = other.create(BYTES, Domain::Gtt)?;
+    let ask_count = |bo: &Bo, address: u32| -> Result<()> {
+        let mut stream = Stream::new();
+        stream
+            .register(mmio::ZB_ZPASS_ADDR, address)
+            .relocation(bo, Access::Write);
+        Ok(bo.device().submit(&stream)?)
+    };
+    for round in 0..3 {
+        own.write(&[u32::MAX; 2])?;
+        others.write(&[u32::MAX])?;
+        device.submit(&register(mmio::ZB_ZPASS_DATA, SECRET + round))?;
+        ask_count(&own, 0)?;
+        // The kernel's own work in between makes no difference.
+        drop(device.create(BYTES, Domain::Vram)?);
+        ask_count(&own, 4)?;
+        ask_count(&others, 0)?;
+        let (own, others) = (own.read()?, others.read()?);
+        ensure!(
+            own[..2] == [SECRET + round; 2] && others[0] == 0,
+            "round {round}: {:x?}, and the other {:#x}",
+            &own[..2],
+            others[0]
         );
     }
     Ok(())

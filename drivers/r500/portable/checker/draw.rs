@@ -15,7 +15,10 @@ use super::{
     },
     color,
     depth::Use,
-    hyperz::Memory,
+    hyperz::{
+        self,
+        Memory, //
+    },
     packet3::Body,
     Checker,
     Object,
@@ -346,7 +349,7 @@ impl Checker<'_> {
         if count > COUNT.max() {
             return Err(Reason::OnChipBounds);
         }
-        memory.clear(start, count, &self.options)?;
+        hyperz::clear(memory, start, count, &self.options)?;
         body.take()?;
         body.end()
     }
