@@ -166,14 +166,17 @@ fn flags_become_fields() {
     let info = |flags, pitch| {
         CpuSurface::new(0..1 << 20, flags | tiling::SURFACE, pitch).map(|surface| surface.info)
     };
-    assert_eq!(info(tiling::MACRO, 256), Some(1 << 16 | 32));
-    assert_eq!(info(tiling::MICRO, 16), Some(1 << 17 | 2));
-    assert_eq!(info(tiling::MACRO | tiling::MICRO, 128), Some(3 << 16 | 16));
-    assert_eq!(info(tiling::SWAP_16BIT, 7), Some(1 << 20 | 1 << 22));
-    assert_eq!(info(tiling::SWAP_32BIT, 0), Some(2 << 20 | 2 << 22));
+    assert_eq!(info(tiling::MACRO, 256), Some((1 << 16) | 32));
+    assert_eq!(info(tiling::MICRO, 16), Some((1 << 17) | 2));
+    assert_eq!(
+        info(tiling::MACRO | tiling::MICRO, 128),
+        Some((3 << 16) | 16)
+    );
+    assert_eq!(info(tiling::SWAP_16BIT, 7), Some((1 << 20) | (1 << 22)));
+    assert_eq!(info(tiling::SWAP_32BIT, 0), Some((2 << 20) | (2 << 22)));
     assert_eq!(
         info(tiling::MICRO | tiling::SWAP_32BIT, 16),
-        Some(1 << 17 | 2 | 2 << 20 | 2 << 22)
+        Some((1 << 17) | 2 | (2 << 20) | (2 << 22))
     );
 }
 
