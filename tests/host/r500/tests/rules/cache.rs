@@ -83,8 +83,9 @@ pub fn color(rules: &mut Vec<Rule>) {
         rules.push(spoilt(Reason::ColorCache, &stream, register, value, at));
     }
 
-    // A purge is good for what was drawn before it.
+    // A purge is good for what was drawn before it, and another draw does not stand in for one.
     let (mut stream, _) = purged(state(), first(mmio::RB3D_COLOROFFSET));
+    point(&mut stream);
     point(&mut stream);
     stream.write(mmio::RB3D_DSTCACHE_CTLSTAT, PURGE_COLOR);
     let purge = value(&stream);
