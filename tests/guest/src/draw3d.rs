@@ -130,6 +130,7 @@ impl<'a> Draw<'a> {
 
     /// Everything but the draw.
     pub fn state(&self, stream: &mut Stream) {
+        purge(stream);
         self.scissors(stream);
         self.colour(stream);
         self.depth(stream);
@@ -267,7 +268,21 @@ impl<'a> Draw<'a> {
                 index_buffer(stream, &indices);
             }
         }
+        purge(stream);
     }
+}
+
+/// Writes back and drops the lines of the colour and the depth cache, as Mesa does before it sets up targets. Their
+/// registers change only while the caches are empty (R5xx 10.1), and not every driver empties them behind a submission.
+fn purge(stream: &mut Stream) {
+    use mmio::{rb3d_dstcache_ctlstat as color, zb_zcache_ctlstat as depth};
+    let both = color::DC_FLUSH.put(0, color::dc_flush::FLUSH);
+    let both = color::DC_FREE.put(both, color::dc_free::FREE);
+    let all = depth::ZC_FLUSH.put(0, 1);
+    let all = depth::ZC_FREE.put(all, 1);
+    stream
+        .register(mmio::RB3D_DSTCACHE_CTLSTAT, both)
+        .register(mmio::ZB_ZCACHE_CTLSTAT, all);
 }
 
 /// Names the arrays (3D_LOAD_VBPNTR): two share a dword of sizes and strides, then come their addresses.
