@@ -144,21 +144,6 @@ impl<O: IntoGEMObject> Locked<'_, O> {
         unsafe { (*object).dma_buf.is_null() && (*object).import_attach.is_null() }
     }
 
-    /// The first pending fence in `object` that does not belong to fence context `own` and that a reader (or,
-    /// with `write`, a writer) has to wait for.
-    pub fn foreign(&self, object: &O, write: bool, own: u64) -> Option<ARef<Fence>> {
-        // SAFETY: Object and transaction are alive. The helper looks whether the one is locked by the other, and
-        // hands out a reference.
-        unsafe {
-            Fence::from_raw(extra::lapidary_resv_foreign(
-                (*object.as_raw()).resv,
-                self.exec,
-                write,
-                own,
-            ))
-        }
-    }
-
     /// Adds `fence` to objects in the way they are used, in the slots that [`Exec::lock`] has reserved. Never fails.
     ///
     /// `using` says what an item stands for. An object that occurs several times has the fence once, with the
@@ -300,30 +285,6 @@ mod tests {
         assert!(!resv::wait(&*first[0], 0)?);
         own.signal(Ok(()));
         assert!(resv::wait(&*first[0], 0)?);
-        Ok(())
-    }
-
-    #[test]
-    fn foreign_fences_are_found() -> Result {
-        let machine = Machine::new()?;
-        let objects = objects(&machine, 1)?;
-        let context = new_context();
-        let reader = fence(context)?;
-        attach(&[(objects[0].clone(), Usage::Read)], reader.fence())?;
-
-        {
-            pin_init::stack_pin_init!(let exec = Exec::new(1));
-            let locked = exec.lock(&objects, bo)?;
-            // A reader does not wait for a reader, a writer does, and nobody for his own timeline.
-            assert!(locked.foreign(&objects[0], false, new_context()).is_none());
-            assert!(locked.foreign(&objects[0], true, new_context()).is_some());
-            assert!(locked.foreign(&objects[0], true, context).is_none());
-        }
-
-        reader.signal(Ok(()));
-        pin_init::stack_pin_init!(let exec = Exec::new(1));
-        let locked = exec.lock(&objects, bo)?;
-        assert!(locked.foreign(&objects[0], true, new_context()).is_none());
         Ok(())
     }
 

@@ -25,8 +25,8 @@ bool lapidary_fence_is_signaled(struct dma_fence *fence);
 void lapidary_fence_set_error(struct dma_fence *fence, int error);
 int lapidary_fence_status(struct dma_fence *fence);
 
-struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, const struct drm_exec *exec,
-					bool write, u64 context);
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context);
+u64 lapidary_resv_last(struct dma_resv *resv, u64 context);
 void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
 			  struct dma_fence *fence, enum dma_resv_usage usage);
 size_t lapidary_gem_look_up(struct drm_file *file, const u32 *handles,

@@ -78,6 +78,12 @@ impl Fence {
         NonNull::new(raw).map(|raw| unsafe { ARef::from_raw(raw.cast()) })
     }
 
+    /// The fence context that it belongs to.
+    pub fn context(&self) -> u64 {
+        // SAFETY: `self` holds a live fence, and this does not change.
+        unsafe { (*self.as_raw()).context }
+    }
+
     /// Whether the fence has signalled, with success or with an error.
     pub fn is_signalled(&self) -> bool {
         // SAFETY: `self` holds a live fence.

@@ -53,24 +53,42 @@ static bool locked_by(struct dma_resv *resv, const struct drm_exec *exec)
 }
 
 /*
- * The first pending fence of another context that somebody who reads (or writes) has to wait for, with a
- * reference, or NULL. The reservation is locked by the transaction.
+ * A pending fence of another context that somebody who reads (or writes) has to wait for, with a reference, or
+ * NULL. The reservation need not be locked.
  */
-struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, const struct drm_exec *exec,
-					bool write, u64 context)
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence, *found = NULL;
+
+	dma_resv_iter_begin(&cursor, resv, dma_resv_usage_rw(write));
+	dma_resv_for_each_fence_unlocked(&cursor, fence) {
+		if (fence->context != context) {
+			found = dma_fence_get(fence);
+			break;
+		}
+	}
+	dma_resv_iter_end(&cursor);
+	return found;
+}
+EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
+
+/* The number of the last pending fence of a context, or 0. The reservation need not be locked. */
+u64 lapidary_resv_last(struct dma_resv *resv, u64 context)
 {
 	struct dma_resv_iter cursor;
 	struct dma_fence *fence;
+	u64 last = 0;
 
-	if (!locked_by(resv, exec))
-		return NULL;
-	dma_resv_for_each_fence(&cursor, resv, dma_resv_usage_rw(write), fence) {
-		if (fence->context != context && !dma_fence_is_signaled(fence))
-			return dma_fence_get(fence);
+	dma_resv_iter_begin(&cursor, resv, DMA_RESV_USAGE_READ);
+	dma_resv_for_each_fence_unlocked(&cursor, fence) {
+		if (fence->context == context)
+			last = max(last, (u64)fence->seqno);
 	}
-	return NULL;
+	dma_resv_iter_end(&cursor);
+	return last;
 }
-EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
+EXPORT_SYMBOL_GPL(lapidary_resv_last);
 
 /*
  * Adds a fence to a reservation that is locked by the transaction and has a reserved slot. The core replaces a

@@ -18,7 +18,10 @@ use kernel::{
     },
 };
 
-use crate::corner::extra;
+use crate::corner::{
+    extra,
+    fence::Fence, //
+};
 
 /// Waits until no job that uses `object` is pending, at most `timeout` milliseconds; says whether that is so.
 ///
@@ -46,6 +49,25 @@ pub fn wait<O: IntoGEMObject>(object: &O, timeout: Msecs) -> Result<bool> {
         ));
     }
     Ok(left > 0)
+}
+
+/// A pending fence in `object` that does not belong to fence context `own` and that a reader (or, with `write`, a
+/// writer) has to wait for.
+///
+/// While the caller holds the reservation there comes none, if there was none.
+pub fn foreign<O: IntoGEMObject>(object: &O, write: bool, own: u64) -> Option<ARef<Fence>> {
+    // SAFETY: The object is alive, and its reservation with it; the helper hands out a reference.
+    unsafe {
+        let resv = (*object.as_raw()).resv;
+        Fence::from_raw(extra::lapidary_resv_foreign(resv, write, own))
+    }
+}
+
+/// The number of the last pending fence in `object` that belongs to fence context `own`, whose numbers begin at 1.
+pub fn last<O: IntoGEMObject>(object: &O, own: u64) -> Option<u64> {
+    // SAFETY: The object is alive, and its reservation with it.
+    let last = unsafe { extra::lapidary_resv_last((*object.as_raw()).resv, own) };
+    (last != 0).then_some(last)
 }
 
 /// A reference to an object whose reservation is locked until this is dropped.
@@ -147,7 +169,17 @@ mod tests {
 
     /// A pending fence of a job that uses `object`.
     fn job(object: &ARef<Gem<Object>>, usage: Usage) -> Result<DriverFence<Test>> {
-        let fence = Unborn::new(Arc::new(Test, GFP_KERNEL)?)?.start(new_context(), 1);
+        numbered(object, usage, new_context(), 1)
+    }
+
+    /// The same, of job `number` of a timeline.
+    fn numbered(
+        object: &ARef<Gem<Object>>,
+        usage: Usage,
+        context: u64,
+        number: u64,
+    ) -> Result<DriverFence<Test>> {
+        let fence = Unborn::new(Arc::new(Test, GFP_KERNEL)?)?.start(context, number);
         let items = [(object.clone(), usage)];
         pin_init::stack_pin_init!(let exec = Exec::new(1));
         let locked = exec.lock(&items, |item| &*item.0)?;
@@ -201,6 +233,44 @@ mod tests {
         // One that has failed is done, too.
         second.signal(Err(EIO));
         assert!(wait(&*object, 0)?);
+        Ok(())
+    }
+
+    #[test]
+    fn foreign_fences_are_found() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        let first = job(&object, Usage::Read)?;
+        let context = first.fence().context();
+        // A reader does not wait for a reader, a writer does, and nobody for his own timeline.
+        assert!(foreign(&*object, false, new_context()).is_none());
+        assert!(foreign(&*object, true, new_context()).is_some());
+        assert!(foreign(&*object, true, context).is_none());
+        let second = job(&object, Usage::Write)?;
+        let found = foreign(&*object, false, context).ok_or(EINVAL)?;
+        assert_eq!(found.context(), second.fence().context());
+        second.signal(Ok(()));
+        assert!(foreign(&*object, false, context).is_none());
+        assert!(foreign(&*object, true, new_context()).is_some());
+        first.signal(Ok(()));
+        assert!(foreign(&*object, true, new_context()).is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn the_last_fence_of_a_timeline_is_found() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        let context = new_context();
+        assert!(last(&*object, context).is_none());
+        let read = numbered(&object, Usage::Read, context, 5)?;
+        assert_eq!(last(&*object, context), Some(5));
+        assert!(last(&*object, new_context()).is_none());
+        let write = numbered(&object, Usage::Write, context, 7)?;
+        assert_eq!(last(&*object, context), Some(7));
+        write.signal(Ok(()));
+        read.signal(Ok(()));
+        assert!(last(&*object, context).is_none());
         Ok(())
     }
 

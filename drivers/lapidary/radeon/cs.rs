@@ -32,7 +32,10 @@ use crate::{
         Submitter, //
     },
     running::Running,
-    submit::stream::UserStream,
+    submit::{
+        others::Others,
+        stream::UserStream, //
+    },
 };
 
 /// The ring of all submissions: a family with several has to choose by the flags.
@@ -93,17 +96,15 @@ pub(super) fn submit<F: RadeonFamily>(
     let only = running.gpu().rings().len() == 1;
     let own = lane.timeline().context();
     syncs.wait(dev, own, only, refused)?;
-    checked.fetch()?;
-    pin_init::stack_pin_init!(let exec = checked.exec());
-    let locked = checked.lock(exec)?;
-    locked.wait(dev, own, only)?;
-    locked.place(running)?.submit(
-        running,
-        RING,
-        context,
-        before.memories(),
-        || submitter() == before,
-        |fence| syncs.publish(fence),
-    )?;
+    checked.lock(&mut Others::new(dev, own, only), |locked| {
+        locked.place(running)?.submit(
+            running,
+            RING,
+            context,
+            before.memories(),
+            || submitter() == before,
+            |fence| syncs.publish(fence),
+        )
+    })?;
     Ok(())
 }

@@ -4,8 +4,6 @@
 //!
 //! The words here are the driver's own copy: nobody can change them any more. They still lack addresses.
 
-use core::pin::Pin;
-
 use kernel::prelude::*;
 
 use crate::{
@@ -15,12 +13,10 @@ use crate::{
         Isolation,
         Proof, //
     },
-    memory::{
-        Bo,
-        Use, //
-    },
+    memory::Use,
     submit::{
         locked::Locked,
+        others::Others,
         workspace::{
             Lease,
             Workspace, //
@@ -45,38 +41,38 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
         self.space.uses.len()
     }
 
-    /// Room for the locks of all objects, for [`Checked::lock`].
-    pub fn exec(&self) -> impl PinInit<Exec<Bo<F>>> + use<F, I> {
-        Exec::new(self.space.uses.len())
-    }
-
-    /// Gets the pages of objects that are memory of the calling process.
+    /// Locks the objects while none of them has a fence of `others`, and calls `then`. Such fences are waited for with
+    /// nothing locked. Gets the pages of objects that are memory of the calling process before.
     ///
     /// # Errors
     ///
-    /// As [`Use::fetch`].
-    pub fn fetch(&mut self) -> Result {
-        self.space.uses.iter_mut().try_for_each(Use::fetch)
-    }
-
-    /// Locks the objects, until `exec` is dropped.
-    ///
-    /// # Errors
-    ///
-    /// `ERESTARTSYS` if a signal arrives, `ENOMEM`.
-    pub fn lock<'e>(&'e mut self, exec: Pin<&'e mut Exec<Bo<F>>>) -> Result<Locked<'e, F, I>> {
-        let Workspace {
-            words,
-            fixups,
-            uses,
-            ..
-        } = &mut *self.space;
-        let locked = exec.lock(uses, Use::object)?;
-        Ok(Locked {
-            words: words.filled_mut(self.proof.dwords),
-            fixups: fixups.filled(self.proof.fixups),
-            uses,
-            locked,
-        })
+    /// `ERESTARTSYS` if a signal arrives, `ENOMEM`; as [`Use::fetch`], [`Others::wait`] and `then`.
+    pub fn lock<R>(
+        &mut self,
+        others: &mut Others<'_, F>,
+        then: impl FnOnce(Locked<'_, F, I>) -> Result<R>,
+    ) -> Result<R> {
+        loop {
+            let Workspace {
+                words,
+                fixups,
+                uses,
+                ..
+            } = &mut *self.space;
+            uses.iter_mut().try_for_each(Use::fetch)?;
+            {
+                pin_init::stack_pin_init!(let exec = Exec::new(uses.len()));
+                let locked = exec.lock(uses, Use::object)?;
+                if others.are_done(uses, &locked) {
+                    return then(Locked {
+                        words: words.filled_mut(self.proof.dwords),
+                        fixups: fixups.filled(self.proof.fixups),
+                        uses,
+                        locked,
+                    });
+                }
+            }
+            others.wait(uses)?;
+        }
     }
 }

@@ -2,14 +2,14 @@
 
 //! Fourth step: all objects are locked.
 //!
-//! Nobody else adds fences to them or moves them now. User memory is not touched from here on: a page fault on a
-//! mapping of a locked object would wait for ever.
+//! No other thread adds fences to them or moves them now, and none of them has a pending fence that this GPU's rings
+//! know nothing of ([`super::others`]). User memory is not touched from here on: a page fault on a mapping of a locked
+//! object would wait for ever. From here on the submission waits for jobs of this GPU only, which the watchdog ends.
 
 use kernel::prelude::*;
 
 use crate::{
     corner::exec,
-    driver::Shared,
     family::{
         Family,
         Isolation, //
@@ -29,12 +29,8 @@ use crate::{
     },
 };
 
-/// How long to wait for a fence of another driver, in milliseconds.
-const FOREIGN_MS: u32 = 30_000;
 /// How long to wait for the objects of other jobs, in milliseconds.
 const ROOM_MS: u32 = 30_000;
-/// How long to wait before looking whether the device is still there.
-const SLICE_MS: u32 = 100;
 
 /// A proven submission with locked objects.
 pub struct Locked<'e, F: Family, I: Isolation> {
@@ -45,30 +41,6 @@ pub struct Locked<'e, F: Family, I: Isolation> {
 }
 
 impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
-    /// Waits for work of others on the objects. Fences of context `own` are in order on the ring anyway; if it is the
-    /// `only` one of this GPU, objects that no other driver knows have no others.
-    ///
-    /// # Errors
-    ///
-    /// `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s, `ENODEV` at unbind.
-    pub fn wait(&self, shared: &Shared<F>, own: u64, only: bool) -> Result {
-        let mut left = FOREIGN_MS / SLICE_MS;
-        for item in self.uses.iter() {
-            if only && self.locked.is_private(item.object()) {
-                continue;
-            }
-            while let Some(fence) = self.locked.foreign(item.object(), item.writes(), own) {
-                while !fence.wait(true, SLICE_MS)? {
-                    if shared.gone() {
-                        return Err(ENODEV);
-                    }
-                    left = left.checked_sub(1).ok_or(EBUSY)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Brings objects to VRAM that should be there, gives every object an address and writes the addresses into the
     /// commands. Waits if there is no room between the objects of jobs under way.
     ///

@@ -3,7 +3,7 @@
 //! The way of a submission, from user words to the ring.
 //!
 //! ```text
-//! copy in → objects → prove → lock → place → job → commit → fence → interrupt → retire
+//! copy in → objects → prove → wait and lock → place → job → commit → fence → interrupt → retire
 //! ```
 //!
 //! Each step is a type, consumes what the step before made, and only it can make the next:
@@ -13,7 +13,7 @@
 //! | words and handles copied from user space | [`stream::UserStream`] | `read` | user memory, sizes |
 //! | handles looked up | [`objects::Objects`] | `UserStream::look_up` | handles |
 //! | commands proven harmless | [`checked::Checked`] | `Objects::prove` | the check |
-//! | objects locked | [`locked::Locked`] | `Checked::lock` | signals |
+//! | fences of other drivers waited for, objects locked | [`locked::Locked`] | `Checked::lock` | signals, [`others`] |
 //! | objects at their addresses, addresses in the words | [`placed::Placed`] | `Locked::place` | memory |
 //! | everything reserved | [`job::Job`] | `Placed::prepare` | room on the ring |
 //! | on the ring | a fence | [`job::Job::commit`] | nothing |
@@ -34,6 +34,7 @@ pub mod kernel_stream;
 pub mod lane;
 pub mod locked;
 pub mod objects;
+pub mod others;
 pub mod placed;
 pub mod placing;
 pub mod stream;

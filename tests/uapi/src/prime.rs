@@ -38,6 +38,14 @@ pub fn tests() -> Vec<Test> {
         Test::new("prime/shared_objects_stay_out_of_video_memory", stays_out),
         Test::new("prime/their_fences_are_waited_for", their_fences),
         Test::new("prime/their_readers_do_not_hold_up_readers", their_readers),
+        Test::new("prime/unannounced_writes_wait_for_readers", unannounced)
+            .lapidary_only("upstream believes what a client says about its writes"),
+        Test::new("prime/who_waits_for_them_holds_up_nobody", others_go_on)
+            .lapidary_only("upstream's driver waits with all objects locked"),
+        Test::new(
+            "prime/who_waits_for_them_can_be_killed",
+            killed_while_waiting,
+        ),
         Test::new("prime/our_fences_are_seen_by_them", our_fences).needs_control(),
         Test::new("prime/the_exporter_goes_first", exporter_goes),
         Test::new("prime/larger_than_the_window", too_large)
@@ -339,6 +347,109 @@ fn their_readers(context: &mut Context) -> Result<()> {
     same(&ours.read()?, &pattern(3), "read while they read")?;
     vgem.signal(fence)?;
     Ok(())
+}
+
+/// Commands that write an object count as a writer, whatever the relocation says: they wait for readers, and others
+/// wait for them.
+fn unannounced(context: &mut Context) -> Result<()> {
+    let (device, vgem) = (context.device()?, vgem()?);
+    let handle = vgem.create(SIZE)?;
+    let view = vgem.map(handle, SIZE)?;
+    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    view.write(&pattern(6));
+    // The writer says that it reads.
+    let announced = fill(&foreign, 5);
+    let mut stream = Stream::new();
+    stream.extend(announced.words());
+    for entry in announced.relocations() {
+        stream.raw_entry(abi::CsReloc {
+            read_domains: entry.write_domain,
+            write_domain: 0,
+            ..*entry
+        });
+    }
+    let fence = vgem.attach_fence(handle, false)?;
+    let child = child::spawn(|| {
+        device.submit(&stream)?;
+        foreign.wait()?;
+        Ok(0)
+    })?;
+    std::thread::sleep(Duration::from_millis(300));
+    same(&view.read(), &pattern(6), "while they read")?;
+    vgem.signal(fence)?;
+    let end = child.wait(Duration::from_secs(5))?;
+    ensure!(end == End::Exit(0), "the writer ended with {end:?}");
+    same(&view.read(), &vec![5; (SIZE / 4) as usize], "afterwards")
+}
+
+/// A submission that waits for another driver leaves its other objects to those who use them.
+fn others_go_on(context: &mut Context) -> Result<()> {
+    let (device, vgem) = (context.device()?, vgem()?);
+    let handle = vgem.create(SIZE)?;
+    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    vgem.map(handle, SIZE)?.write(&pattern(8));
+    // Shared by two clients of this device, and known to another driver.
+    let ours = surface(&device, ROWS, Domain::Gtt)?;
+    let buffer = device.export(ours.handle())?;
+    let known = vgem.device().import(buffer.as_fd())?;
+    let other = device.another()?;
+    let theirs = import(&other, &buffer)?;
+
+    let fence = vgem.attach_fence(handle, true)?;
+    let mut waiting = child::spawn(|| {
+        device.submit(&copy(&foreign, &ours))?;
+        ours.wait()?;
+        Ok(0)
+    })?;
+    std::thread::sleep(Duration::from_millis(300));
+    ensure!(waiting.poll()?.is_none(), "nobody waits for vgem");
+    within(
+        Duration::from_secs(2),
+        "another client",
+        || -> Result<()> {
+            for colour in 1..4 {
+                other.submit(&fill(&theirs, colour))?;
+                set_domain(&theirs, abi::DOMAIN_CPU)?;
+                same(
+                    &theirs.read()?,
+                    &vec![colour; (SIZE / 4) as usize],
+                    "a fill",
+                )?;
+            }
+            theirs.map()?.set(3, 17);
+            Ok(())
+        },
+    )??;
+    ensure!(waiting.poll()?.is_none(), "it did not wait for vgem");
+    vgem.signal(fence)?;
+    let end = waiting.wait(Duration::from_secs(5))?;
+    ensure!(end == End::Exit(0), "who waited ended with {end:?}");
+    same(&theirs.read()?, &pattern(8), "what waited")?;
+    Ok(vgem.device().close(known)?)
+}
+
+/// A signal ends a submission that waits for another driver, and leaves nothing locked.
+fn killed_while_waiting(context: &mut Context) -> Result<()> {
+    let (device, vgem) = (context.device()?, vgem()?);
+    let handle = vgem.create(SIZE)?;
+    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let ours = surface(&device, ROWS, Domain::Gtt)?;
+    let fence = vgem.attach_fence(handle, true)?;
+    let child = child::spawn(|| {
+        device.submit(&copy(&foreign, &ours))?;
+        Ok(0)
+    })?;
+    std::thread::sleep(Duration::from_millis(200));
+    child.signal(libc::SIGKILL);
+    let end = child.wait(Duration::from_secs(1))?;
+    ensure!(end == End::Signal(libc::SIGKILL), "it ended with {end:?}");
+    within(Duration::from_secs(1), "another submission", || {
+        device.submit(&fill(&ours, 4))?;
+        ours.wait()
+    })??;
+    vgem.signal(fence)?;
+    device.submit(&copy(&foreign, &ours))?;
+    Ok(ours.wait()?)
 }
 
 fn our_fences(context: &mut Context) -> Result<()> {
