@@ -66,6 +66,7 @@ use crate::{
         Gpu,
         Uapi, //
     },
+    hangs::Hangs,
     interrupt::Handler,
     memory::{
         pressure::Reclaim,
@@ -97,6 +98,8 @@ pub struct Shared<F: Family> {
     pub objects: Arc<Roster<Object<F>>>,
     /// Submissions that are placing objects.
     pub placing: Arc<Placing>,
+    /// Who has hung the GPU.
+    pub hangs: Arc<Hangs>,
     /// Gives their pages back when the system needs memory.
     _shrinker: Shrinker<Reclaim<F>>,
     /// The hardware is gone or going.
@@ -117,6 +120,7 @@ impl<F: Family> Shared<F> {
             memory,
             objects,
             placing: Placing::new()?,
+            hangs: Hangs::new()?,
             _shrinker: Shrinker::new(F::NAME, reclaim)?,
             gone: Atomic::new(false),
             resets: Atomic::new(0),

@@ -29,6 +29,7 @@ pub(crate) mod coredump;
 pub mod corner;
 pub mod driver;
 pub mod family;
+pub mod hangs;
 pub mod interrupt;
 pub mod lock;
 pub mod memory;

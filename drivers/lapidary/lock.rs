@@ -42,6 +42,18 @@ macro_rules! shared_spinlock {
     };
 }
 
+/// A spinlock of generic code that interrupt handlers take, too: interrupts are off on this CPU while it is held.
+#[macro_export]
+macro_rules! shared_spinlock_irq {
+    ($inner:expr, $name:literal $(,)?) => {
+        ::kernel::sync::SpinLockIrq::new(
+            $inner,
+            $crate::lock_name!($name),
+            ::kernel::static_lock_class!(),
+        )
+    };
+}
+
 /// A condition variable of generic code.
 #[macro_export]
 macro_rules! shared_condvar {
@@ -53,5 +65,6 @@ macro_rules! shared_condvar {
 pub use crate::{
     shared_condvar,
     shared_mutex,
-    shared_spinlock, //
+    shared_spinlock,
+    shared_spinlock_irq, //
 };

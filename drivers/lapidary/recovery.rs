@@ -28,7 +28,7 @@
 //!
 //! # Bounds
 //!
-//! A hang is noticed `hang_ms` and at most 0.1 s after the last job that completed. From then to the first job executed
+//! A hang is noticed `hang_ms` and at most 0.6 s after the last job that completed. From then to the first job executed
 //! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s, the bound of [`Gpu::reset`]. Each hang bans
 //! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before his own.
 //!
@@ -228,6 +228,7 @@ impl<'a, F: Family> Running<'a, F> {
             let hung = lane.timeline().judge_first(hang.after, |hangs, load| {
                 if let Some(context) = &load.context {
                     context.convict();
+                    self.shared().hangs.record(load.process);
                     guilty = Some(context.clone());
                 }
                 let verdict = verdict(replay::fate_of_hung(load.context.is_none(), hangs));
@@ -261,7 +262,10 @@ impl<'a, F: Family> Running<'a, F> {
         let reset = self.shared().resets();
         for lane in self.lanes.iter() {
             lane.timeline().judge(|load| {
-                let banned = load.context.as_ref().is_some_and(|c| c.is_banned());
+                let banned = load
+                    .context
+                    .as_ref()
+                    .is_some_and(|c| c.is_banned() || self.shared().hangs.refuses(&load.process));
                 let spoilt = load.memories.meets(lost) || load.uses.iter().any(Use::is_doomed);
                 let fate = replay::fate(banned, spoilt);
                 if let (Some(context), false) = (&load.context, banned) {

@@ -43,6 +43,8 @@ bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_wo
 				  unsigned long delay);
 
 int lapidary_current_task(char *name);
+int lapidary_current_process(u32 *user, u64 *began);
+u64 lapidary_boot_time(void);
 int lapidary_wedged(struct drm_device *dev, bool rebind, int pid, const char *name);
 
 void lapidary_refused(struct drm_device *dev, u32 position, const char *reason, size_t len);

@@ -9,6 +9,8 @@
 #include <linux/dma-fence-unwrap.h>
 #include <linux/export.h>
 #include <linux/seq_file.h>
+#include <linux/timekeeping.h>
+#include <linux/user_namespace.h>
 #include <drm/drm_debugfs.h>
 #include <drm/drm_device.h>
 #include <drm/drm_print.h>
@@ -284,6 +286,30 @@ int lapidary_current_task(char *name)
 	return task_tgid_nr(current);
 }
 EXPORT_SYMBOL_GPL(lapidary_current_task);
+
+/*
+ * The process that runs at the moment: its number, when it began on the boot clock, and its real user. Whoever has
+ * made a user namespace can have as many users in it as have been lent to him: they all count as himself.
+ */
+int lapidary_current_process(u32 *user, u64 *began)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid();
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	*user = __kuid_val(uid);
+	*began = current->group_leader->start_boottime;
+	return task_tgid_nr(current);
+}
+EXPORT_SYMBOL_GPL(lapidary_current_process);
+
+/* Nanoseconds on the boot clock. */
+u64 lapidary_boot_time(void)
+{
+	return ktime_get_boottime_ns();
+}
+EXPORT_SYMBOL_GPL(lapidary_boot_time);
 
 /* Tells user space that the GPU was reset, or that it needs a new probe. */
 int lapidary_wedged(struct drm_device *dev, bool rebind, int pid, const char *name)

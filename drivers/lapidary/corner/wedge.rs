@@ -15,6 +15,7 @@ use kernel::{
 };
 
 use super::extra;
+use crate::portable::hangs::Process;
 
 /// Bytes of a process' name, with the zero behind it.
 const NAME: usize = 16;
@@ -34,6 +35,27 @@ impl Task {
         let pid = unsafe { extra::lapidary_current_task(name.as_mut_ptr().cast()) };
         Self { pid, name }
     }
+}
+
+/// The process that runs at the moment, as it is counted.
+///
+/// Its user is the real one: a program that changes its user cannot take on another than its own. A user of a user
+/// namespace counts as the one who has made the outermost of the namespaces around it.
+pub fn process() -> Process {
+    let (mut user, mut began) = (0, 0);
+    // SAFETY: The function writes to both.
+    let id = unsafe { extra::lapidary_current_process(&mut user, &mut began) };
+    Process {
+        user,
+        id: id.unsigned_abs(),
+        began,
+    }
+}
+
+/// Nanoseconds on the clock by which processes begin.
+pub fn now() -> u64 {
+    // SAFETY: No requirements.
+    unsafe { extra::lapidary_boot_time() }
 }
 
 impl fmt::Display for Task {
@@ -81,6 +103,16 @@ mod tests {
         let number = CString::try_from_fmt(fmt!("[{}]", task.pid))?;
         assert!(text.to_bytes().ends_with(number.to_bytes()));
         Ok(())
+    }
+
+    #[test]
+    fn a_process_is_the_same_each_time() {
+        let process = process();
+        assert!(process == super::process());
+        // That of the kernel that runs this.
+        assert_eq!(process.user, 0);
+        assert_eq!(process.id, Task::current().pid.unsigned_abs());
+        assert!(process.began <= now());
     }
 
     #[test]

@@ -138,6 +138,8 @@ impl LastRefusal {
 pub enum Reason {
     /// The file's submissions have hung the GPU too often.
     Banned,
+    /// The process, or others of its user, have hung the GPU too often in the last minutes.
+    HungTooOften,
     /// The envelope.
     Envelope(Error),
     /// No object has the handle.
@@ -159,6 +161,7 @@ impl Reason {
     pub const fn number(self) -> u32 {
         match self {
             Self::Banned => 0x001,
+            Self::HungTooOften => 0x002,
             Self::Envelope(error) => match error {
                 Error::TooManyChunks => 0x101,
                 Error::EmptyChunk => 0x102,
@@ -189,6 +192,7 @@ impl Reason {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Banned => "submissions of this file have hung the GPU",
+            Self::HungTooOften => "this process or its user has hung the GPU too often",
             Self::Envelope(error) => error.reason(),
             Self::NoObject => "no object has this handle",
             Self::NoSyncobj => "no synchronisation object has this handle",

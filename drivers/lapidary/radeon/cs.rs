@@ -50,8 +50,9 @@ const RING: usize = 0;
 /// `EINVAL` for an envelope or commands that are refused; `ENOENT` for a handle that is none; `ENODATA` for a
 /// synchronisation object or a point that nothing submitted would signal; `EFAULT` for user memory that is not there;
 /// `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this client
-/// has hung the GPU; `EBUSY` after a hang that could not be mended, or if what is to be waited for takes more than 30
-/// s; `ENODEV` at unbind; `ERESTARTSYS` if a signal arrives. In all cases nothing has been executed.
+/// has hung the GPU, or if its process or user has done so too often ([`crate::hangs`]); `EBUSY` after a hang that could
+/// not be mended, or if what is to be waited for takes more than 30 s; `ENODEV` at unbind; `ERESTARTSYS` if a signal
+/// arrives. In all cases nothing has been executed.
 pub(super) fn submit<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,
@@ -66,8 +67,12 @@ pub(super) fn submit<F: RadeonFamily>(
         context.refuse(refusal, error);
         events::refused(id, refusal.number, refusal.position, error);
     };
-    if context.is_banned() {
-        refused(Refusal::new(NO_POSITION, Reason::Banned), ECANCELED);
+    let banned = match context.is_banned() {
+        true => Some(Reason::Banned),
+        false => dev.hangs.refuses_current().then_some(Reason::HungTooOften),
+    };
+    if let Some(reason) = banned {
+        refused(Refusal::new(NO_POSITION, reason), ECANCELED);
         return Err(ECANCELED);
     }
     let Some(mut stream) = UserStream::read(running.workspace()?, arg, &F::RINGS, refused)? else {

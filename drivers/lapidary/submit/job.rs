@@ -25,7 +25,8 @@ use crate::{
             Fence,
             Signalling,
             Unborn, //
-        }, //
+        },
+        wedge, //
     },
     family::{
         Family,
@@ -35,7 +36,10 @@ use crate::{
         Slot, //
     },
     memory::Use,
-    portable::replay::Memories,
+    portable::{
+        hangs::Process,
+        replay::Memories, //
+    },
     running::Running,
     submit::lane::{
         Jobs,
@@ -66,6 +70,7 @@ pub struct Job<'j, 'a, F: Family> {
     uses: &'j mut KVVec<Use<F>>,
     context: Option<Arc<Context>>,
     memories: Memories,
+    process: Process,
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
@@ -75,7 +80,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// # Errors
     ///
     /// `ENODEV` after unbind, `EBUSY` if the GPU does not work any more or has no room for 30 s, `ECANCELED` if
-    /// `context` is banned, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such
+    /// `context` is banned or the calling process refused, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such
     /// ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
@@ -105,9 +110,12 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             turn.wait(fits)?;
         };
         drop(turn);
+        let process = wedge::process();
         // It may have been convicted meanwhile.
-        if context.is_some_and(|context| context.is_banned()) {
-            return Err(ECANCELED);
+        if let Some(context) = context {
+            if context.is_banned() || running.shared().hangs.refuses(&process) {
+                return Err(ECANCELED);
+            }
         }
         // The ring has room whenever the timeline has: it is larger than all jobs together. A chip that says otherwise
         // is out of order.
@@ -135,6 +143,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             uses,
             context: context.cloned(),
             memories: Memories::NONE,
+            process,
         })
     }
 
@@ -166,6 +175,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             swap(&mut load.uses, self.uses);
             load.context = self.context;
             load.memories = self.memories;
+            load.process = self.process;
         });
         slot.ib(self.ib);
         // The hardware's number has 32 bits; the timeline extends it.

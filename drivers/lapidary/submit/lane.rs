@@ -35,7 +35,10 @@ use crate::{
         Memory,
         Use, //
     },
-    portable::replay::Memories,
+    portable::{
+        hangs::Process,
+        replay::Memories, //
+    },
     timeline::{
         Kind,
         Timeline, //
@@ -66,6 +69,8 @@ pub struct Load<F: Family> {
     pub context: Option<Arc<Context>>,
     /// Memories on the chip that a client's job may use, or that the kernel's clears.
     pub memories: Memories,
+    /// The process that has submitted it; of no meaning for the kernel's own.
+    pub process: Process,
 }
 
 impl<F: Family> Default for Load<F> {
@@ -74,6 +79,7 @@ impl<F: Family> Default for Load<F> {
             uses: KVVec::new(),
             context: None,
             memories: Memories::NONE,
+            process: Process::default(),
         }
     }
 }
@@ -88,6 +94,7 @@ impl<F: Family> Kind for Jobs<F> {
             uses: KVVec::with_capacity(FEW, GFP_KERNEL)?,
             context: None,
             memories: Memories::NONE,
+            process: Process::default(),
         })
     }
 

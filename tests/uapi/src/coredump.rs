@@ -23,11 +23,11 @@ pub fn tests() -> Vec<Test> {
         Test::new("coredump/of_a_hang", of_a_hang)
             .needs_control()
             .lapidary_only(OURS)
-            .kernel("ring 0 hung", 1),
+            .hangs(1),
         Test::new("coredump/the_first_hang_counts", first_counts)
             .needs_control()
             .lapidary_only(OURS)
-            .kernel("ring 0 hung", 2)
+            .hangs(2)
             .limit(90),
     ]
 }

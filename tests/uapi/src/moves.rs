@@ -32,7 +32,7 @@ pub fn last_tests() -> Vec<Test> {
         Test::new("moves/a_copy_that_fails", fails)
             .lapidary_only(OURS)
             .needs_control()
-            .kernel("ring 0 hung", 2),
+            .hangs(2),
     ]
 }
 

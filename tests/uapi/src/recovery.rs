@@ -6,6 +6,7 @@
 //! The device model hangs on demand: at the next packet (`hang`), which may as well be one of the ring test, or in the
 //! next indirect buffer (`endless-buffer`).
 
+mod budget;
 mod clearing;
 mod halt;
 
@@ -42,29 +43,29 @@ pub fn tests() -> Vec<Test> {
     vec![
         Test::new("recovery/stuck_ring", |c| innocents(c, "hang"))
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/endless_buffer", |c| {
             innocents(c, "endless-buffer")
         })
         .needs_control()
-        .kernel("ring 0 hung", 1)
+        .hangs(1)
         .lapidary_only(OWN),
         Test::new("recovery/stuck_2d", |c| innocents(c, "hang-2d"))
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/stuck_3d", |c| innocents(c, "hang-3d"))
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/stuck_pipe", |c| innocents(c, "hang-raster"))
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/second_attempt", second_attempt)
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .kernel("GPU reset 1 failed", 1)
             .kernel("ring test failed", 1)
             .lapidary_only(OWN),
@@ -76,19 +77,19 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only(OWN),
         Test::new("recovery/goes_on", goes_on)
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/two_guilty", two_guilty)
             .needs_control()
-            .kernel("ring 0 hung", 2)
+            .hangs(2)
             .lapidary_only(OWN),
         Test::new("recovery/clearing", clearing::once)
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only("upstream's driver does not clear"),
         Test::new("recovery/clearing_fails", clearing::twice)
             .needs_control()
-            .kernel("ring 0 hung", 2)
+            .hangs(2)
             .lapidary_only("upstream's driver does not clear"),
         Test::new("recovery/clearing_fails_for_others", clearing::exported)
             .needs_control()
@@ -103,24 +104,29 @@ pub fn tests() -> Vec<Test> {
         .lapidary_only("upstream's driver does not clear"),
         Test::new("recovery/all_waits_end", all_waits_end)
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/room", room)
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/killed", killed)
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .lapidary_only(OWN),
         Test::new("recovery/again_and_again", again_and_again)
             .needs_control()
-            .kernel("ring 0 hung", AGAIN)
+            .hangs(AGAIN)
             .lapidary_only(OWN)
             .limit(150),
+        Test::new("recovery/hangs_are_limited", budget::limited)
+            .needs_control()
+            .hangs(budget::HANGS)
+            .lapidary_only(OWN)
+            .limit(90),
         Test::new("recovery/wedged", wedged)
             .needs_control()
-            .kernel("ring 0 hung", 1)
+            .hangs(1)
             .kernel("ring test failed", 3)
             .kernel("GPU reset 1 failed", 1)
             .kernel("GPU reset 2 failed", 1)
@@ -542,20 +548,34 @@ fn again_and_again(context: &mut Context) -> Result<()> {
     let mut innocent = Painter::new(device.another()?, Domain::Vram)?;
     let mut begin = None;
     for round in 0..AGAIN as u32 {
-        let guilty = Culprit::new(device.another()?)?;
         let fault = if round % 2 == 0 {
             "hang"
         } else {
             "endless-buffer"
         };
-        guilty.hang(context, fault)?;
+        context.control()?.fault(fault, 1)?;
+        let (submitted, tell) = rustix::pipe::pipe()?;
+        // Another process of another user each time: none of them hangs the GPU often.
+        let guilty = child::spawn(|| {
+            child::become_another_user();
+            let guilty = Culprit::new(device.another()?)?;
+            for seed in 0..5 {
+                guilty.submit(1 + seed)?;
+            }
+            rustix::io::write(&tell, &[1])?;
+            guilty.bo.wait()?;
+            guilty.is_refused()?;
+            Ok(0)
+        })?;
+        drop(tell);
+        let said = rustix::io::read(&submitted, &mut [0])?;
+        ensure!(said == 1, "round {round}: the guilty has submitted nothing");
         for seed in 0..4 {
             innocent.step(4 * round + seed)?;
-            guilty.submit(seed)?;
         }
         innocent.check().with_context(|| format!("round {round}"))?;
-        guilty.is_refused()?;
-        drop(guilty);
+        let end = guilty.wait(BOUND)?;
+        ensure!(end == End::Exit(0), "round {round}: {end:?}");
         if round == 3 {
             // Whatever is made once has been made.
             begin = Some((settled(&device)?, unreclaimable()?));

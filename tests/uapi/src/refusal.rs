@@ -23,11 +23,12 @@ pub fn tests() -> Vec<Test> {
         ours("refusal/of_commands", of_commands),
         ours("refusal/of_the_envelope", of_the_envelope),
         ours("refusal/of_relocations", of_relocations),
+        ours("refusal/leaves_no_reference", no_reference),
         ours("refusal/is_the_clients_own", own),
         ours("refusal/nothing_was_reset", nothing_was_reset),
         ours("refusal/after_a_hang", after_a_hang)
             .needs_control()
-            .kernel("ring 0 hung", 1),
+            .hangs(1),
     ]
 }
 

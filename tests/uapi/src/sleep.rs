@@ -61,7 +61,7 @@ pub fn tests() -> Vec<Test> {
         rehearsal("sleep/work_under_way", work_under_way).needs_control(),
         rehearsal("sleep/moving_out_hangs", moving_out_hangs)
             .needs_control()
-            .kernel("ring 0 hung", 2),
+            .hangs(2),
         rehearsal("sleep/picture", picture).needs_control(),
         rehearsal("sleep/hostile_bios", hostile_bios)
             .needs_control()

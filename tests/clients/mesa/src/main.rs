@@ -91,7 +91,7 @@ fn main() -> ExitCode {
             Test::new("context-lost", hang::context_lost)
                 .needs_control()
                 .lapidary_only("upstream's driver does not refuse a client whose commands hang")
-                .kernel("ring 0 hung", 1)
+                .hangs(1)
                 .limit(2 * LIMIT),
         );
     }

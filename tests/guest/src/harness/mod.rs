@@ -160,6 +160,9 @@ fn child(tests: Vec<Test>, name: &str) -> ExitCode {
             // SAFETY: the parent left this descriptor open for us and nobody else here uses it.
             Control::over(unsafe { File::from_raw_fd(number) })
         });
+    if test.own_user {
+        crate::child::become_another_user();
+    }
     let mut context = Context { control };
     match (test.body)(&mut context) {
         Ok(()) => ExitCode::SUCCESS,

@@ -48,6 +48,7 @@ pub struct Test {
     pub(super) kernel: Vec<(&'static str, u64)>,
     pub(super) grumbles: Vec<&'static str>,
     pub(super) control: bool,
+    pub(super) own_user: bool,
     pub(super) limit: Duration,
     marks: Vec<(Driver, Mark)>,
 }
@@ -62,6 +63,7 @@ impl Test {
             kernel: Vec::new(),
             grumbles: Vec::new(),
             control: false,
+            own_user: false,
             limit: Duration::from_secs(60),
             marks: Vec::new(),
         }
@@ -78,6 +80,13 @@ impl Test {
     pub fn kernel(mut self, text: &'static str, count: u64) -> Test {
         self.kernel.push((text, count));
         self
+    }
+
+    /// The test hangs the GPU exactly `count` times. It runs as a user of its own: a user who hangs the GPU often is
+    /// refused for a while, and that is not to be some other test's affair.
+    pub fn hangs(mut self, count: u64) -> Test {
+        self.own_user = true;
+        self.kernel("ring 0 hung", count)
     }
 
     /// The test makes other parts of the kernel log records of level warning or worse that contain `text`: some number

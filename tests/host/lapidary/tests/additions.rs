@@ -181,10 +181,11 @@ fn numbers_are_the_same() {
 }
 
 /// Every reason but those of the commands.
-const REASONS: [ours::Reason; 22] = {
+const REASONS: [ours::Reason; 23] = {
     use ours::Reason::*;
     [
         Banned,
+        HungTooOften,
         Envelope(Error::TooManyChunks),
         Envelope(Error::EmptyChunk),
         Envelope(Error::StreamTooLong),

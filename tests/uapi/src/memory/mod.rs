@@ -38,7 +38,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/bytes_moved_are_counted", policy::bytes_moved).lapidary_only(OURS),
         Test::new("memory/a_move_that_hangs", survival::hung_move)
             .needs_control()
-            .kernel("ring 0 hung", 3)
+            .hangs(3)
             .lapidary_only(OURS)
             .limit(120),
         Test::new("memory/one_submission_moves_little", policy::budget).lapidary_only(OURS),

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Who has hung this GPU, and who is refused for it: [`crate::portable::hangs`] has the rule.
+//!
+//! A file that has hung the GPU is refused for good ([`crate::context`]). This is about its process, which can open the
+//! device again. It counts who submits, not who has opened the file: a display server opens files for its clients.
+//!
+//! The record is the device's, and begins anew with each probe. As long as it is empty a submission pays one load for
+//! it.
+
+use kernel::{
+    prelude::*,
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc,
+        SpinLockIrq, //
+    }, //
+};
+
+use crate::{
+    corner::wedge,
+    lock::shared_spinlock_irq,
+    portable::hangs::{
+        Hang,
+        Log,
+        Process,
+        KEPT, //
+    },
+};
+
+/// Memory for the record.
+struct Places(KVec<Option<Hang>>);
+
+impl AsRef<[Option<Hang>]> for Places {
+    fn as_ref(&self) -> &[Option<Hang>] {
+        &self.0
+    }
+}
+
+impl AsMut<[Option<Hang>]> for Places {
+    fn as_mut(&mut self) -> &mut [Option<Hang>] {
+        &mut self.0
+    }
+}
+
+/// The hangs of one device.
+///
+/// Locking: an inner lock with interrupts off, as it is taken under the lock of a timeline's state.
+#[pin_data]
+pub struct Hangs {
+    /// There may be hangs that count.
+    any: Atomic<bool>,
+    #[pin]
+    log: SpinLockIrq<Log<Places>>,
+}
+
+impl Hangs {
+    /// None yet.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub fn new() -> Result<Arc<Self>> {
+        let mut places = KVec::new();
+        places.resize(KEPT, None, GFP_KERNEL)?;
+        let hangs = pin_init!(Self {
+            any: Atomic::new(false),
+            log <- shared_spinlock_irq!(Log::new(Places(places)), "hangs.log"),
+        });
+        Arc::pin_init(hangs, GFP_KERNEL)
+    }
+
+    /// A job that `by` submitted has hung the GPU. Any context.
+    pub(crate) fn record(&self, by: Process) {
+        self.log.lock().record(wedge::now(), by);
+        self.any.store(true, Relaxed);
+    }
+
+    /// Whether jobs that `who` submits are refused. Any context.
+    pub(crate) fn refuses(&self, who: &Process) -> bool {
+        if !self.any.load(Relaxed) {
+            return false;
+        }
+        let log = self.log.lock();
+        let now = wedge::now();
+        if log.is_quiet(now) {
+            self.any.store(false, Relaxed);
+            return false;
+        }
+        log.refuses(now, who)
+    }
+
+    /// As [`Hangs::refuses`], for the process that runs at the moment.
+    pub fn refuses_current(&self) -> bool {
+        self.any.load(Relaxed) && self.refuses(&wedge::process())
+    }
+}
+
+#[kunit_tests(lapidary_hangs)]
+mod tests {
+    use super::*;
+    use crate::portable::hangs::OF_PROCESS;
+
+    #[test]
+    fn who_hangs_too_often_is_refused_and_nobody_else() -> Result {
+        let hangs = Hangs::new()?;
+        let (who, other) = (wedge::process(), Process::default());
+        for _ in 0..OF_PROCESS {
+            assert!(!hangs.refuses(&who) && !hangs.refuses_current());
+            hangs.record(who);
+        }
+        assert!(hangs.refuses(&who) && hangs.refuses_current());
+        assert!(!hangs.refuses(&other));
+        Ok(())
+    }
+}
