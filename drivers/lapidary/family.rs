@@ -206,11 +206,11 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
 
     /// Interrupt top half, in hard-interrupt context: acknowledges what is pending; must not sleep.
     ///
-    /// After [`TopHalf::Wake`] the fence interrupt is not let through any more. [`TopHalf::NotMine`] also for a
-    /// device that answers all ones, unless it sends messages, which are its own.
+    /// After [`TopHalf::Fence`] and [`TopHalf::Wake`] the fence interrupt is not let through any more.
+    /// [`TopHalf::NotMine`] also for a device that answers all ones, unless it sends messages, which are its own.
     fn top_half(&self) -> TopHalf;
 
-    /// Called in the interrupt thread after [`TopHalf::Wake`]: reports what `top_half` has seen.
+    /// Called in the interrupt thread after [`TopHalf::Wake`]: reports what `top_half` has seen and not told.
     fn drain(&self, report: &mut dyn FnMut(Event));
 }
 
@@ -221,6 +221,8 @@ pub enum TopHalf {
     NotMine,
     /// Acknowledged, nobody to tell.
     Handled,
+    /// Acknowledged; fences of this ring may have completed, and nothing else has happened. The handler signals them.
+    Fence(usize),
     /// Acknowledged; the thread has to look.
     Wake,
 }

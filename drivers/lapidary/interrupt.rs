@@ -2,8 +2,10 @@
 
 //! The interrupt of a running GPU.
 //!
-//! The family's top half acknowledges; everything else happens in a thread, which signals the fences that have
-//! completed and lets the interrupt through again if somebody still waits. What takes long is the worker's.
+//! The handler acknowledges and signals the fences that have completed, which wakes their waiters. No more happens if
+//! nobody waits for a later one. Otherwise a thread lets the interrupt through again, which may sleep for the lock of
+//! those who start and stop the GPU. What takes long is the worker's: it is asked to run at once only if threads wait
+//! for what it does, and looks by itself while jobs are under way.
 
 use kernel::{
     irq,
@@ -45,6 +47,20 @@ impl<'a, F: Family> Handler<'a, F> {
             faults: Atomic::new(0),
         }
     }
+
+    /// Signals what has completed on ring `index`. Any context.
+    fn signal(&self, index: usize) {
+        let running = &*self.running;
+        let Some((ring, lane)) = running.ring(index) else {
+            return;
+        };
+        if lane.timeline().process(ring.completed()).1 != 0 {
+            running.watchdog.interrupted();
+        }
+        if lane.timeline().is_urgent() {
+            running.worker.hasten();
+        }
+    }
 }
 
 impl<F: Family> irq::ThreadedHandler for Handler<'_, F> {
@@ -52,6 +68,13 @@ impl<F: Family> irq::ThreadedHandler for Handler<'_, F> {
         match self.running.gpu.top_half() {
             TopHalf::NotMine => irq::ThreadedIrqReturn::None,
             TopHalf::Handled => irq::ThreadedIrqReturn::Handled,
+            TopHalf::Fence(index) => {
+                self.signal(index);
+                match self.running.is_wanted() {
+                    true => irq::ThreadedIrqReturn::WakeThread,
+                    false => irq::ThreadedIrqReturn::Handled,
+                }
+            }
             TopHalf::Wake => irq::ThreadedIrqReturn::WakeThread,
         }
     }
@@ -60,24 +83,20 @@ impl<F: Family> irq::ThreadedHandler for Handler<'_, F> {
         let running = &*self.running;
         let signalling = Signalling::begin();
         running.gpu.drain(&mut |event| match event {
-            Event::Fence(index) => {
-                if let Some((ring, lane)) = running.ring(index) {
-                    if lane.timeline().process(ring.completed()).1 != 0 {
-                        running.watchdog.interrupted();
-                    }
-                }
-            }
+            Event::Fence(index) => self.signal(index),
             Event::Fault { vmid, addr } => {
                 if self.faults.fetch_add(1, Relaxed) < FAULTS_PRINTED {
                     dev_err!(running.pdev, "GPU fault at {:#x}, space {}\n", addr, vmid);
                 }
             }
             // The worker resets it.
-            Event::Hang(index) => running.watchdog.accuse(index),
+            Event::Hang(index) => {
+                running.watchdog.accuse(index);
+                running.worker.hasten();
+            }
         });
         running.arm();
         drop(signalling);
-        running.worker.hasten();
         irq::IrqReturn::Handled
     }
 }

@@ -4,11 +4,12 @@
 //!
 //! Fences complete by themselves in memory. Somebody has to notice:
 //!
-//! - the **interrupt**, if somebody waits. It is let through only while that is so ([`Gpu::arm`]): a client that
-//!   submits and does not wait costs no interrupt;
+//! - the **interrupt**, if a thread waits. It is let through only while that is so ([`Gpu::arm`]): a client that
+//!   submits and does not wait costs no interrupt. The client that waits for an object lets it through itself
+//!   ([`Running::announce`]), and gives back what finished jobs held when it is woken;
 //! - the **worker**, which looks ten times a second while jobs are under way, gives back what finished jobs held,
-//!   and lets the interrupt through when a wait begins;
-//! - whoever submits next, or asks whether an object is busy.
+//!   and lets the interrupt through when a wait begins in another way;
+//! - the next thread that submits, or asks whether an object is busy.
 //!
 //! None of them reads a register to see how far the ring is.
 //!
@@ -46,6 +47,7 @@ use crate::{
     coredump::Snapshot,
     corner::{
         fence::Signalling,
+        resv,
         workqueue::Worker, //
     },
     driver::{
@@ -58,7 +60,10 @@ use crate::{
         Ring, //
     },
     lock::shared_mutex,
-    memory::Memory,
+    memory::{
+        Bo,
+        Memory, //
+    },
     recovery::News,
     submit::{
         kernel_stream::KernelStream,
@@ -269,13 +274,43 @@ impl<'a, F: Family> Running<'a, F> {
         Err(EIO)
     }
 
-    /// Lets the interrupt through exactly while somebody waits.
-    pub(crate) fn arm(&self) {
-        let stopped = self.stopped.lock();
-        if *stopped || self.asleep.load(Relaxed) {
+    /// Whether a thread waits for a job under way, on any ring. Any context.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.timeline().is_wanted())
+    }
+
+    /// Announces that the caller is about to wait for the jobs that use `object`: the interrupt is let through for the
+    /// last of them. Process context.
+    ///
+    /// A wait that is not announced is noticed by the fence, and the worker does this.
+    pub fn announce(&self, object: &Bo<F>) {
+        let mut new = false;
+        for lane in self.lanes.iter() {
+            let timeline = lane.timeline();
+            let last = resv::last(object, timeline.context());
+            new |= last.is_some_and(|seqno| timeline.want(seqno));
+        }
+        if !new {
             return;
         }
-        let wanted = self.lanes.iter().any(|lane| lane.timeline().is_wanted());
+        match self.stopped.try_lock() {
+            Some(stopped) => self.arm_locked(*stopped),
+            // It is being started or stopped, which may take seconds.
+            None => self.worker.hasten(),
+        }
+    }
+
+    /// Lets the interrupt through exactly while somebody waits.
+    pub(crate) fn arm(&self) {
+        self.arm_locked(*self.stopped.lock());
+    }
+
+    /// As [`Running::arm`], for the thread that has locked the flag.
+    fn arm_locked(&self, stopped: bool) {
+        if stopped || self.asleep.load(Relaxed) {
+            return;
+        }
+        let wanted = self.is_wanted();
         if self.gpu.arm(wanted) && wanted {
             // What completed before it was armed raises no interrupt.
             self.look();
@@ -351,8 +386,8 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Drops what finished jobs held. The worker does not run.
-    pub(crate) fn reap(&self) {
+    /// Drops what finished jobs held. Process context, no locks held.
+    pub fn reap(&self) {
         for lane in self.lanes.iter() {
             lane.timeline().reap();
         }

@@ -30,7 +30,7 @@ use kernel::{
         },
         Arc,
         CondVar,
-        SpinLock, //
+        SpinLockIrq, //
     },
     time::{
         Instant,
@@ -49,7 +49,7 @@ use crate::{
     },
     lock::{
         shared_condvar,
-        shared_spinlock, //
+        shared_spinlock_irq, //
     },
     portable::busy::Busy,
 };
@@ -74,7 +74,8 @@ pub trait Kind: Send + Sync + 'static {
     /// A load that holds nothing. What it has memory for, jobs can hold without allocating any.
     fn load() -> Result<Self::Load>;
 
-    /// The job with this load is done, and the ring has worked for it so many nanoseconds. Called with a spinlock held.
+    /// The job with this load is done, and the ring has worked for it so many nanoseconds. Any context; called with a
+    /// spinlock held.
     fn ran(load: &Self::Load, nanoseconds: u64);
 
     /// Lets go what `load` holds, and may keep its memory. Called by the worker, in process context.
@@ -117,6 +118,10 @@ struct State<K: Kind> {
     holds: u32,
     /// Somebody is the first of those who wait for room.
     queue: bool,
+    /// How many threads wait for the timeline to get on: for room, for a drop, or for the end of a hold.
+    waiting: u32,
+    /// A thread drops what jobs held.
+    reaping: bool,
 }
 
 /// How far a timeline has come.
@@ -136,6 +141,9 @@ impl Progress {
 }
 
 /// The fences of one ring.
+///
+/// Locking: the state's lock is taken in interrupt handlers, so interrupts are off while it is held. Nothing but the
+/// condition variable and the work queue of the worker is locked under it. No lock is held when a fence signals.
 #[pin_data]
 pub struct Timeline<K: Kind> {
     context: u64,
@@ -145,7 +153,7 @@ pub struct Timeline<K: Kind> {
     /// The last number that somebody waits for.
     wanted: Atomic<u64>,
     #[pin]
-    state: SpinLock<State<K>>,
+    state: SpinLockIrq<State<K>>,
     /// Something has been signalled and dropped, a hold has ended, somebody else may be the first of those who wait for
     /// room, or the timeline has been closed.
     #[pin]
@@ -157,14 +165,9 @@ impl<K: Kind> fence::Timeline for Timeline<K> {
     const NAME: &'static CStr = c"ring";
 
     fn wanted(&self, seqno: u64) {
-        let mut old = self.wanted.load(Relaxed);
-        while old < seqno {
-            match self.wanted.cmpxchg(old, seqno, Release) {
-                Ok(_) => break,
-                Err(now) => old = now,
-            }
+        if self.want(seqno) {
+            self.worker.hasten();
         }
-        self.worker.hasten();
     }
 }
 
@@ -173,7 +176,7 @@ fn slot(seqno: u64) -> usize {
 }
 
 impl<K: Kind> Timeline<K> {
-    /// An empty timeline. `worker` is hastened when somebody begins to wait for a fence.
+    /// An empty timeline. `worker` is hastened when a thread begins to wait for a fence that none has announced.
     pub fn new(worker: Arc<Worker>) -> Result<Arc<Self>> {
         let mut records = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
         let mut loads = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
@@ -187,7 +190,7 @@ impl<K: Kind> Timeline<K> {
                 epoch: Instant::now(),
                 worker,
                 wanted: Atomic::new(0),
-                state <- shared_spinlock!(
+                state <- shared_spinlock_irq!(
                     State {
                         records,
                         loads,
@@ -199,6 +202,8 @@ impl<K: Kind> Timeline<K> {
                         closed: None,
                         holds: 0,
                         queue: false,
+                        waiting: 0,
+                        reaping: false,
                     },
                     "timeline.state",
                 ),
@@ -233,7 +238,27 @@ impl<K: Kind> Timeline<K> {
         state.signalled - state.dropped
     }
 
-    /// Whether somebody waits for a job that is under way.
+    /// Announces a wait for job `seqno`. Says whether none for this job or a later one has been announced before: then
+    /// the caller sees to it that the interrupt is let through. Any context.
+    pub fn want(&self, seqno: u64) -> bool {
+        let mut old = self.wanted.load(Relaxed);
+        while old < seqno {
+            match self.wanted.cmpxchg(old, seqno, Release) {
+                Ok(_) => return true,
+                Err(now) => old = now,
+            }
+        }
+        false
+    }
+
+    /// Whether the worker should run soon: threads wait for something that it does, or much is to be given back. Any
+    /// context.
+    pub fn is_urgent(&self) -> bool {
+        let state = self.state.lock();
+        state.waiting != 0 || state.signalled - state.dropped > JOBS / 4
+    }
+
+    /// Whether somebody waits for a job that is under way. Any context.
     pub fn is_wanted(&self) -> bool {
         self.wanted.load(Acquire) > self.state.lock().signalled
     }
@@ -284,8 +309,8 @@ impl<K: Kind> Timeline<K> {
 
     /// Signals what is done, `completed` being the number that the hardware has written last.
     ///
-    /// Any context but hard interrupt. Says how many fences have been signalled, and how many of them somebody
-    /// waited for.
+    /// Any context, hard interrupt included; no lock is held. Says how many fences have been signalled, and how many of
+    /// them somebody waited for.
     pub fn process(&self, completed: u32) -> (u64, u64) {
         let wanted = self.wanted.load(Acquire);
         let mut signalled = 0;
@@ -373,12 +398,24 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// Drops what the jobs held that are done. Process context, no locks held; by one thread at a time.
+    /// Drops what the jobs held that are done. Process context, no locks held.
+    ///
+    /// If another thread is doing so at this moment it is left to that one. Each call drops as much as may be under way
+    /// at a time, and leaves to the worker what has been done meanwhile.
     pub fn reap(&self) {
-        let mut any = false;
+        let mut dropped = 0;
         loop {
             let mut state = self.state.lock();
-            if state.dropped == state.signalled {
+            if state.reaping && dropped == 0 {
+                return;
+            }
+            let more = state.dropped != state.signalled;
+            state.reaping = more && dropped < JOBS;
+            if !state.reaping {
+                drop(state);
+                if more {
+                    self.worker.hasten();
+                }
                 break;
             }
             let index = slot(state.dropped + 1);
@@ -391,9 +428,9 @@ impl<K: Kind> Timeline<K> {
                 *slot = load;
             }
             state.dropped += 1;
-            any = true;
+            dropped += 1;
         }
-        if any {
+        if dropped != 0 {
             self.moved.notify_all();
         }
     }
@@ -402,8 +439,18 @@ impl<K: Kind> Timeline<K> {
 #[kunit_tests(lapidary_timeline)]
 mod tests {
     use super::*;
-    use crate::corner::fence::Fence;
-    use kernel::sync::aref::ARef;
+    use crate::corner::{
+        fence::Fence,
+        workqueue::counted::Counted, //
+    };
+    use kernel::{
+        sync::aref::ARef,
+        time::{
+            delay::fsleep,
+            Delta, //
+        },
+        workqueue, //
+    };
 
     pub(super) struct Test;
 
@@ -502,6 +549,98 @@ mod tests {
         timeline.reap();
         assert_eq!(timeline.dropped(), 1);
         assert!(Arc::into_unique_or_drop(load).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn a_wait_hastens_the_worker_once() -> Result {
+        let counted = Counted::new()?;
+        let timeline = Timeline::new(counted.worker().clone())?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        let mut fences = KVec::new();
+        for _ in 0..3 {
+            fences.push(commit(&timeline, &load)?, GFP_KERNEL)?;
+        }
+        assert!(!fences[1].wait(false, 1)?);
+        assert_eq!(counted.runs(1), 1);
+        // It sees to that one anyway.
+        assert!(!fences[0].wait(false, 1)?);
+        fsleep(Delta::from_millis(20));
+        assert_eq!(counted.runs(1), 1);
+        assert!(!fences[2].wait(false, 1)?);
+        assert_eq!(counted.runs(2), 2);
+        timeline.fail(ENODEV);
+        timeline.reap();
+        Ok(())
+    }
+
+    #[test]
+    fn who_announces_a_wait_is_told_to_see_to_it() -> Result {
+        let counted = Counted::new()?;
+        let timeline = Timeline::new(counted.worker().clone())?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        let fence = commit(&timeline, &load)?;
+        commit(&timeline, &load)?;
+        assert!(timeline.want(1));
+        assert!(!timeline.want(1));
+        assert!(timeline.is_wanted());
+        // The wait itself asks for no more.
+        assert!(!fence.wait(false, 1)?);
+        fsleep(Delta::from_millis(20));
+        assert_eq!(counted.runs(0), 0);
+        assert!(timeline.want(2));
+        timeline.fail(ENODEV);
+        timeline.reap();
+        Ok(())
+    }
+
+    #[test]
+    fn the_worker_is_urgent_while_threads_wait_and_when_much_is_left() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        for _ in 0..JOBS / 4 + 1 {
+            commit(&timeline, &load)?;
+        }
+        timeline.process(JOBS as u32 / 4);
+        assert!(!timeline.is_urgent());
+        timeline.process(JOBS as u32 / 4 + 1);
+        assert!(timeline.is_urgent());
+        timeline.reap();
+        assert!(!timeline.is_urgent());
+
+        commit(&timeline, &load)?;
+        let other = timeline.clone();
+        workqueue::system_long().try_spawn(GFP_KERNEL, move || {
+            let mut urgent = false;
+            for _ in 0..1000 {
+                urgent = other.is_urgent();
+                if urgent {
+                    break;
+                }
+                fsleep(Delta::from_millis(1));
+            }
+            assert!(urgent);
+            other.fail(ENODEV);
+            other.reap();
+        })?;
+        assert!(timeline.wait_for_drop(10_000) == Ok(true));
+        assert!(!timeline.is_urgent());
+        Ok(())
+    }
+
+    #[test]
+    fn what_jobs_held_is_dropped_by_one_at_a_time() -> Result {
+        let timeline = timeline()?;
+        let load = Arc::new(7, GFP_KERNEL)?;
+        commit(&timeline, &load)?;
+        timeline.process(1);
+        timeline.state.lock().reaping = true;
+        timeline.reap();
+        assert_eq!(timeline.dropped(), 0);
+        timeline.state.lock().reaping = false;
+        timeline.reap();
+        assert_eq!(timeline.dropped(), 1);
+        assert!(!timeline.state.lock().reaping);
         Ok(())
     }
 

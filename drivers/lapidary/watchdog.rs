@@ -2,8 +2,8 @@
 
 //! The watchdog: a fence is signalled within its bound, whatever the hardware does.
 //!
-//! The worker of a device looks at each ring ten times a second while jobs are under way. What it may find, and what it
-//! does about it:
+//! The worker of a device looks at each ring ten times a second while jobs are under way, and twice a second while the
+//! interrupt is let through for somebody. What it may find, and what it does about it:
 //!
 //! | finding | how it is noticed | what follows |
 //! | --- | --- | --- |
@@ -207,6 +207,12 @@ impl<'a, F: Family> Running<'a, F> {
         if moved {
             watch.at = Some(progress.signalled);
             watch.since = Instant::now();
+        }
+        if timeline.is_wanted() && self.gpu.is_armed() {
+            // The interrupt does the rest, if there is one. A hang is found no later than at any other time.
+            let left = i64::from(crate::hang_ms()) - watch.since.elapsed().as_millis();
+            let left = u32::try_from(left).unwrap_or(0).max(TICK_MS);
+            next = next.max(GRACE_MS.min(left));
         }
         let lossy = dog.lost.load(Relaxed) || dog.unreported.load(Relaxed);
         if lossy && timeline.is_wanted() {

@@ -299,8 +299,7 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         self.irq.top_half()
     }
 
-    fn drain(&self, report: &mut dyn FnMut(Event)) {
-        // There is one source that wakes the thread, and one ring.
-        report(Event::Fence(0));
+    fn drain(&self, _report: &mut dyn FnMut(Event)) {
+        // The top half has told everything.
     }
 }

@@ -8,18 +8,19 @@
 //! processor did before. It is enabled only while somebody waits, so that a busy ring without
 //! waiters does not interrupt at all.
 //!
-//! Every register access costs the CPU about as much as a thousand instructions, so a wait has few
-//! of them: to arm, the old state is acknowledged, read back, and the source enabled; when the
-//! interrupt comes, the source is disabled and messages re-armed. Nothing is asked and nothing
-//! acknowledged then, because a message comes from this chip alone and only for what is enabled,
-//! and whoever arms the next time acknowledges.
-//!
-//! Display interrupts come in through one bit of the same status, and belong to nobody here: should
-//! one be pending, its sources are switched off (see [`display`]).
-//!
 //! Message-signalled interrupts are sent once and then need a re-arm. An R5xx does that by a write
 //! of one to `MSI_REARM_EN`, a trigger rather than a bit that is kept. It must be the last thing:
 //! what is pending after it sends the next message.
+//!
+//! Every register access costs the CPU about as much as a thousand instructions, so a wait has few
+//! of them. With messages the source stays enabled, and the re-arm lets one of them through: to arm,
+//! the old state is acknowledged, read back, and the message re-armed; when it comes, no register
+//! is touched. A message comes from this chip alone and only for what is enabled, and the next arming
+//! acknowledges. A line is low only while nothing is pending or nothing enabled, so the handler asks,
+//! disables the source and acknowledges, and arming enables it.
+//!
+//! Display interrupts come in through one bit of the same status, and belong to nobody here: should
+//! one be pending, its sources are switched off (see [`display`]).
 //!
 //! The manual mentions interrupts in 4.9 and 9.1.13 only; facts are from Linux' `radeon`
 //! (`rs600_irq_process`).
@@ -30,6 +31,7 @@ use kernel::{
     prelude::*,
     sync::atomic::{
         Atomic,
+        Full,
         Relaxed, //
     },
 };
@@ -44,6 +46,9 @@ use crate::{
         Window, //
     },
 };
+
+/// The ring whose fences raise the interrupt: there is one.
+const RING: usize = 0;
 
 /// What a value of the status register asks for.
 #[derive(Clone, Copy)]
@@ -68,8 +73,12 @@ pub(crate) struct Irq<'a> {
     window: Window<'a>,
     /// Interrupts are messages: re-arm after each.
     messages: Atomic<bool>,
-    /// The fence interrupt is enabled, and has not come since.
+    /// The fence interrupt is let through, and has not come since.
     armed: Atomic<bool>,
+    /// The source is enabled.
+    enabled: Atomic<bool>,
+    /// The chip may send a message: none has come since the last re-arm.
+    ready: Atomic<bool>,
 }
 
 impl<'a> Irq<'a> {
@@ -79,6 +88,8 @@ impl<'a> Irq<'a> {
             window,
             messages: Atomic::new(false),
             armed: Atomic::new(false),
+            enabled: Atomic::new(false),
+            ready: Atomic::new(false),
         };
         irq.off();
         display::silence(window);
@@ -90,22 +101,31 @@ impl<'a> Irq<'a> {
         let messages = !matches!(kind, pci::IrqType::Intx);
         self.messages.store(messages, Relaxed);
         if messages {
+            self.ready.store(true, Relaxed);
             self.rearm();
         }
     }
 
-    /// Enables the fence interrupt for one time, or disables it; says whether that is a change.
-    /// Enabling forgets what was pending.
+    /// Lets the fence interrupt through for one time, or stops it; says whether that is a change.
+    /// Letting it through forgets what was pending.
     pub(crate) fn arm(&self, on: bool) -> bool {
         if self.is_armed() == on {
             return false;
         }
         if on {
             let status = self.acknowledge_fence();
-            // Before the source is enabled: the interrupt may come at once.
+            // Before the interrupt can come. A message that was on its way is taken for the one that
+            // is waited for: the handler clears `ready` first, so that either this re-arms, or the
+            // handler finds that somebody still waits, and has it armed again.
             self.armed.store(true, Relaxed);
-            self.window
-                .write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(true));
+            if !self.enabled.load(Relaxed) {
+                self.enabled.store(true, Relaxed);
+                self.window
+                    .write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(true));
+            }
+            if self.messages.load(Relaxed) && !self.ready.xchg(true, Full) {
+                self.rearm();
+            }
             if status.into_raw() != u32::MAX && Pending::decode(status).display {
                 display::silence(self.window);
             }
@@ -115,15 +135,21 @@ impl<'a> Irq<'a> {
         true
     }
 
-    /// Whether the fence interrupt is enabled and has not come since.
+    /// Whether the fence interrupt is let through and has not come since.
     pub(crate) fn is_armed(&self) -> bool {
         self.armed.load(Relaxed)
     }
 
     /// Disables everything.
     pub(crate) fn off(&self) {
+        self.mask();
         self.armed.store(false, Relaxed);
+    }
+
+    /// Disables all sources.
+    fn mask(&self) {
         self.window.write_reg(GEN_INT_CNTL::zeroed());
+        self.enabled.store(false, Relaxed);
     }
 
     /// As after [`Irq::new`] and [`Irq::set_kind`], on a chip that may have lost its registers.
@@ -131,6 +157,7 @@ impl<'a> Irq<'a> {
         self.off();
         display::silence(self.window);
         if self.messages.load(Relaxed) {
+            self.ready.store(true, Relaxed);
             self.rearm();
         }
     }
@@ -156,12 +183,11 @@ impl<'a> Irq<'a> {
     /// Hard interrupt: finds out whether the chip has raised it, and sees to it that it does not go
     /// on. A fence interrupt comes once, then it has to be armed again.
     pub(crate) fn top_half(&self) -> TopHalf {
-        let messages = self.messages.load(Relaxed);
-        if messages && self.is_armed() {
-            // If it was the display, arming finds out.
-            self.off();
-            self.rearm();
-            return TopHalf::Wake;
+        if self.messages.load(Relaxed) {
+            // The chip sends no other before the re-arm. If it was the display, arming finds out.
+            self.ready.store(false, Relaxed);
+            self.armed.xchg(false, Full);
+            return TopHalf::Fence(RING);
         }
 
         let status = self.window.read(GEN_INT_STATUS);
@@ -173,18 +199,13 @@ impl<'a> Irq<'a> {
             display::silence(self.window);
         }
         if pending.fence {
-            self.off();
+            self.mask();
             // The line has to be low before the handler returns.
             self.acknowledge_fence();
-        }
-        // A message is from this chip, and has to be followed by a re-arm, even if what it was about
-        // has been acknowledged since: `arm` does so, maybe at this moment on another CPU.
-        if messages {
-            self.rearm();
-        }
-        if pending.fence {
-            TopHalf::Wake
-        } else if pending.display || messages {
+            // Last: from here on another CPU may arm again.
+            self.armed.store(false, Relaxed);
+            TopHalf::Fence(RING)
+        } else if pending.display {
             TopHalf::Handled
         } else {
             TopHalf::NotMine
@@ -226,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_rearmed_even_if_nothing_is_pending_any_more() -> Result {
+    fn messages_are_rearmed_before_the_first_and_after_each() -> Result {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
         let irq = Irq::new(window);
@@ -235,9 +256,46 @@ mod tests {
         assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
 
         irq.set_kind(pci::IrqType::Msi);
-        window.write_reg(MSI_REARM_EN::zeroed());
-        assert!(irq.top_half() == TopHalf::Handled);
         assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+        window.write_reg(MSI_REARM_EN::zeroed());
+        // The first one is still to come.
+        assert!(irq.arm(true));
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
+        for _ in 0..2 {
+            assert!(irq.top_half() == TopHalf::Fence(RING));
+            assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
+            assert!(irq.arm(true));
+            assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+            window.write_reg(MSI_REARM_EN::zeroed());
+        }
+        // Stopped before it came, it is still to come.
+        assert!(irq.arm(false));
+        assert!(irq.arm(true));
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
+        // That of an arming that was taken back, which comes all the same.
+        assert!(irq.arm(false));
+        assert!(irq.top_half() == TopHalf::Fence(RING));
+        assert!(irq.arm(true));
+        assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+        Ok(())
+    }
+
+    #[test]
+    fn a_chip_that_begins_anew_is_rearmed() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Msi);
+        assert!(irq.arm(true));
+        assert!(irq.top_half() == TopHalf::Fence(RING));
+        window.write_reg(MSI_REARM_EN::zeroed());
+        window.write_reg(GEN_INT_CNTL::zeroed());
+        irq.renew();
+        assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+        assert!(!irq.is_armed());
+        // And enabled when it is armed.
+        assert!(irq.arm(true));
+        assert!(window.read(GEN_INT_CNTL).sw_int_en());
         Ok(())
     }
 
@@ -251,7 +309,7 @@ mod tests {
         let fired = GEN_INT_STATUS::zeroed().with_sw_int(true);
         window.write_reg(fired.with_vga_int_stat(true));
 
-        assert!(irq.top_half() == TopHalf::Wake);
+        assert!(irq.top_half() == TopHalf::Fence(RING));
         // In plain memory the acknowledgement stays to be seen: the fence's bit alone.
         assert_eq!(window.read(GEN_INT_STATUS).into_raw(), fired.into_raw());
         assert_eq!(window.read(GEN_INT_CNTL).into_raw(), 0);
@@ -261,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_masked_and_rearmed_without_a_question() -> Result {
+    fn a_message_touches_no_register() -> Result {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
         let irq = Irq::new(window);
@@ -271,24 +329,11 @@ mod tests {
         // Neither read nor written.
         window.write_reg(GEN_INT_STATUS::from(u32::MAX));
 
-        assert!(irq.top_half() == TopHalf::Wake);
+        assert!(irq.top_half() == TopHalf::Fence(RING));
         assert_eq!(window.read(GEN_INT_STATUS).into_raw(), u32::MAX);
-        assert_eq!(window.read(GEN_INT_CNTL).into_raw(), 0);
+        assert!(window.read(GEN_INT_CNTL).sw_int_en());
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
         assert!(!irq.is_armed());
-        assert!(window.read(MSI_REARM_EN).msi_rearm_en());
-        Ok(())
-    }
-
-    #[test]
-    fn a_message_without_arming_is_looked_into() -> Result {
-        let mut memory = fake::Memory::new()?;
-        let window = memory.window()?;
-        let irq = Irq::new(window);
-        irq.set_kind(pci::IrqType::Msi);
-        window.write_reg(DXMODE_INT_MASK::from(u32::MAX));
-        window.write_reg(GEN_INT_STATUS::zeroed().with_display_int_stat(true));
-        assert!(irq.top_half() == TopHalf::Handled);
-        assert_eq!(window.read(DXMODE_INT_MASK).into_raw(), 0);
         Ok(())
     }
 

@@ -189,9 +189,70 @@ unsafe extern "C" fn entry(work: *mut bindings::work_struct) {
     }
 }
 
+/// A worker that counts its rounds, for tests of what asks for them.
+#[cfg(CONFIG_KUNIT = "y")]
+pub(crate) mod counted {
+    use super::*;
+    use kernel::{
+        sync::atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        time::{
+            delay::fsleep,
+            Delta, //
+        },
+    };
+
+    /// What it does.
+    pub(super) struct Count(pub(super) Atomic<u32>);
+
+    impl Run for Count {
+        fn run(&self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// The worker.
+    pub(crate) struct Counted {
+        active: Active<Count>,
+        count: Arc<Count>,
+    }
+
+    impl Counted {
+        /// Has not run yet.
+        pub(crate) fn new() -> Result<Self> {
+            let worker = Worker::new(c"lapidary-kunit")?;
+            let count = Arc::new(Count(Atomic::new(0)), GFP_KERNEL)?;
+            // SAFETY: The only attachment, dropped with this value, which tests do not leak.
+            let active = unsafe { worker.attach(count.clone()) };
+            Ok(Self { active, count })
+        }
+
+        /// What others ask to run.
+        pub(crate) fn worker(&self) -> &Arc<Worker> {
+            &self.active.worker
+        }
+
+        /// How often it has run, once `rounds` have been reached, or after a second.
+        pub(crate) fn runs(&self, rounds: u32) -> u32 {
+            for _ in 0..100 {
+                if self.count.0.load(Relaxed) >= rounds {
+                    break;
+                }
+                fsleep(Delta::from_millis(10));
+            }
+            self.count.0.load(Relaxed)
+        }
+    }
+}
+
 #[kunit_tests(lapidary_worker)]
 mod tests {
-    use super::*;
+    use super::{
+        counted::Count,
+        *, //
+    };
     use kernel::sync::atomic::{
         Atomic,
         Relaxed, //
@@ -200,14 +261,6 @@ mod tests {
         delay::fsleep,
         Delta, //
     };
-
-    struct Count(Atomic<u32>);
-
-    impl Run for Count {
-        fn run(&self) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
 
     #[test]
     fn runs_only_while_attached() -> Result {

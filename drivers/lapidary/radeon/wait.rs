@@ -27,8 +27,9 @@ use crate::{
 
 /// How long WAIT_IDLE waits, in milliseconds.
 const IDLE_MS: u32 = 30_000;
-/// How long to wait before looking whether the device is still there.
-const SLICE_MS: u32 = 100;
+/// How long to wait before looking whether the device is still there. Each look costs a waiter some thousand
+/// instructions, and matters only to those who wait for another driver.
+const SLICE_MS: u32 = 1_000;
 
 /// Waits until no job uses `object`, whatever became of it.
 ///
@@ -36,8 +37,10 @@ const SLICE_MS: u32 = 100;
 /// unbind waits for this call.
 fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Result {
     running.look();
+    running.announce(object);
     for _ in 0..IDLE_MS / SLICE_MS {
         if resv::wait(object, SLICE_MS)? {
+            running.reap();
             return Ok(());
         }
         if running.shared().gone() {

@@ -9,7 +9,7 @@ use kernel::{
     prelude::*,
     sync::{
         lock::{
-            spinlock::SpinLockBackend,
+            spinlock::SpinLockIrqBackend,
             Guard, //
         },
         CondVarTimeoutResult, //
@@ -136,8 +136,15 @@ impl<K: Kind> Timeline<K> {
     }
 
     /// Waits until something has changed.
-    fn wait(&self, state: &mut Guard<'_, State<K>, SpinLockBackend>, left: &mut Jiffies) -> Result {
-        *left = match self.moved.wait_interruptible_timeout(state, *left) {
+    fn wait(
+        &self,
+        state: &mut Guard<'_, State<K>, SpinLockIrqBackend>,
+        left: &mut Jiffies,
+    ) -> Result {
+        state.waiting += 1;
+        let result = self.moved.wait_interruptible_timeout(state, *left);
+        state.waiting -= 1;
+        *left = match result {
             CondVarTimeoutResult::Woken { jiffies } => jiffies,
             CondVarTimeoutResult::Signal { .. } => return Err(ERESTARTSYS),
             CondVarTimeoutResult::Timeout => return Err(EBUSY),

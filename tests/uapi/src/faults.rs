@@ -27,6 +27,12 @@ pub fn tests() -> Vec<Test> {
             .kernel("interrupts are lost", 1),
         Test::new("faults/lost_writeback", lost_writeback).needs_control(),
         Test::new("faults/late_fence", late_fence).needs_control(),
+        Test::new("faults/many_late_fences", many_late_fences)
+            .needs_control()
+            .lapidary_only("upstream's driver has another limit"),
+        Test::new("faults/a_wait_is_ended_by_its_interrupt", interrupted)
+            .needs_control()
+            .lapidary_only("upstream's driver waits in another way"),
         Test::new("faults/signal_while_waiting", signal_while_waiting).needs_control(),
         Test::new("faults/last_writeback", last_writeback)
             .needs_control()
@@ -202,6 +208,55 @@ fn late_fence(context: &mut Context) -> Result<()> {
     }
     ensure!(device.reset_counter()? == resets, "it was taken for a hang");
     Ok(())
+}
+
+/// A wait that begins while the engine works lets an interrupt through at once, and only that one.
+fn interrupted(context: &mut Context) -> Result<()> {
+    const WAITS: u64 = 20;
+    let device = context.device()?;
+    let large = support::surface(&device, 4096, Domain::Vram)?;
+    let long = fill_often(&large, 3, 40);
+    large.wait()?;
+    let before = support::quiet(context.control()?)?.get("irqs").unwrap_or(0);
+    for _ in 0..WAITS {
+        device.submit(&long)?;
+        large.wait()?;
+    }
+    let seen = support::quiet(context.control()?)?.get("irqs").unwrap_or(0) - before;
+    // A client that is not let run for a while finds the engine idle.
+    ensure!(
+        (WAITS / 2..=WAITS).contains(&seen),
+        "{seen} interrupts for {WAITS} waits"
+    );
+    Ok(())
+}
+
+/// A ring that is busy for longer than a hang takes, and gets on, does not hang. Nobody waits meanwhile.
+fn many_late_fences(context: &mut Context) -> Result<()> {
+    // 0.5 s each: together longer than any `hang_ms` that tests of hangs set.
+    const MANY: u32 = 12;
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    let resets = device.reset_counter()?;
+    context.control()?.fault("late-fence", MANY)?;
+    let begin = Instant::now();
+    for colour in 1..=MANY {
+        device.submit(&fill(&bo, colour))?;
+    }
+    let mut limit = Limit::new(Duration::from_secs(20));
+    while bo.is_busy()? {
+        limit.rest("the jobs do not end")?;
+    }
+    ensure!(
+        begin.elapsed() > Duration::from_secs(5),
+        "the ring was busy for {:?} only",
+        begin.elapsed()
+    );
+    ensure!(bo.read()?.iter().all(|&pixel| pixel == MANY), "the picture");
+    ensure!(device.reset_counter()? == resets, "it was taken for a hang");
+    ensure!(device.reset_status()?.flags == 0, "the client is banned");
+    engine_works(&device)
 }
 
 /// A signal interrupts a wait, and the process can be killed in it.

@@ -228,7 +228,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
     let accesses = match kind {
         Kind::Submission | Kind::Submission2d => Target::Most(1.0),
         Kind::Refusal => Target::Most(0.0),
-        Kind::Wait => Target::Most(6.0),
+        Kind::Wait => Target::Most(5.0),
         Kind::Other => Target::None,
     };
     let line = |quantity, upstream: Vec<f64>, ours: Vec<f64>, target| Line {
