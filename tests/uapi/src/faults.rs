@@ -9,6 +9,7 @@ use crate::support::{self, Reprobe, engine_works, fill, fill_often, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, info_request};
 use lapidary_guest::harness::{Context, Test, patience, refused, skip};
+use lapidary_guest::limit::Limit;
 use lapidary_guest::{Device, Domain, Errno};
 use std::rc::Rc;
 use std::time::{Duration, Instant};

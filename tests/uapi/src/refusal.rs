@@ -3,7 +3,7 @@
 //! What our driver says about a client's submissions besides an error: why the last one was refused, and what resets
 //! have done to them.
 
-use crate::support::{self, PITCH, WIDTH, nothing};
+use crate::support::{self, PITCH, WIDTH, nothing, settled};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, CsReloc};
 use lapidary_guest::bo::PAGE;
@@ -209,6 +209,63 @@ fn of_relocations(context: &mut Context) -> Result<()> {
         }
     }
     device.close(good.handle)?;
+    Ok(())
+}
+
+/// Whatever a submission is refused for, and wherever the entry at fault is: the objects that it names are given back.
+fn no_reference(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 1 << 20;
+    let device = context.device()?;
+    let before = settled(&device)?;
+    let forbidden = vec![pm4::packet1(0, 4), 0, 0];
+    for domain in Domain::ALL {
+        // More than the driver looks up at once, on both sides.
+        for place in [0, 1, 8, 11] {
+            for (what, words, bad, error) in [
+                ("a command", &forbidden, None, Errno::INVAL),
+                (
+                    "a handle",
+                    &nothing().words().to_vec(),
+                    Some((9999, 2)),
+                    Errno::NOENT,
+                ),
+                (
+                    "a domain",
+                    &nothing().words().to_vec(),
+                    Some((0, 8)),
+                    Errno::INVAL,
+                ),
+            ] {
+                let mut objects = Vec::new();
+                let mut entries = Vec::new();
+                for _ in 0..12 {
+                    let bo = device.create(SIZE, domain)?;
+                    entries.push(CsReloc {
+                        handle: bo.handle(),
+                        read_domains: domain.bits(),
+                        ..Default::default()
+                    });
+                    objects.push(bo);
+                }
+                if let Some((handle, read_domains)) = bad {
+                    entries[place].read_domains = read_domains;
+                    if handle != 0 {
+                        entries[place].handle = handle;
+                    }
+                }
+                let envelope = Envelope::new()
+                    .with(Chunk::commands(words))
+                    .with(Chunk::relocations(&entries));
+                refused(what, envelope.submit(&device), error)?;
+                drop(objects);
+                let left = settled(&device)?;
+                ensure!(
+                    left == before,
+                    "{what} at {place} in {domain:?}: {left:?} bytes in use, not {before:?}"
+                );
+            }
+        }
+    }
     Ok(())
 }
 
