@@ -39,6 +39,9 @@ pub trait Chip: Send {
     /// Whether it has work under way.
     fn busy(&self) -> bool;
 
+    /// Whether it takes commands: work would begin without another register write.
+    fn listens(&self) -> bool;
+
     /// The card loses its power and gets it back: everything is gone, also what the firmware has done. VRAM is the
     /// caller's.
     fn lose_power(&mut self, m: &mut Machine);
@@ -100,6 +103,11 @@ pub enum State {
     Posted,
     /// Memory is up and a CRTC shows a picture from the start of VRAM.
     Crtc,
+    /// The same, and the second CRTC shows another picture from elsewhere in VRAM.
+    Crtcs,
+    /// Memory is up. Everything else that nobody promises is otherwise than a driver wants it: what a careless
+    /// firmware leaves, and what a kernel that was replaced had set going.
+    Careless,
     /// Nothing was initialised.
     Unposted,
 }
@@ -171,6 +179,11 @@ impl Entry {
     /// The synthetic ROM of a card with it, whose ASIC_Init sets up that much VRAM.
     pub fn rom(&self, vram: u64) -> Vec<u8> {
         r5xx::firmware::rom(self.variant, vram).build()
+    }
+
+    /// The same, but for an ASIC_Init that does what it must and no more: see [`State::Careless`].
+    pub fn careless_rom(&self, vram: u64) -> Vec<u8> {
+        r5xx::firmware::careless_rom(self.variant, vram, r5xx::firmware::ELSEWHERE).build()
     }
 
     /// The same, but for an ASIC_Init that does not end.

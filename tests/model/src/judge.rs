@@ -78,6 +78,12 @@ kinds! {
     GartStaleTlb = "gart-stale-tlb",
     /// The page table itself does not lie in VRAM.
     GartTable = "gart-table",
+    /// The window of the GART or its page table was moved while it translated.
+    GartMoved = "gart-moved",
+    /// A command stream was switched on while the AGP aperture lay over VRAM or over the GART window.
+    AgpOverMemory = "agp-over-memory",
+    /// Memory was moved among GPU addresses while the memory controller was not idle, or command streams were on.
+    McBusy = "mc-busy",
     /// A bus address that is not guest RAM.
     DmaFault = "dma-fault",
     /// The device had to go to the bus while bus mastering was off.
@@ -121,6 +127,8 @@ kinds! {
     HostDataMissing = "host-data-missing",
     /// A new draw, or a wait for the 3D engine, while a draw still waits for indices or vertices.
     DrawDataMissing = "draw-data-missing",
+    /// A draw while register writes reach only some of the pipes: the others draw with other state (R5xx 10.7).
+    PipesNotSelected = "pipes-not-selected",
     /// Indices or vertices that no draw waits for.
     DrawDataUnexpected = "draw-data-unexpected",
     /// A memory on the chip was filled beyond its end.

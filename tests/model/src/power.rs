@@ -110,6 +110,12 @@ fn fall_asleep(s: &mut System) {
             format_args!("put into D3hot while it was working"),
         );
     }
+    if s.chip.listens() {
+        s.machine.finding(
+            Kind::PowerState,
+            format_args!("put into D3hot while its command streams were on"),
+        );
+    }
     if s.machine.power.sleep != Sleep::Kept {
         s.chip.lose_power(&mut s.machine);
     }
@@ -177,7 +183,7 @@ pub fn insert(s: &mut System) {
 }
 
 /// Memory without refresh: other bytes each time, and the same ones in each run.
-fn scramble(m: &mut Machine) {
+pub fn scramble(m: &mut Machine) {
     m.power.scrambles += 1;
     let seed = m.power.scrambles << 40;
     fill(&m.vram, |word| mixed(seed ^ word));

@@ -14,6 +14,7 @@ use lapidary_model::control;
 use lapidary_model::machine::Machine;
 use lapidary_model::memory::Vram;
 use lapidary_model::pci::Config;
+use lapidary_model::power;
 use lapidary_model::run::{Shared, System};
 use lapidary_model::server::Function;
 use lapidary_model::trace::Trace;
@@ -53,8 +54,9 @@ struct Args {
     /// What the firmware has done.
     #[arg(long, value_enum, default_value = "posted")]
     state: State,
-    /// The expansion ROM: synthetic, none, endless (synthetic, but its ASIC_Init does not end), hostile (synthetic, but
-    /// its ASIC_Init also tries to reach the computer's memory), or a file with the dump of a real card's.
+    /// The expansion ROM: synthetic (what has left the card in its state), none, endless (synthetic, but its ASIC_Init
+    /// does not end), hostile (synthetic, but its ASIC_Init also tries to reach the computer's memory), or a file with the
+    /// dump of a real card's.
     #[arg(long, default_value = "synthetic")]
     rom: String,
 }
@@ -100,9 +102,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn rom(which: &str, entry: &Entry, vram: u64) -> anyhow::Result<Vec<u8>> {
+fn rom(which: &str, entry: &Entry, state: State, vram: u64) -> anyhow::Result<Vec<u8>> {
     let mut image = match which {
         "none" => return Ok(Vec::new()),
+        "synthetic" if state == State::Careless => entry.careless_rom(vram),
         "synthetic" => entry.rom(vram),
         "endless" => entry.endless_rom(vram),
         "hostile" => entry.hostile_rom(vram),
@@ -129,7 +132,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     let (vram, window) = (args.vram_size << 20, bar_size << 20);
-    let rom = rom(&args.rom, entry, vram)?;
+    let rom = rom(&args.rom, entry, args.state, vram)?;
     let identity = entry.identity(window, rom.len() as u64);
     let mut machine = Machine::new(
         Vram::new(vram).context("no memory for VRAM")?,
@@ -146,6 +149,10 @@ fn run(args: &Args) -> anyhow::Result<()> {
         state: args.state,
     });
     chip.reset(&mut machine);
+    if args.state == State::Careless {
+        // Memory is as its last user left it.
+        power::scramble(&mut machine);
+    }
     let shared = Shared::new(System { chip, machine });
     let worker = shared
         .spawn()

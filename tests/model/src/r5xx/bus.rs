@@ -76,8 +76,10 @@ pub struct Bus {
     pub gart: Gart,
     /// What is in caches.
     pub caches: Caches,
-    /// What the display reads.
-    pub scanout: Option<Scanout>,
+    /// What each CRTC reads.
+    pub scanouts: [Option<Scanout>; 2],
+    /// So many looks at its status show the memory controller busy yet.
+    pub busy: u32,
     /// What engines have touched, for tests that ask.
     pub journal: Journal,
 }
@@ -100,7 +102,8 @@ impl Bus {
             pcie: Space::new("PCIE register", Domain::Pcie, chip, 1, 0x800),
             gart: Gart::default(),
             caches: Caches::default(),
-            scanout: None,
+            scanouts: [None; 2],
+            busy: 0,
             journal: Journal::default(),
         }
     }
@@ -111,7 +114,8 @@ impl Bus {
         self.pcie.reset();
         self.gart = Gart::default();
         self.caches = Caches::default();
-        self.scanout = None;
+        self.scanouts = [None; 2];
+        self.busy = 0;
     }
 
     /// Where VRAM lies: first and last GPU address.
@@ -121,6 +125,58 @@ impl Bus {
             u64::from(location & 0xffff) << 16,
             (u64::from(location >> 16) << 16) | 0xffff,
         )
+    }
+
+    /// What is wrong with the AGP aperture, for which a PCI Express card has no use: what it lies over.
+    pub fn agp_over(&self) -> Option<&'static str> {
+        let location = self.mc.get(self.layout.agp_location);
+        let (start, top) = (
+            u64::from(location & 0xffff) << 16,
+            u64::from(location >> 16) << 16,
+        );
+        // One whose start is not below its top is off.
+        let over = |first: u64, last: u64| start < top && start <= last && first <= top | 0xffff;
+        let (fb, fb_end) = self.frame_buffer();
+        if over(fb, fb_end) {
+            return Some("VRAM");
+        }
+        Window::of(&self.pcie)
+            .is_some_and(|window| over(window.start, window.end))
+            .then_some("the GART window")
+    }
+
+    /// A register of the GART is about to be written: not where it translates to while it does.
+    pub fn judge_gart(&self, m: &mut Machine, register: u32, value: u32) {
+        const PLACES: [u32; 5] = [
+            pcie::PCIE_TX_GART_START_LO,
+            pcie::PCIE_TX_GART_START_HI,
+            pcie::PCIE_TX_GART_END_LO,
+            pcie::PCIE_TX_GART_END_HI,
+            pcie::PCIE_TX_GART_BASE,
+        ];
+        let moves = PLACES.contains(&register) && self.pcie.get(register) != value;
+        if moves && Window::of(&self.pcie).is_some() {
+            m.finding(
+                Kind::GartMoved,
+                format_args!("PCIE register {register:#x} = {value:#010x} while GART_EN is set"),
+            );
+        }
+    }
+
+    /// A register of the memory controller is about to be written, while command streams are on or not.
+    pub fn judge_mc(&self, m: &mut Machine, register: u32, value: u32, streams: bool) {
+        let moves = [self.layout.fb_location, self.layout.agp_location].contains(&register);
+        let why = match (self.busy != 0, streams) {
+            (true, _) => "while it is busy",
+            (_, true) => "while command streams are on",
+            _ => return,
+        };
+        if moves {
+            m.finding(
+                Kind::McBusy,
+                format_args!("memory controller register {register:#x} = {value:#010x} {why}"),
+            );
+        }
     }
 
     /// Reads bytes at a GPU address; what hits nothing reads as ones.
@@ -164,7 +220,7 @@ impl Bus {
     pub fn write(&mut self, m: &mut Machine, unit: Unit, address: u32, bytes: &[u8]) {
         self.judge(m, unit, address, bytes.len(), "write");
         let len = bytes.len() as u64;
-        if let Some(s) = self.scanout {
+        for s in self.scanouts.into_iter().flatten() {
             let a = u64::from(address);
             if unit.is_engine() && a < s.start + s.len && s.start < a + len {
                 m.finding(
@@ -321,8 +377,8 @@ impl Bus {
                 ),
             );
         }
-        if let Some(s) = self.scanout.filter(|_| area.write) {
-            if runs.touches(s.start, s.start + s.len) {
+        for s in self.scanouts.into_iter().flatten() {
+            if area.write && runs.touches(s.start, s.start + s.len) {
                 m.finding(Kind::ScanoutOverwritten, format_args!("{area}"));
             }
         }
@@ -452,23 +508,40 @@ fn first_piece(address: u32, len: usize) -> usize {
     left.min(len)
 }
 
-/// Computes what a CRTC reads from its registers, or nothing if it is off.
-pub fn scanout(regs: &Space) -> Option<Scanout> {
-    let on = mmio::d1crtc_control::CRTC_MASTER_EN.get(regs.get(mmio::D1CRTC_CONTROL)) != 0
-        && mmio::d1crtc_control::CRTC_DISP_READ_REQUEST_DISABLE.get(regs.get(mmio::D1CRTC_CONTROL))
-            == 0
-        && mmio::d1grph_enable::GRPH_ENABLE.get(regs.get(mmio::D1GRPH_ENABLE)) != 0;
-    if !on {
-        return None;
-    }
-    let depth = mmio::d1grph_control::GRPH_DEPTH.get(regs.get(mmio::D1GRPH_CONTROL));
-    let pitch = u64::from(regs.get(mmio::D1GRPH_PITCH)) << depth;
-    let lines = u64::from(regs.get(mmio::D1GRPH_Y_END))
-        .saturating_sub(regs.get(mmio::D1GRPH_Y_START).into());
-    let len = pitch.saturating_mul(lines);
-    (len > 0).then(|| Scanout {
-        start: regs.get(mmio::D1GRPH_PRIMARY_SURFACE_ADDRESS).into(),
-        len,
+/// What each CRTC reads, as its registers say.
+pub fn scanouts(regs: &Space) -> [Option<Scanout>; 2] {
+    let first = [
+        mmio::D1CRTC_CONTROL,
+        mmio::D1GRPH_ENABLE,
+        mmio::D1GRPH_CONTROL,
+        mmio::D1GRPH_PITCH,
+        mmio::D1GRPH_Y_START,
+        mmio::D1GRPH_Y_END,
+        mmio::D1GRPH_PRIMARY_SURFACE_ADDRESS,
+    ];
+    let second = [
+        mmio::D2CRTC_CONTROL,
+        mmio::D2GRPH_ENABLE,
+        mmio::D2GRPH_CONTROL,
+        mmio::D2GRPH_PITCH,
+        mmio::D2GRPH_Y_START,
+        mmio::D2GRPH_Y_END,
+        mmio::D2GRPH_PRIMARY_SURFACE_ADDRESS,
+    ];
+    [first, second].map(|registers| {
+        // Both have the same fields.
+        use mmio::d1crtc_control::{CRTC_DISP_READ_REQUEST_DISABLE, CRTC_MASTER_EN};
+        let [control, enable, format, pitch, top, bottom, address] =
+            registers.map(|register| regs.get(register));
+        let on = CRTC_MASTER_EN.any(control)
+            && !CRTC_DISP_READ_REQUEST_DISABLE.any(control)
+            && mmio::d1grph_enable::GRPH_ENABLE.any(enable);
+        let row = u64::from(pitch) << mmio::d1grph_control::GRPH_DEPTH.get(format);
+        let len = row.saturating_mul(u64::from(bottom.saturating_sub(top)));
+        (on && len > 0).then_some(Scanout {
+            start: address.into(),
+            len,
+        })
     })
 }
 
@@ -592,7 +665,7 @@ mod tests {
     #[test]
     fn the_scanout_is_protected() {
         let (mut m, mut bus) = set_up();
-        bus.scanout = Some(Scanout {
+        bus.scanouts[1] = Some(Scanout {
             start: FB.into(),
             len: 0x1000,
         });

@@ -46,7 +46,7 @@ impl R5xx {
         self.bus.pcie.load(&state.pcie);
         self.bus.gart.invalidate();
         self.bus.caches.clear();
-        self.bus.scanout = None;
+        self.bus.scanouts = [None; 2];
         self.bus.journal.take();
         self.dma = Default::default();
         self.engine2d.reset();

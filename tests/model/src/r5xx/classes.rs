@@ -333,6 +333,12 @@ static BLOCKS: &[Block] = &[
             "D2CRTC_STATUS",
             "D2CRTC_STATUS_POSITION",
             "D2CRTC_STATUS_FRAME_COUNT",
+            "D2GRPH_ENABLE",
+            "D2GRPH_CONTROL",
+            "D2GRPH_PRIMARY_SURFACE_ADDRESS",
+            "D2GRPH_PITCH",
+            "D2GRPH_Y_START",
+            "D2GRPH_Y_END",
         ],
         stored: &[(
             "nothing is shown, nothing is plugged in, and no interrupt comes from it",
@@ -547,11 +553,17 @@ static BLOCKS: &[Block] = &[
     },
     Block {
         name: "MC",
-        implemented: &["MC_FB_LOCATION", "MC_STATUS", "MC_CNTL", "MC_CNTL0"],
+        implemented: &[
+            "MC_AGP_LOCATION",
+            "MC_FB_LOCATION",
+            "MC_STATUS",
+            "MC_CNTL",
+            "MC_CNTL0",
+        ],
         stored: &[
             (
                 "these cards are not on AGP",
-                These(&["MC_AGP_LOCATION", "MC_AGP_BASE", "MC_AGP_BASE_2"]),
+                These(&["MC_AGP_BASE", "MC_AGP_BASE_2"]),
             ),
             (
                 "memory without timing and page tables",
@@ -651,9 +663,16 @@ mod tests {
     fn what_is_implemented_has_code_and_the_other_way_round() {
         // Set once and never looked at (the firmware's picture, the ends of a range), or looked at to complain.
         let only_set = [
-            "MC_AGP_LOCATION",
+            "BIOS_SCRATCH",
+            "MC_AGP_BASE",
+            "MC_AGP_BASE_2",
+            "PCIE_TX_DISCARD_RD_ADDR_LO",
+            "PCIE_TX_DISCARD_RD_ADDR_HI",
             "D1CRTC_H_TOTAL",
             "D1GRPH_X_END",
+            "D2CRTC_H_TOTAL",
+            "D2GRPH_X_END",
+            "DXMODE_INT_MASK",
             "DISP_INTERRUPT_STATUS",
             "GA_POINT_S0",
             "GB_PIPE_SELECT",

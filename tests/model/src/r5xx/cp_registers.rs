@@ -7,6 +7,7 @@ use std::time::Instant;
 use lapidary_registers::r500::mmio;
 
 use super::cp::{Buffer, Mode, QUEUE, Stream};
+use super::me_ram::SEMAPHORE;
 use super::ring::Verdict;
 use super::{R5xx, Source};
 use crate::fault::Fault;
@@ -62,6 +63,17 @@ impl R5xx {
                 }
             }
             mmio::CP_RB_BASE | mmio::CP_RB_CNTL | mmio::CP_CSQ_MODE => {
+                let gives = |cntl| mmio::cp_rb_cntl::RB_RPTR_WR_ENA.any(cntl);
+                let ends =
+                    offset == mmio::CP_RB_CNTL && gives(self.regs.get(offset)) && !gives(value);
+                if ends && self.cp.ring.due().is_some() {
+                    m.finding(
+                        Kind::RingPointer,
+                        format_args!(
+                            "RB_RPTR_WR_ENA cleared before the delayed pointers took effect"
+                        ),
+                    );
+                }
                 let size_changes =
                     offset != mmio::CP_RB_CNTL || (self.regs.get(offset) ^ value) & RING_SHAPE != 0;
                 // Switching off is how a reset begins (R5xx 4.8, step 1).
@@ -74,7 +86,26 @@ impl R5xx {
             }
             mmio::CP_IB_BUFSZ => self.start(m, Stream::Ib1, value, source),
             mmio::CP_IB2_BUFSZ => self.start(m, Stream::Ib2, value, source),
-            mmio::CP_ME_RAM_ADDR => self.cp.me.set_write_address(value),
+            mmio::CP_RB_RPTR_WR => {
+                // Nothing takes it over then (R5xx 4.8, step 5).
+                if !mmio::cp_rb_cntl::RB_RPTR_WR_ENA.any(self.regs.get(mmio::CP_RB_CNTL)) {
+                    m.finding(
+                        Kind::RingPointer,
+                        format_args!("CP_RB_RPTR_WR = {value:#x} without RB_RPTR_WR_ENA"),
+                    );
+                }
+                self.regs.set(offset, value);
+            }
+            mmio::CP_ME_RAM_ADDR => {
+                // Its end holds semaphores, which a running CP waits for.
+                if value < SEMAPHORE && self.mode(Stream::Ring) != Mode::Off {
+                    m.finding(
+                        Kind::CpReconfigured,
+                        format_args!("microcode is written while streams are on"),
+                    );
+                }
+                self.cp.me.set_write_address(value);
+            }
             mmio::CP_ME_RAM_RADDR => self.cp.me.set_read_address(value),
             mmio::CP_ME_RAM_DATAH => self.cp.me.write_high(value),
             mmio::CP_ME_RAM_DATAL => self.cp.me.write_low(value),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lapidary_registers::r500::mmio;
 
 use super::R5xx;
-use super::bus::scanout;
+use super::bus::scanouts;
 use crate::judge::Kind;
 use crate::machine::Machine;
 
@@ -21,6 +21,10 @@ const FRAME: Duration = Duration::from_nanos(16_666_667);
 pub const WIDTH: u32 = 640;
 /// Its height.
 pub const HEIGHT: u32 = 480;
+
+/// Width and height of the second picture, and where in VRAM it lies.
+const SECOND: (u32, u32) = (512, 304);
+const SECOND_AT: u32 = 0x90_0000;
 
 struct Crtc {
     control: u32,
@@ -68,7 +72,34 @@ impl R5xx {
         for (offset, value) in writes {
             self.regs.set(offset, value);
         }
-        self.bus.scanout = scanout(&self.regs);
+        self.bus.scanouts = scanouts(&self.regs);
+    }
+
+    /// The firmware's second picture: CRTC 2 on, smaller, with 16 bits a pixel, and away from the start of VRAM.
+    pub(super) fn light_second_crtc(&mut self, m: &mut Machine, frame_buffer: u32) {
+        let bytes = (SECOND.0 * SECOND.1 * 2) as usize;
+        m.vram.write(SECOND_AT.into(), &picture()[..bytes]);
+        let writes = [
+            (mmio::D2CRTC_H_TOTAL, 499),
+            (mmio::D2CRTC_V_TOTAL, 324),
+            (
+                mmio::D2CRTC_CONTROL,
+                mmio::d2crtc_control::CRTC_MASTER_EN.mask(),
+            ),
+            (mmio::D2GRPH_ENABLE, 1),
+            (mmio::D2GRPH_CONTROL, 1),
+            (
+                mmio::D2GRPH_PRIMARY_SURFACE_ADDRESS,
+                frame_buffer + SECOND_AT,
+            ),
+            (mmio::D2GRPH_PITCH, SECOND.0),
+            (mmio::D2GRPH_X_END, SECOND.0),
+            (mmio::D2GRPH_Y_END, SECOND.1),
+        ];
+        for (offset, value) in writes {
+            self.regs.set(offset, value);
+        }
+        self.bus.scanouts = scanouts(&self.regs);
     }
 
     /// Whether CRTC 1 counts lines.
@@ -78,16 +109,16 @@ impl R5xx {
 
     /// A display register was written.
     pub(super) fn display_written(&mut self) {
-        self.bus.scanout = scanout(&self.regs);
+        self.bus.scanouts = scanouts(&self.regs);
     }
 
     /// The memory controller is about to move VRAM.
     pub(super) fn judge_move(&mut self, m: &mut Machine, new: u32) {
         let old = self.bus.mc.get(self.bus.layout.fb_location);
-        if self.bus.scanout.is_some() && new != old {
+        if self.bus.scanouts.iter().any(Option::is_some) && new != old {
             m.finding(
                 Kind::ScanoutMoved,
-                format_args!("MC_FB_LOCATION {old:#010x} to {new:#010x} with CRTC 1 on"),
+                format_args!("MC_FB_LOCATION {old:#010x} to {new:#010x} with a CRTC on"),
             );
         }
     }

@@ -25,6 +25,16 @@ impl R5xx {
 
     fn begin_draw(&mut self, m: &mut Machine, vf_cntl: u32) {
         self.judge_unfinished(m);
+        if !self.engine3d.pipes.all_selected() {
+            m.finding(
+                Kind::PipesNotSelected,
+                format_args!(
+                    "SU_REG_DEST {:#x}, FG_ZBREG_DEST {:#x}",
+                    self.regs.get(mmio::SU_REG_DEST),
+                    self.regs.get(mmio::FG_ZBREG_DEST)
+                ),
+            );
+        }
         let what = self.engine3d.trigger(&self.regs, vf_cntl);
         m.counters.add("draws_not_executed", 1);
         if m.trace.on() {

@@ -18,7 +18,8 @@
 //! Clock = 2 · reference · feedback divider / reference divider: the formula by which Linux reads these dividers
 //! (`radeon_clocks.c`). The modelled PLLs only store; nothing in the model depends on a frequency.
 
-use lapidary_registers::r500::{mmio, pcie, pll};
+use lapidary_registers::Domain;
+use lapidary_registers::r500::{mc_r520, mc_rv515, mmio, pcie, pll};
 
 use super::{FIRMWARE_FB, R5xx, Source, Variant};
 use crate::atom::clocks::{self, Clocks, REFERENCE};
@@ -83,6 +84,18 @@ pub fn rom(variant: &Variant, vram: u64) -> Image {
             get_clock(pll::m_spll_ref_fb_div::MPLL_FB_DIV),
         )
         .command(command::DYNAMIC_CLOCK_GATING, dynamic_clock_gating())
+}
+
+/// Where a careless ROM places VRAM when a driver runs it: not where the computer's firmware did.
+pub const ELSEWHERE: u32 = 0x4000_0000;
+
+/// An AGP aperture over all addresses.
+const AGP_OPEN: u32 = 0xffff_0000;
+
+/// The same with an ASIC_Init that sets up clocks and memory, and leaves the rest as no driver may have it: VRAM from
+/// `fb` on, the CPU's way to VRAM in two halves and to another address, idle blocks' clocks stopped.
+pub fn careless_rom(variant: &Variant, vram: u64, fb: u32) -> Image {
+    rom(variant, vram).command(command::ASIC_INIT, careless_init(variant, vram, fb))
 }
 
 /// The same with an ASIC_Init that polls memory for ever, as that of a card with a broken memory controller would.
@@ -194,6 +207,30 @@ fn asic_init() -> Vec<u8> {
         .set(called, Place::Parameter(1))
         .call(command::SET_MEMORY_CLOCK)
         .call(command::MEMORY_CONTROLLER_INIT)
+        .or(bios_scratch(7), INIT_COMPLETE);
+    t.build()
+}
+
+/// Parameters: engine clock, memory clock.
+fn careless_init(variant: &Variant, vram: u64, fb: u32) -> Vec<u8> {
+    let layout = variant.mc;
+    let location = ((u64::from(fb) + vram - 1) >> 16 << 16) as u32 | (fb >> 16);
+    let apertures = mmio::host_path_cntl::HDP_APER_CNTL.mask();
+    let mut t = Code::new(2);
+    let called = Place::Parameter(2);
+    t.call(command::REGISTERS_INIT)
+        .set(called, Place::Parameter(0))
+        .call(command::SET_ENGINE_CLOCK)
+        .set(called, Place::Parameter(1))
+        .call(command::SET_MEMORY_CLOCK)
+        .call(command::MEMORY_CONTROLLER_INIT)
+        .set(called, 1)
+        .call(command::DYNAMIC_CLOCK_GATING)
+        .port(port::number::MC)
+        .set(behind_port(layout.fb_location), location)
+        .port(0)
+        .set(Place::Register(mmio::HDP_FB_LOCATION), 0x1234)
+        .and(Place::Register(mmio::HOST_PATH_CNTL), !apertures)
         .or(bios_scratch(7), INIT_COMPLETE);
     t.build()
 }
@@ -340,6 +377,76 @@ impl R5xx {
     }
 }
 
+impl R5xx {
+    /// What a kernel that was replaced has left of its work on a card: command streams switched on, a page table in
+    /// force that nobody writes any more, an AGP aperture over all addresses, interrupts enabled, pipes that registers
+    /// do not reach, surfaces for the CPU.
+    pub(super) fn leave(&mut self, m: &mut Machine) {
+        use mmio::{cp_csq_cntl, cp_rb_wptr_delay, surface_info};
+        let at = |array: lapidary_registers::RegArray, n| array.at(n).unwrap_or(array.base());
+        let surface = surface_info::TILE_MACRO.mask() | surface_info::PITCHSEL.of(4096 / 8);
+        for (register, value) in [
+            (
+                mmio::CP_CSQ_CNTL,
+                cp_csq_cntl::CSQ_MODE.of(cp_csq_cntl::csq_mode::PRIBM_INDBM),
+            ),
+            (mmio::CP_CSQ_MODE, u32::MAX),
+            (mmio::GEN_INT_CNTL, mmio::gen_int_cntl::SW_INT_EN.mask()),
+            (mmio::DXMODE_INT_MASK, u32::MAX),
+            (mmio::SCRATCH_UMSK, 0xff),
+            (
+                mmio::CP_RB_WPTR_DELAY,
+                cp_rb_wptr_delay::PRE_WRITE_TIMER.mask(),
+            ),
+            (at(mmio::SURFACE_LOWER_BOUND, 1), 0x80_0000),
+            (at(mmio::SURFACE_UPPER_BOUND, 1), 0xff_ffff),
+            (at(mmio::SURFACE_INFO, 1), surface),
+            (at(mmio::SURFACE_LOWER_BOUND, 6), 0x100_0000),
+            (at(mmio::SURFACE_UPPER_BOUND, 6), 0x17f_ffff),
+            (at(mmio::SURFACE_INFO, 6), surface),
+        ] {
+            self.regs.set(register, value);
+        }
+        for (register, value) in [
+            (
+                pcie::PCIE_TX_GART_CNTL,
+                pcie::pcie_tx_gart_cntl::GART_EN.mask(),
+            ),
+            (pcie::PCIE_TX_GART_START_LO, 0x1000_0000),
+            (pcie::PCIE_TX_GART_START_HI, 1),
+            (pcie::PCIE_TX_GART_END_LO, 0x1fff_f000),
+            (pcie::PCIE_TX_GART_END_HI, 1),
+            (pcie::PCIE_TX_GART_BASE, FIRMWARE_FB + 0x10_0000),
+            (pcie::PCIE_TX_DISCARD_RD_ADDR_LO, FIRMWARE_FB),
+            (pcie::PCIE_TX_DISCARD_RD_ADDR_HI, 1),
+            (pcie::PCIE_TX_GART_ERROR, 1),
+        ] {
+            self.bus.pcie.set(register, value);
+        }
+        let layout = self.bus.layout;
+        let (agp_base, agp_base_2) = match layout.domain {
+            Domain::McRv515 => (mc_rv515::MC_AGP_BASE, mc_rv515::MC_AGP_BASE_2),
+            _ => (mc_r520::MC_AGP_BASE, mc_r520::MC_AGP_BASE_2),
+        };
+        for (register, value) in [
+            (layout.agp_location, AGP_OPEN),
+            (agp_base, 0x1000),
+            (agp_base_2, 1),
+        ] {
+            self.bus.mc.set(register, value);
+        }
+        // Translations of its own, of the first pages.
+        for page in 0..0x1000 {
+            self.bus.gart.look_up(page, 0);
+        }
+        for register in [mmio::SU_REG_DEST, mmio::FG_ZBREG_DEST] {
+            if self.regs.register(register).is_some() {
+                self.write_pipe(m, register, 0);
+            }
+        }
+    }
+}
+
 /// The card as the firmware reaches it.
 struct Board<'a> {
     chip: &'a mut R5xx,
@@ -419,6 +526,22 @@ mod tests {
             assert_eq!(dividers & 0xff, 12);
             assert!(dividers >> 16 > 0 && (dividers >> 8) & 0xff > 0);
             assert_eq!(m.judge.take(), vec![]);
+        }
+    }
+
+    #[test]
+    fn a_careless_firmware_leaves_memory_and_little_else() {
+        for entry in CHIPS {
+            let (m, chip) = card(entry.name, State::Careless);
+            let peek = |name: &str| chip.peek(&m, name).unwrap();
+            assert_eq!(peek("CONFIG_MEMSIZE"), VRAM as u32, "{}", entry.name);
+            let mc = |index: u32| chip.bus.mc.get(index);
+            assert_eq!(mc(chip.bus.layout.fb_location), 0xc0ff_c000);
+            assert_eq!(mc(chip.bus.layout.agp_location), AGP_OPEN);
+            assert_ne!(peek("HDP_FB_LOCATION"), 0xc000);
+            assert_eq!(peek("CP_DYN_CNTL") & 1, 0);
+            assert_ne!(peek("PCIE_TX_GART_CNTL"), 0);
+            assert_eq!(peek("SU_REG_DEST"), 0);
         }
     }
 

@@ -169,6 +169,22 @@ impl R5xx {
         }
     }
 
+    /// A stream is about to be switched on: what the CPU sees of mapped VRAM must be what the driver takes it for.
+    pub(super) fn judge_surfaces(&self, m: &mut Machine) {
+        if self.options.trapped {
+            return;
+        }
+        for i in 0..mmio::SURFACE_INFO.len() {
+            let info = self.regs.get(mmio::SURFACE_INFO.at(i).unwrap_or(0));
+            if acts(info) {
+                m.finding(
+                    Kind::HostPathMismatch,
+                    format_args!("surface {i} for the CPU, {info:#010x}, while VRAM is mapped"),
+                );
+            }
+        }
+    }
+
     /// Bounds are multiples of 32 bytes, and the end of surface 0 is one of 64 (R5xx 9.1.10).
     fn judge_bound(&self, m: &mut Machine, offset: u32, value: u32) {
         let bad = match (

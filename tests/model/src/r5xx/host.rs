@@ -12,8 +12,12 @@ use super::cp;
 use super::cp::Mode;
 use super::regs::Space;
 use super::{R5xx, Source};
+use crate::chip::State;
 use crate::judge::Kind;
 use crate::machine::Machine;
+
+/// Looks until a memory controller that was busy is idle.
+const BUSY_LOOKS: u32 = 3;
 
 /// What is wrong with reading a register of a space, if anything.
 fn judge_read(m: &mut Machine, space: &mut Space, offset: u32, source: Source) -> bool {
@@ -124,7 +128,7 @@ impl R5xx {
             mmio::MC_IND_DATA => {
                 let at = mmio::mc_ind_index::MC_IND_ADDR.get(self.regs.get(mmio::MC_IND_INDEX));
                 if judge_read(m, &mut self.bus.mc, at, source) {
-                    self.bus.mc.get(at)
+                    self.mc_status(at).unwrap_or_else(|| self.bus.mc.get(at))
                 } else {
                     0
                 }
@@ -192,6 +196,7 @@ impl R5xx {
             mmio::PCIE_DATA => {
                 let at = mmio::pcie_index::PCIE_ADDR.get(self.regs.get(mmio::PCIE_INDEX));
                 if judge_write(m, &mut self.bus.pcie, at, value, source) {
+                    self.bus.judge_gart(m, at, value);
                     self.bus.pcie.set(at, value);
                     if at == pcie::PCIE_TX_GART_CNTL
                         && pcie::pcie_tx_gart_cntl::INVALIDATE_TLB.any(value)
@@ -211,6 +216,8 @@ impl R5xx {
                         ),
                     );
                 } else if judge_write(m, &mut self.bus.mc, at, value, source) {
+                    let streams = cp::modes(self.regs.get(mmio::CP_CSQ_CNTL)).0 != Mode::Off;
+                    self.bus.judge_mc(m, at, value, streams);
                     if at == self.bus.layout.fb_location {
                         self.judge_move(m, value);
                     }
@@ -278,6 +285,9 @@ impl R5xx {
                 self.regs.set(offset, value);
                 if (mmio::D1CRTC_H_TOTAL..=mmio::DISP_INTERRUPT_STATUS).contains(&offset) {
                     self.display_written();
+                }
+                if mmio::BIOS_SCRATCH.index_of(offset) == Some(7) {
+                    self.posted();
                 }
                 self.tell_engine2d(m, offset, value);
             }
@@ -361,6 +371,13 @@ impl R5xx {
                 format_args!("HDP_FB_LOCATION {host:#06x}, VRAM at {start:#010x}"),
             );
         }
+        if let Some(what) = self.bus.agp_over() {
+            m.finding(
+                Kind::AgpOverMemory,
+                format_args!("the AGP aperture lies over {what}"),
+            );
+        }
+        self.judge_surfaces(m);
         let aperture = u64::from(self.regs.get(mmio::CONFIG_APER_SIZE));
         let joined = mmio::host_path_cntl::HDP_APER_CNTL.any(self.regs.get(mmio::HOST_PATH_CNTL));
         if !joined && self.options.vram > aperture && self.options.window > aperture {
@@ -370,6 +387,23 @@ impl R5xx {
                     "without HDP_APER_CNTL, VRAM {aperture:#x} in BAR 0 is VRAM 0 once more"
                 ),
             );
+        }
+    }
+    /// What the memory controller's status shows, if that is the register: on a card that a careless firmware has just
+    /// posted it takes a few looks until the controller is idle.
+    fn mc_status(&mut self, register: u32) -> Option<u32> {
+        let layout = self.bus.layout;
+        if register != layout.status || self.bus.busy == 0 {
+            return None;
+        }
+        self.bus.busy -= 1;
+        Some(self.bus.mc.get(register) & !layout.idle)
+    }
+
+    /// ASIC_Init says that it is done. A careless one does not wait for the memory controller to be.
+    fn posted(&mut self) {
+        if self.options.state == State::Careless {
+            self.bus.busy = BUSY_LOOKS;
         }
     }
 }

@@ -224,7 +224,11 @@ impl R5xx {
             engine3d,
             stuck: Stuck::default(),
             sequence: Sequence::default(),
-            firmware: firmware::rom(variant, options.vram).build(),
+            firmware: match options.state {
+                State::Careless => firmware::careless_rom(variant, options.vram, FIRMWARE_FB),
+                _ => firmware::rom(variant, options.vram),
+            }
+            .build(),
             start: Instant::now(),
         }
     }
@@ -279,6 +283,10 @@ impl Chip for R5xx {
         self.works()
     }
 
+    fn listens(&self) -> bool {
+        self.mode(Stream::Ring) != cp::Mode::Off
+    }
+
     fn lose_power(&mut self, m: &mut Machine) {
         self.regs.reset();
         self.pll.reset();
@@ -312,8 +320,14 @@ impl Chip for R5xx {
         if self.options.state != State::Unposted {
             self.post(m);
         }
-        if self.options.state == State::Crtc {
-            self.light_crtc(m, FIRMWARE_FB);
+        match self.options.state {
+            State::Crtc => self.light_crtc(m, FIRMWARE_FB),
+            State::Crtcs => {
+                self.light_crtc(m, FIRMWARE_FB);
+                self.light_second_crtc(m, FIRMWARE_FB);
+            }
+            State::Careless => self.leave(m),
+            State::Posted | State::Unposted => {}
         }
     }
 

@@ -194,7 +194,7 @@ impl R5xx {
         if bit::SOFT_RESET_HDP.any(bits) {
             self.bus.caches.invalidate_host();
         }
-        if bit::SOFT_RESET_MC.any(bits) && self.bus.scanout.is_some() {
+        if bit::SOFT_RESET_MC.any(bits) && self.bus.scanouts.iter().any(Option::is_some) {
             m.finding(
                 Kind::ScanoutMoved,
                 format_args!("the memory controller is reset under a display"),

@@ -112,6 +112,13 @@ impl Pipes {
         }
     }
 
+    /// Whether a write reaches all pipes and all depth units.
+    pub fn all_selected(&self) -> bool {
+        let all = |count: u32| (1 << count) - 1;
+        let depth = !self.split_depth() || self.select_depth & all(self.depth) == all(self.depth);
+        depth && self.select & all(self.raster) == all(self.raster)
+    }
+
     /// The depth units that a write to a register of theirs reaches now, one bit each.
     pub fn depth_selected(&self) -> u32 {
         self.reached(*DEPTH.start())

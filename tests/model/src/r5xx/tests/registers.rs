@@ -2,12 +2,13 @@
 
 //! Register accesses: state after power-on, windows, what is undefined.
 
-use super::{Bench, GTT, VRAM, scratch, type3, wait_idle_clean};
+use super::{Bench, FIRMWARE_FB, GTT, TABLE, VRAM, scratch, type3, wait_idle_clean};
 use crate::chip::Chip;
 use crate::chip::State;
 use crate::judge::Kind;
 use lapidary_registers::r500::mc_rv515;
 use lapidary_registers::r500::mmio;
+use lapidary_registers::r500::pcie;
 use std::time::Duration;
 
 #[test]
@@ -46,6 +47,75 @@ fn an_active_crtc_counts_and_is_watched() {
     b.write(mmio::D1CRTC_CONTROL, 0);
     b.write(mmio::MC_IND_DATA, 0xc03f_c000);
     assert!(b.findings().is_empty(), "nobody looks any more");
+}
+
+#[test]
+fn the_second_crtc_is_watched_too() {
+    let mut b = Bench::sized(State::Crtcs, 16 << 20, 16 << 20);
+    let read: Vec<_> = b.chip.bus.scanouts.iter().flatten().copied().collect();
+    assert_eq!(read.len(), 2);
+    assert_eq!(read[1].len, 512 * 304 * 2);
+    assert!(read[1].start >= read[0].start + read[0].len);
+    b.write(mmio::D1CRTC_CONTROL, 0);
+    b.write(mmio::MC_IND_INDEX, mc_rv515::MC_FB_LOCATION | 0xff_0000);
+    b.write(mmio::MC_IND_DATA, 0x003f_0000);
+    assert_eq!(b.findings(), [(Kind::ScanoutMoved, 1)]);
+}
+
+#[test]
+fn an_aperture_over_memory_is_found_when_streams_begin() {
+    let begin = |location: u32| {
+        let mut b = Bench::new();
+        b.load_microcode();
+        b.write(mmio::MC_IND_INDEX, mc_rv515::MC_AGP_LOCATION | 0xff_0000);
+        b.write(mmio::MC_IND_DATA, location);
+        b.start(mmio::cp_csq_cntl::csq_mode::PRIBM_INDBM);
+        b.findings()
+    };
+    // Off, in the two ways in which drivers and firmware say it; beside everything.
+    for location in [0x0000_ffff, 0xffff_ffff, 0x1fff_0000, 0xffff_d000] {
+        assert_eq!(begin(location), []);
+    }
+    for location in [0xffff_0000, 0x2000_0000, 0xc03f_c03e] {
+        assert_eq!(begin(location), [(Kind::AgpOverMemory, 1)]);
+    }
+}
+
+#[test]
+fn memory_is_not_moved_while_its_controller_works() {
+    let mut b = Bench::with(State::Careless);
+    let place = |b: &mut Bench| {
+        b.write(mmio::MC_IND_INDEX, mc_rv515::MC_FB_LOCATION | 0xff_0000);
+        b.write(mmio::MC_IND_DATA, 0xc03f_c000);
+    };
+    // The bench has moved the page table that was in force.
+    assert_eq!(b.findings(), [(Kind::GartMoved, 3)]);
+    place(&mut b);
+    assert_eq!(b.findings(), [(Kind::McBusy, 1)]);
+    b.write(mmio::MC_IND_INDEX, mc_rv515::MC_STATUS | 0x7f_0000);
+    let mut looks = 0;
+    while !mc_rv515::mc_status::MC_IDLE.any(b.read(mmio::MC_IND_DATA)) {
+        looks += 1;
+    }
+    assert_eq!(looks, 3);
+    // Streams are on, as the kernel before has left them.
+    place(&mut b);
+    assert_eq!(b.findings(), [(Kind::McBusy, 1)]);
+    b.write(mmio::CP_CSQ_CNTL, 0);
+    place(&mut b);
+    assert_eq!(b.findings(), []);
+}
+
+#[test]
+fn a_page_table_is_not_moved_in_use() {
+    let mut b = Bench::new();
+    b.pcie(pcie::PCIE_TX_GART_BASE, FIRMWARE_FB + TABLE as u32);
+    assert_eq!(b.findings(), [], "it is there already");
+    b.pcie(pcie::PCIE_TX_GART_START_LO, GTT + 0x1000);
+    assert_eq!(b.findings(), [(Kind::GartMoved, 1)]);
+    b.pcie(pcie::PCIE_TX_GART_CNTL, 0);
+    b.pcie(pcie::PCIE_TX_GART_START_LO, GTT);
+    assert_eq!(b.findings(), []);
 }
 
 #[test]

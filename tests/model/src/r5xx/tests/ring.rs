@@ -113,3 +113,21 @@ fn the_ring_must_not_change_under_a_running_cp() {
     b.write(mmio::CP_RB_BASE, GTT + 0x8000);
     assert_eq!(b.findings(), [(Kind::CpReconfigured, 1)]);
 }
+
+#[test]
+fn a_read_pointer_is_given_only_while_that_is_enabled() {
+    let mut b = Bench::running();
+    let cntl = b.read(mmio::CP_RB_CNTL);
+    b.write(mmio::CP_RB_RPTR_WR, 0);
+    assert_eq!(b.findings(), [(Kind::RingPointer, 1)]);
+    b.write(mmio::CP_CSQ_CNTL, 0);
+    let gives = cntl | mmio::cp_rb_cntl::RB_RPTR_WR_ENA.mask();
+    for (delay, found) in [(0, vec![]), (u32::MAX, vec![(Kind::RingPointer, 1)])] {
+        b.write(mmio::CP_RB_WPTR_DELAY, delay);
+        b.write(mmio::CP_RB_CNTL, gives);
+        b.write(mmio::CP_RB_RPTR_WR, 8);
+        b.write(mmio::CP_RB_WPTR, 8);
+        b.write(mmio::CP_RB_CNTL, cntl);
+        assert_eq!(b.findings(), found, "delay {delay:#x}");
+    }
+}

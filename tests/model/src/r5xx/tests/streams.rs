@@ -64,6 +64,7 @@ fn nothing_runs_before_the_microcode() {
     b.load_microcode();
     b.run();
     assert_eq!(b.read(scratch(0)), 1);
+    assert_eq!(b.findings(), [(Kind::CpReconfigured, 1)]);
 }
 
 #[test]
