@@ -50,11 +50,14 @@ impl Chipset {
     pub(crate) fn chip(self) -> &'static dyn Chip {
         match self {
             Chipset::Rv515 => &Rv515,
-            Chipset::R520 => &R520 { name: "R520" },
-            Chipset::Rv530 => &Rv530,
-            Chipset::Rv560 => &R520 { name: "RV560" },
-            Chipset::Rv570 => &R520 { name: "RV570" },
-            Chipset::R580 => &R520 { name: "R580" },
+            Chipset::R520 => &const { R520::new("R520") },
+            Chipset::Rv530 => &R520 {
+                name: "RV530",
+                splits_z: true,
+            },
+            Chipset::Rv560 => &const { R520::new("RV560") },
+            Chipset::Rv570 => &const { R520::new("RV570") },
+            Chipset::R580 => &const { R520::new("R580") },
         }
     }
 }
@@ -167,36 +170,20 @@ impl Chip for Rv515 {
     }
 }
 
-/// The memory controller of the R520, which all but the RV515 have.
-fn r520_fb_location(mc: &Mc<'_>) -> FbLocation {
-    let location: mc_r520::MC_FB_LOCATION = mc.read();
-    FbLocation {
-        start: location.mc_fb_start().cast::<u16>().get(),
-        top: location.mc_fb_top().cast::<u16>().get(),
-    }
-}
-
-fn r520_place_fb(mc: &Mc<'_>, location: FbLocation) {
-    mc.write(
-        mc_r520::MC_FB_LOCATION::zeroed()
-            .with_mc_fb_start(location.start)
-            .with_mc_fb_top(location.top),
-    );
-}
-
-fn r520_close_agp(mc: &Mc<'_>) {
-    mc.write(mc_r520::MC_AGP_LOCATION::from(AGP_CLOSED));
-    mc.write(mc_r520::MC_AGP_BASE::zeroed());
-    mc.write(mc_r520::MC_AGP_BASE_2::zeroed());
-}
-
-fn r520_mc_idle(mc: &Mc<'_>) -> bool {
-    mc.read::<mc_r520::MC_STATUS>().mc_idle()
-}
-
-/// R520, RV560, RV570 and R580, between which only the fuses differ.
+/// All but the RV515, between which only the fuses differ, and the RV530's second Z pipe.
 struct R520 {
     name: &'static str,
+    /// The one raster pipe may feed two Z pipes (R5xx 9.1.15).
+    splits_z: bool,
+}
+
+impl R520 {
+    const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            splits_z: false,
+        }
+    }
 }
 
 impl Chip for R520 {
@@ -205,61 +192,50 @@ impl Chip for R520 {
     }
 
     fn fb_location(&self, mc: &Mc<'_>) -> FbLocation {
-        r520_fb_location(mc)
+        let location: mc_r520::MC_FB_LOCATION = mc.read();
+        FbLocation {
+            start: location.mc_fb_start().cast::<u16>().get(),
+            top: location.mc_fb_top().cast::<u16>().get(),
+        }
     }
 
     fn place_fb(&self, mc: &Mc<'_>, location: FbLocation) {
-        r520_place_fb(mc, location);
+        mc.write(
+            mc_r520::MC_FB_LOCATION::zeroed()
+                .with_mc_fb_start(location.start)
+                .with_mc_fb_top(location.top),
+        );
     }
 
     fn close_agp(&self, mc: &Mc<'_>) {
-        r520_close_agp(mc);
+        mc.write(mc_r520::MC_AGP_LOCATION::from(AGP_CLOSED));
+        mc.write(mc_r520::MC_AGP_BASE::zeroed());
+        mc.write(mc_r520::MC_AGP_BASE_2::zeroed());
     }
 
     fn mc_idle(&self, mc: &Mc<'_>) -> bool {
-        r520_mc_idle(mc)
-    }
-}
-
-struct Rv530;
-
-impl Chip for Rv530 {
-    fn name(&self) -> &'static str {
-        "RV530"
+        mc.read::<mc_r520::MC_STATUS>().mc_idle()
     }
 
-    fn fb_location(&self, mc: &Mc<'_>) -> FbLocation {
-        r520_fb_location(mc)
-    }
-
-    fn place_fb(&self, mc: &Mc<'_>, location: FbLocation) {
-        r520_place_fb(mc, location);
-    }
-
-    fn close_agp(&self, mc: &Mc<'_>) {
-        r520_close_agp(mc);
-    }
-
-    fn mc_idle(&self, mc: &Mc<'_>) -> bool {
-        r520_mc_idle(mc)
-    }
-
-    /// Gives every FIFO between scan converter and Z unit its full size, without which the chip's
-    /// second Z pipe starves.
+    /// Gives every FIFO between scan converter and Z unit its full size, without which the second Z
+    /// pipe starves.
     fn before_pipes(&self, window: Window<'_>) {
-        window.write_reg(mmio::GB_FIFO_SIZE2::from(0xff));
+        if self.splits_z {
+            window.write_reg(mmio::GB_FIFO_SIZE2::from(0xff));
+        }
     }
 
-    /// One raster pipe feeds two Z pipes, if the fuses left both (R5xx 9.1.15).
+    /// Both of the RV530's, if the fuses left both.
     fn z_pipes(&self, window: Window<'_>) -> u32 {
         const BOTH: u32 = 3;
-        match window.read(mmio::GB_PIPE_SELECT2).z_pipes().get() {
-            BOTH => 2,
-            _ => 1,
+        if self.splits_z && window.read(mmio::GB_PIPE_SELECT2).z_pipes().get() == BOTH {
+            2
+        } else {
+            1
         }
     }
 
     fn z_pipe_select(&self) -> Option<u32> {
-        Some(3)
+        self.splits_z.then_some(3)
     }
 }

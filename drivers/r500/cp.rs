@@ -7,8 +7,8 @@
 //! host tells it where the ring is, and moves the write pointer; the CP moves the read pointer and
 //! reports it to a place in memory (R5xx 4.4).
 //!
-//! Starting it follows the manual's rules for a clean reset (R5xx 4.8): fetching off, reset, both
-//! pointers equal, fetching on. In between go the ring's place and size, the places it writes back
+//! Starting it follows the manual's rules for a clean reset (R5xx 4.8): fetching off and reset in
+//! [`stop`], both pointers equal and fetching on in [`start`]. In between go the ring's place and size, the places it writes back
 //! to, and the delay that gives a chipset time to bring the ring's new contents to memory before
 //! the CP looks (R5xx 4.5).
 //!
@@ -81,7 +81,6 @@ pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
 
     // No delay yet: pointers have to be in place before the next step.
     window.write_reg(CP_RB_WPTR_DELAY::zeroed());
-    window.write_reg(control.with_rb_no_update(true));
     window.write_reg(CP_RB_BASE::from(setup.ring));
     set_pointers(window, control.with_rb_no_update(true), 0);
 
@@ -109,10 +108,9 @@ pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
 /// Stops the CP and whatever it has set going, so that nothing accesses memory any more.
 ///
 /// Has no effect when repeated, never fails, and gives up waiting after less than 100 ms. The
-/// display and the memory controller are not among what is reset. The ring's pointers are zero
-/// afterwards.
+/// display and the memory controller are not among what is reset.
 pub(crate) fn stop(window: Window<'_>) {
-    // Steps 1 to 6 of R5xx 4.8; the seventh is `start`.
+    // Steps 1 and 2 of R5xx 4.8; the others are `start`.
     window.write_reg(CP_CSQ_CNTL::zeroed());
     window.write_reg(CP_CSQ_MODE::zeroed());
     window.write_reg(SCRATCH_UMSK::zeroed());
@@ -139,10 +137,6 @@ pub(crate) fn stop(window: Window<'_>) {
         // The second half of a raster reset: the first has made the front end listen again.
         reset_3d(window);
     }
-
-    let control = window.read(CP_RB_CNTL).with_rb_no_update(true);
-    window.write_reg(CP_RB_WPTR_DELAY::zeroed());
-    set_pointers(window, control, 0);
 }
 
 /// Asserts and de-asserts `reset`. The read makes sure that the first write has arrived when the
@@ -189,4 +183,86 @@ pub(crate) fn wait_idle(window: Window<'_>) -> Result {
         return Err(EIO);
     }
     Ok(())
+}
+
+#[kunit_tests(r500_cp)]
+mod tests {
+    use super::*;
+    use crate::regs::fake;
+
+    #[test]
+    fn a_stopped_processor_fetches_and_reports_nothing() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        window.write_reg(CP_CSQ_CNTL::from(u32::MAX));
+        window.write_reg(CP_CSQ_MODE::from(u32::MAX));
+        window.write_reg(SCRATCH_UMSK::from(0xff));
+        stop(window);
+        assert_eq!(window.read(CP_CSQ_CNTL).into_raw(), 0);
+        assert_eq!(window.read(CP_CSQ_MODE).into_raw(), 0);
+        assert_eq!(window.read(SCRATCH_UMSK).into_raw(), 0);
+        // No engine was busy, so the 3D pipe keeps its state.
+        assert_eq!(window.read(GA_SOFT_RESET).into_raw(), 0);
+        assert_eq!(window.read(RBBM_SOFT_RESET).into_raw(), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn a_busy_pipe_is_reset_and_no_reset_stays() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        window.write_reg(RBBM_STATUS::zeroed().with_gui_active(true));
+        window.write_reg(RBBM_SOFT_RESET::from(u32::MAX));
+        stop(window);
+        assert_eq!(window.read(RBBM_SOFT_RESET).into_raw(), 0);
+        assert_eq!(window.read(GA_SOFT_RESET).count().get(), 0x200);
+        Ok(())
+    }
+
+    #[test]
+    fn a_started_processor_knows_its_ring() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        for offset in (0..0x1_0000).step_by(4) {
+            window.try_write32(u32::MAX, offset)?;
+        }
+        let setup = Setup {
+            ring: 0x2000_0000,
+            order: 15,
+            read_pointer: 0x2004_0040,
+            scratch: 0x2004_0000,
+        };
+        start(window, &setup)?;
+        assert_eq!(window.read(CP_RB_BASE).into_raw(), 0x2000_0000);
+        assert_eq!(window.read(CP_RB_RPTR_ADDR).into_raw(), 0x2004_0040);
+        assert_eq!(window.read(SCRATCH_ADDR).into_raw(), 0x2004_0000);
+        assert_eq!(window.read(SCRATCH_UMSK).into_raw(), 0xff);
+        assert_eq!(window.read(CP_RB_RPTR_WR).into_raw(), 0);
+        assert_eq!(window.read(CP_RB_WPTR).into_raw(), 0);
+        let control = window.read(CP_RB_CNTL);
+        assert_eq!(control.rb_bufsz().get(), 15);
+        assert!(!control.rb_no_update());
+        assert!(!control.rb_rptr_wr_ena());
+        let delay = window.read(CP_RB_WPTR_DELAY);
+        assert_eq!(delay.pre_write_timer().get(), 64);
+        assert_eq!(delay.pre_write_limit().get(), 15);
+        let queue = window.read(CP_CSQ_MODE);
+        assert_eq!(queue.indirect1_start().get(), 77);
+        assert_eq!(queue.indirect2_start().get(), 77);
+        let mode = window.read(CP_CSQ_CNTL).csq_mode().get();
+        assert_eq!(mode, csq_mode::PRIBM_INDBM);
+        Ok(())
+    }
+
+    #[test]
+    fn a_busy_engine_is_told() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        assert!(wait_idle(window).is_ok());
+        window.write_reg(RBBM_STATUS::zeroed().with_gui_active(true));
+        assert_eq!(wait_idle(window).err(), Some(ETIMEDOUT));
+        window.write_reg(RBBM_STATUS::from(u32::MAX));
+        assert_eq!(wait_idle(window).err(), Some(EIO));
+        Ok(())
+    }
 }

@@ -143,6 +143,7 @@ pub(crate) fn silence(window: Window<'_>) {
 #[kunit_tests(r500_display)]
 mod tests {
     use super::*;
+    use crate::regs::fake;
 
     const VRAM: GpuRange = 0xd000_0000..0xe000_0000;
 
@@ -188,5 +189,55 @@ mod tests {
         );
         assert_eq!(offsets(0..0x4_0000, &VRAM), 0..0);
         assert_eq!(offsets(0xf000_0000..0xf100_0000, &VRAM), 0..0);
+    }
+
+    #[test]
+    fn each_display_has_its_own_scanout() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        window.write_reg(VGA_MEMORY_BASE_ADDRESS::from(0xd008_0000));
+        window.write_reg(D1GRPH_PRIMARY_SURFACE_ADDRESS::from(0xd010_0000));
+        window.write_reg(D1GRPH_PITCH::from(1024));
+        window.write_reg(D1GRPH_Y_END::from(768));
+        window.write_reg(D1GRPH_CONTROL::from(2));
+        window.write_reg(D2GRPH_PRIMARY_SURFACE_ADDRESS::from(0xd080_0000));
+        window.write_reg(D2GRPH_PITCH::from(512));
+        window.write_reg(D2GRPH_Y_END::from(480));
+        window.write_reg(D2GRPH_CONTROL::from(1));
+        let vga = [0..0x4_0000, 0x8_0000..0xc_0000];
+        let first = 0x10_0000..0x10_0000 + 1024 * 768 * 4;
+        let second = 0x80_0000..0x80_0000 + 512 * 480 * 2;
+        let kept = |first, second| {
+            let [low, high] = vga.clone();
+            reserved(window, &VRAM) == [low, high, first, second]
+        };
+
+        assert!(!is_on(window) && kept(0..0, 0..0));
+        window.write_reg(D1CRTC_CONTROL::zeroed().with_crtc_master_en(true));
+        assert!(is_on(window) && kept(first.clone(), 0..0));
+        window.write_reg(D2CRTC_CONTROL::zeroed().with_crtc_master_en(true));
+        assert!(is_on(window) && kept(first, second.clone()));
+        window.write_reg(D1CRTC_CONTROL::zeroed());
+        assert!(is_on(window) && kept(0..0, second));
+        Ok(())
+    }
+
+    #[test]
+    fn a_silent_display_has_no_source_left() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        window.write_reg(DXMODE_INT_MASK::from(u32::MAX));
+        let plugs = DC_HOT_PLUG_DETECT1_INT_CONTROL::zeroed().with_int_en(true);
+        window.write_reg(plugs);
+        window.write_reg(DC_HOT_PLUG_DETECT2_INT_CONTROL::from(plugs.into_raw()));
+        silence(window);
+        assert_eq!(window.read(DXMODE_INT_MASK).into_raw(), 0);
+        let first = window.read(DC_HOT_PLUG_DETECT1_INT_CONTROL);
+        assert!(!first.int_en() && first.int_ack());
+        let second = window.read(DC_HOT_PLUG_DETECT2_INT_CONTROL);
+        assert!(!second.int_en() && second.int_ack());
+        assert!(window.read(D1MODE_VBLANK_STATUS).vblank_ack());
+        assert!(window.read(D2MODE_VBLANK_STATUS).vblank_ack());
+        Ok(())
     }
 }

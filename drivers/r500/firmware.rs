@@ -75,8 +75,7 @@ pub(crate) fn get(dev: &Device) -> Result<Image> {
 /// `EIO` if the memory does not hold what was written, after one line in the log.
 pub(crate) fn load(dev: &Device, window: Window<'_>, image: &Image) -> Result {
     let microcode = Microcode::new(image.0.data()).map_err(|_| EINVAL)?;
-    write(window, &microcode);
-    verify(window, &microcode).map_err(|(index, high, low)| {
+    write_verified(window, &microcode).map_err(|(index, high, low)| {
         dev_err!(
             dev,
             "CP microcode did not load: word {} reads {:02x}{:08x}\n",
@@ -86,6 +85,12 @@ pub(crate) fn load(dev: &Device, window: Window<'_>, image: &Image) -> Result {
         );
         EIO
     })
+}
+
+/// Writes all words, and reads them back; on a difference returns where, and what was read.
+fn write_verified(window: Window<'_>, microcode: &Microcode<'_>) -> Result<(), (usize, u32, u32)> {
+    write(window, microcode);
+    verify(window, microcode)
 }
 
 /// Writes all words. The address moves on with each low half.
@@ -108,4 +113,46 @@ fn verify(window: Window<'_>, microcode: &Microcode<'_>) -> Result<(), (usize, u
         }
     }
     Ok(())
+}
+
+#[kunit_tests(r500_firmware)]
+mod tests {
+    use super::*;
+    use crate::regs::fake;
+
+    /// Loads an image into plain memory, which keeps the last word only.
+    fn load(window: Window<'_>, image: &[u8]) -> Result<Result<(), (usize, u32, u32)>> {
+        let microcode = Microcode::new(image).map_err(|_| EINVAL)?;
+        Ok(write_verified(window, &microcode))
+    }
+
+    #[test]
+    fn what_does_not_arrive_is_noticed() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let mut image = KVec::from_elem(0u8, IMAGE_SIZE, GFP_KERNEL)?;
+        // Big endian: the low byte of the high half, and the low half.
+        for word in image.chunks_exact_mut(8) {
+            word.copy_from_slice(&[0, 0, 0, 7, 1, 2, 3, 4]);
+        }
+        assert_eq!(load(window, &image)?, Ok(()));
+        assert_eq!(window.read(CP_ME_RAM_DATAH).into_raw(), 7);
+        assert_eq!(window.read(CP_ME_RAM_DATAL).into_raw(), 0x0102_0304);
+        image[8 * 5 + 7] = 5;
+        assert_eq!(load(window, &image)?, Err((5, 7, 0x0102_0304)));
+        Ok(())
+    }
+
+    #[test]
+    fn words_are_written_and_read_from_the_first_on() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        window.write_reg(CP_ME_RAM_ADDR::from(9));
+        window.write_reg(CP_ME_RAM_RADDR::from(9));
+        let image = KVec::from_elem(0u8, IMAGE_SIZE, GFP_KERNEL)?;
+        assert_eq!(load(window, &image)?, Ok(()));
+        assert_eq!(window.read(CP_ME_RAM_ADDR).into_raw(), 0);
+        assert_eq!(window.read(CP_ME_RAM_RADDR).into_raw(), 0);
+        Ok(())
+    }
 }

@@ -16,6 +16,7 @@ use kernel::{
     io::{
         Io,
         IoBase,
+        IoCapable,
         Mmio,
         Region, //
     },
@@ -41,6 +42,7 @@ use crate::{
     regs::{
         pcie::*,
         Pcie,
+        Selected,
         Window, //
     },
 };
@@ -110,27 +112,27 @@ impl<'a> Gart<'a> {
             len,
             table,
             place,
-            _: { begin(&registers, table, *len, place) },
+            _: { begin(&registers, table, place) },
         }? Error))
     }
 
     /// Begins anew on a chip that may have lost table and registers: no page is mapped.
     pub(crate) fn restart(&self) {
-        begin(&self.registers, &self.table, self.len, &self.place);
+        begin(&self.registers, &self.table, &self.place);
     }
 
-    fn entries(&self) -> Entries<'_> {
+    fn entries(&self) -> Entries<Mmio<'_, Region>> {
         Entries::of(&self.table, self.len)
     }
 }
 
 /// The entries of a table.
-struct Entries<'t> {
-    memory: Mmio<'t, Region>,
+struct Entries<M> {
+    memory: M,
     len: usize,
 }
 
-impl<'t> Entries<'t> {
+impl<'t> Entries<Mmio<'t, Region>> {
     /// The first `len` entries in `table`, which has room for them.
     fn of(table: &'t wc::Window<'_>, len: usize) -> Self {
         Self {
@@ -138,7 +140,9 @@ impl<'t> Entries<'t> {
             len,
         }
     }
+}
 
+impl<'t, M: Io<'t, Target = Region, Backend: IoCapable<u32>>> Entries<M> {
     /// Writes entry `index`, which the caller has checked to exist.
     fn set(&self, index: usize, entry: Entry) {
         // The error would be one of range.
@@ -192,13 +196,13 @@ impl<'t> Entries<'t> {
     }
 }
 
-/// Makes the table empty and opens the window.
-fn begin(registers: &Pcie<'_>, table: &wc::Window<'_>, len: usize, place: &Place) {
-    // All of the memory, for what lies behind the table may be read by mistake as well.
+/// Makes the table empty and opens the window. What the chip has cached of another table it forgets when the first page
+/// has been mapped, as always: until then nobody uses the window.
+fn begin(registers: &Pcie<'_>, table: &wc::Window<'_>, place: &Place) {
+    // All of the memory: what lies behind the table is where discarded reads are answered from.
     let all = table.size() / ENTRY_SIZE;
     Entries::of(table, all).fill(0, all, Entry::NONE);
     enable(registers, place);
-    invalidate(registers, &Entries::of(table, len));
 }
 
 /// Sets up the window and opens it.
@@ -236,9 +240,32 @@ fn open() -> PCIE_TX_GART_CNTL {
 }
 
 /// Makes the chip forget what it has cached of `entries`, when those have arrived in VRAM.
-fn invalidate(registers: &Pcie<'_>, entries: &Entries<'_>) {
+fn invalidate(registers: &Pcie<'_>, entries: &Entries<Mmio<'_, Region>>) {
     // The selection is an access to a register, behind which nothing is left to be combined.
-    let control = registers.select::<PCIE_TX_GART_CNTL>();
+    forget(&registers.select(), entries);
+}
+
+/// The control register, selected.
+trait Control {
+    fn write(&self, value: PCIE_TX_GART_CNTL);
+    fn read(&self) -> PCIE_TX_GART_CNTL;
+}
+
+impl Control for Selected<'_, PCIE_TX_GART_CNTL> {
+    fn write(&self, value: PCIE_TX_GART_CNTL) {
+        Selected::write(self, value);
+    }
+
+    fn read(&self) -> PCIE_TX_GART_CNTL {
+        Selected::read(self)
+    }
+}
+
+/// The same, with the register at hand.
+fn forget<'t>(
+    control: &impl Control,
+    entries: &Entries<impl Io<'t, Target = Region, Backend: IoCapable<u32>>>,
+) {
     entries.settle();
     for _ in 0..INVALIDATIONS {
         control.write(open().with_invalidate_tlb(true));
@@ -341,6 +368,49 @@ mod tests {
         invalidate(&registers, &entries);
         let control: PCIE_TX_GART_CNTL = registers.read();
         assert_eq!(control.into_raw(), open().into_raw());
+        Ok(())
+    }
+
+    /// The control register, in an order with the table.
+    struct Noted<'a>(&'a fake::Log);
+
+    /// Where the log has the control register: behind the table.
+    const CONTROL: usize = 0x1000;
+
+    impl Control for Noted<'_> {
+        fn write(&self, value: PCIE_TX_GART_CNTL) {
+            self.0.note(fake::Access::Write(CONTROL, value.into_raw()));
+        }
+
+        fn read(&self) -> PCIE_TX_GART_CNTL {
+            self.0.note(fake::Access::Read(CONTROL));
+            PCIE_TX_GART_CNTL::zeroed()
+        }
+    }
+
+    #[test]
+    fn entries_have_arrived_before_the_chip_forgets() -> Result {
+        use fake::Access::{
+            Read,
+            Write, //
+        };
+        let log = fake::Log::new();
+        let entries = Entries {
+            memory: log.window(16),
+            len: 4,
+        };
+        entries.map(2, 0x1000, 1)?;
+        forget(&Noted(&log), &entries);
+        let forgets = Write(CONTROL, open().with_invalidate_tlb(true).into_raw());
+        let goes_on = Write(CONTROL, open().into_raw());
+        let mut want = KVec::new();
+        want.push(Write(8, 0x10 | READ_WRITE), GFP_KERNEL)?;
+        // From the same memory: the answer comes behind the write.
+        want.push(Read(0), GFP_KERNEL)?;
+        for _ in 0..2 {
+            want.extend_from_slice(&[forgets, Read(CONTROL), goes_on], GFP_KERNEL)?;
+        }
+        assert_eq!(log.take().as_slice(), want.as_slice());
         Ok(())
     }
 }

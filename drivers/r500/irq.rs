@@ -366,4 +366,45 @@ mod tests {
         assert_eq!(window.read(GEN_INT_CNTL).into_raw(), 0);
         Ok(())
     }
+
+    /// A chip on which somebody has left interrupts on.
+    fn left_on(window: Window<'_>) {
+        window.write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(true));
+        window.write_reg(DXMODE_INT_MASK::from(u32::MAX));
+        window.write_reg(MSI_REARM_EN::zeroed());
+    }
+
+    fn is_quiet(window: Window<'_>) -> bool {
+        window.read(GEN_INT_CNTL).into_raw() == 0 && window.read(DXMODE_INT_MASK).into_raw() == 0
+    }
+
+    #[test]
+    fn what_somebody_left_on_is_off() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        left_on(window);
+        let irq = Irq::new(window);
+        assert!(is_quiet(window) && !irq.is_armed());
+        for (kind, rearmed) in [(pci::IrqType::Intx, false), (pci::IrqType::Msi, true)] {
+            irq.set_kind(kind);
+            assert!(irq.arm(true));
+            left_on(window);
+            irq.renew();
+            assert!(is_quiet(window) && !irq.is_armed());
+            assert_eq!(window.read(MSI_REARM_EN).msi_rearm_en(), rearmed);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn messages_begin_with_a_rearm() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let irq = Irq::new(window);
+        irq.set_kind(pci::IrqType::Intx);
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
+        irq.set_kind(pci::IrqType::Msi);
+        assert!(window.read(MSI_REARM_EN).msi_rearm_en());
+        Ok(())
+    }
 }

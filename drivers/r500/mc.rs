@@ -339,4 +339,23 @@ mod tests {
             assert_eq!(gtt(&vram).ok(), want);
         }
     }
+
+    #[test]
+    fn the_host_reaches_vram_through_the_whole_bar() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let vram = 0xc000_0000..0xd000_0000;
+        let other = HOST_PATH_CNTL::from(1);
+        window.write_reg(CONFIG_APER_SIZE::from(0x800_0000));
+        window.write_reg(HDP_FB_LOCATION::from(0x1234));
+        window.write_reg(other);
+        open_host_window(window, &vram, 0x800_0000);
+        assert_eq!(window.read(HDP_FB_LOCATION).into_raw(), 0xc000);
+        // One half is all there is.
+        assert_eq!(window.read(HOST_PATH_CNTL).into_raw(), other.into_raw());
+        open_host_window(window, &vram, 0x1000_0000);
+        let both = other.with_hdp_aper_cntl(true);
+        assert_eq!(window.read(HOST_PATH_CNTL).into_raw(), both.into_raw());
+        Ok(())
+    }
 }

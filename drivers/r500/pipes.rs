@@ -110,3 +110,87 @@ fn clocks(window: Window<'_>, pll: &Pll<'_>, fuses: GB_PIPE_SELECT) -> Result {
     pll.update(|clock: pll::IDCT_DYN_CNTL| clock.with_idct_forceon(true));
     Ok(())
 }
+
+#[kunit_tests(r500_pipes)]
+mod tests {
+    use super::*;
+    use crate::{
+        chip::Chipset,
+        regs::fake, //
+    };
+
+    /// Sets up a chip of four pipes whose tiling has been `before`.
+    fn with_four(before: GB_TILE_CONFIG, test: impl FnOnce(Window<'_>, Pipes) -> Result) -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let fuses = GB_PIPE_SELECT::zeroed().try_with_max_pipe(3u32)?;
+        window.write_reg(fuses.try_with_pipe_mask(0xfu32)?);
+        window.write_reg(before);
+        let pipes = set_up(Chipset::R580.chip(), window)?;
+        test(window, pipes)
+    }
+
+    #[test]
+    fn all_pipes_take_part() -> Result {
+        with_four(GB_TILE_CONFIG::zeroed(), |window, pipes| {
+            assert_eq!((pipes.pixel, pipes.z), (4, 1));
+            assert_eq!(window.read(SU_REG_DEST).into_raw(), 0xf);
+            let tiling = window.read(GB_TILE_CONFIG);
+            assert!(tiling.enable());
+            assert_eq!(tiling.pipe_count().get(), 7);
+            assert_eq!(tiling.tile_size().get(), 1);
+            assert!(window.read(DST_PIPE_CONFIG).pipe_auto_config());
+            let enhance = window.read(GA_ENHANCE);
+            assert!(enhance.deadlock_cntl() && enhance.fastsync_cntl());
+            assert!(enhance.reg_readwrite() && enhance.reg_nostall());
+            let cache = window.read(RB2D_DSTCACHE_MODE);
+            assert!(cache.dc_autoflush_enable() && cache.dc_disable_ignore_pe());
+            assert_eq!(window.read(GB_FIFO_SIZE2).into_raw(), 0);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn another_number_of_pipes_takes_a_reset() -> Result {
+        let four = GB_TILE_CONFIG::zeroed()
+            .with_enable(true)
+            .try_with_pipe_count(7u32)?;
+        with_four(four, |window, _| {
+            assert_eq!(window.read(GA_SOFT_RESET).into_raw(), 0);
+            Ok(())
+        })?;
+        for before in [four.with_enable(false), four.try_with_pipe_count(6u32)?] {
+            with_four(before, |window, _| {
+                assert_eq!(window.read(GA_SOFT_RESET).count().get(), 0x200);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_second_z_pipe_has_fifos() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let chip = Chipset::Rv530.chip();
+        assert_eq!(set_up(chip, window)?, Pipes { pixel: 1, z: 1 });
+        assert_eq!(window.read(GB_FIFO_SIZE2).into_raw(), 0xff);
+        window.write_reg(GB_PIPE_SELECT2::zeroed().try_with_z_pipes(3u32)?);
+        assert_eq!(set_up(chip, window)?, Pipes { pixel: 1, z: 2 });
+        assert_eq!(set_up(Chipset::R520.chip(), window)?.z, 1);
+        assert_eq!(chip.z_pipe_select(), Some(0b11));
+        assert_eq!(Chipset::R520.chip().z_pipe_select(), None);
+        Ok(())
+    }
+
+    #[test]
+    fn busy_engines_are_left_alone() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        window.write_reg(RBBM_STATUS::zeroed().with_gui_active(true));
+        assert_eq!(set_up(Chipset::R520.chip(), window).err(), Some(ETIMEDOUT));
+        assert_eq!(window.read(SU_REG_DEST).into_raw(), 0);
+        assert_eq!(window.read(GB_TILE_CONFIG).into_raw(), 0);
+        Ok(())
+    }
+}

@@ -267,15 +267,115 @@ impl<R: Indexed> Selected<'_, R> {
 
 #[cfg(CONFIG_KUNIT = "y")]
 pub(crate) mod fake {
-    //! A register window of plain memory, and a device without hardware, for the KUnit suites.
+    //! A register window of plain memory, one that remembers the order of accesses, and a device without hardware, for
+    //! the KUnit suites.
 
     use super::*;
+
+    use core::cell::Cell;
 
     use kernel::{
         bindings,
         device,
-        faux, //
+        faux,
+        io::{
+            IoBackend,
+            IoBase,
+            IoCapable, //
+        },
+        ptr::KnownSize, //
     };
+
+    /// An access.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Access {
+        /// Of a place with this offset in bytes.
+        Read(usize),
+        /// Of a place, and the value.
+        Write(usize, u32),
+    }
+
+    /// What was accessed, in order.
+    pub(crate) struct Log(Cell<KVec<Access>>);
+
+    impl Log {
+        /// Nothing yet.
+        pub(crate) fn new() -> Self {
+            Self(Cell::new(KVec::new()))
+        }
+
+        /// Notes an access.
+        pub(crate) fn note(&self, access: Access) {
+            let mut all = self.0.take();
+            assert!(all.push(access, GFP_KERNEL).is_ok());
+            self.0.set(all);
+        }
+
+        /// A window of `size` bytes that is read as zeros, and whose accesses of 32 bits are noted.
+        pub(crate) fn window(&self, size: usize) -> Noted<'_, Region> {
+            // Offsets are all there is: nothing looks behind this pointer.
+            let place = Region::ptr_from_raw_parts_mut(core::ptr::null_mut(), size);
+            Noted { place, log: self }
+        }
+
+        /// All accesses up to now.
+        pub(crate) fn take(&self) -> KVec<Access> {
+            self.0.take()
+        }
+    }
+
+    /// A part of such a window.
+    pub(crate) struct Noted<'a, T: ?Sized> {
+        place: *mut T,
+        log: &'a Log,
+    }
+
+    impl<T: ?Sized> Copy for Noted<'_, T> {}
+
+    impl<T: ?Sized> Clone for Noted<'_, T> {
+        fn clone(&self) -> Self {
+            *self
+        }
+    }
+
+    impl<'a, T: ?Sized + KnownSize> IoBase<'a> for Noted<'a, T> {
+        type Backend = Notes;
+        type Target = T;
+
+        fn as_view(self) -> Self {
+            self
+        }
+    }
+
+    /// Accesses that are noted, and nothing else.
+    pub(crate) struct Notes;
+
+    impl IoBackend for Notes {
+        type View<'a, T: ?Sized + KnownSize> = Noted<'a, T>;
+
+        fn as_ptr<'a, T: ?Sized + KnownSize>(view: Self::View<'a, T>) -> *mut T {
+            view.place
+        }
+
+        unsafe fn project_view<'a, T: ?Sized + KnownSize, U: ?Sized + KnownSize>(
+            view: Self::View<'a, T>,
+            place: *mut U,
+        ) -> Self::View<'a, U> {
+            let log = view.log;
+            Noted { place, log }
+        }
+    }
+
+    impl IoCapable<u32> for Notes {
+        fn io_read(view: Noted<'_, u32>) -> u32 {
+            view.log.note(Access::Read(view.place.addr()));
+            0
+        }
+
+        fn io_write(view: Noted<'_, u32>, value: u32) {
+            view.log.note(Access::Write(view.place.addr(), value));
+        }
+    }
 
     /// A device on the faux bus whose DMA reaches all memory.
     pub(crate) struct Device(faux::Registration);
@@ -392,6 +492,12 @@ mod tests {
             0xaabb_cc00 | index
         );
         assert_eq!(window.read(mmio::CLOCK_CNTL_DATA).into_raw(), 1);
+        pll.read::<pll::E2_DYN_CNTL>();
+        let index = <pll::E2_DYN_CNTL as Register>::OFFSET as u32;
+        assert_eq!(
+            window.read(mmio::CLOCK_CNTL_INDEX).into_raw(),
+            0xaabb_cc00 | index
+        );
         Ok(())
     }
 }

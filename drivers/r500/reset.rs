@@ -5,7 +5,7 @@
 //! The chip has no single reset that brings everything back and leaves memory alone. What hangs is
 //! one of the engines, or the command processor (CP) that feeds them, and each is reset by itself:
 //!
-//! 1. the CP by the seven steps of R5xx 4.8, the last of which is step 5 here. With an engine that
+//! 1. the CP by the seven steps of R5xx 4.8, of which the last five are step 5 here. With an engine that
 //!    does not become idle, the soft reset goes to all engines at the same time (R5xx 9.1.9 names GA,
 //!    CP and VAP; `rs600_asic_reset` of Linux' `radeon` does these, too);
 //! 2. the 3D pipe by a raster reset of two halves (R5xx 9.2.1, 9.4.1). Both steps are [`cp::stop`];

@@ -511,6 +511,20 @@ mod tests {
     }
 
     #[test]
+    fn a_chip_that_has_forgotten_is_told_the_last_fence() -> Result {
+        with_ring(|ring, window| {
+            let fence = SCRATCH + FENCE as usize;
+            io_write!(ring.reports, [try: fence], 5u32.to_le());
+            assert_eq!(ring.completed_slow(), Some(0));
+            ring.remember();
+            assert_eq!(ring.completed_slow(), Some(5));
+            let test = window.read(SCRATCH_REG::at(TEST as usize));
+            assert_eq!(test.into_raw(), 0);
+            Ok(())
+        })
+    }
+
+    #[test]
     fn the_chip_itself_says_what_is_done() -> Result {
         with_ring(|ring, window| {
             let set = |value| {

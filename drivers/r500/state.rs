@@ -128,7 +128,10 @@ pub(crate) const fn every(pipes: u32) -> u32 {
 #[kunit_tests(r500_state)]
 mod tests {
     use super::*;
-    use lapidary::portable::sink::CountingSink;
+    use lapidary::portable::sink::{
+        CountingSink,
+        SliceSink, //
+    };
 
     #[test]
     fn the_length_is_right() {
@@ -145,5 +148,61 @@ mod tests {
     #[test]
     fn each_pipe_has_a_bit() {
         assert_eq!([0, 1, 2, 3, 4].map(every), [1, 1, 3, 7, 15]);
+    }
+
+    /// What a stream of register writes writes, in order: offsets and values.
+    fn writes(words: &[u32]) -> Result<KVec<(u32, u32)>> {
+        let mut writes = KVec::new();
+        let mut rest = words;
+        while let [header, body @ ..] = rest {
+            // A type-0 packet: register number, and one less than the number of values.
+            assert_eq!(header >> 30, 0);
+            let (first, count) = (header & 0x1fff, (header >> 16 & 0x3fff) + 1);
+            let (values, behind) = body.split_at_checked(count as usize).ok_or(EINVAL)?;
+            for (register, value) in (first..).zip(values) {
+                writes.push((4 * register, *value), GFP_KERNEL)?;
+            }
+            rest = behind;
+        }
+        Ok(writes)
+    }
+
+    /// The same of what one of the kernel's sequences writes.
+    fn of(emit: impl FnOnce(&mut SliceSink<'_>) -> Result<(), Full>) -> Result<KVec<(u32, u32)>> {
+        let mut words = [0; DWORDS];
+        let mut out = SliceSink::new(&mut words);
+        emit(&mut out).map_err(|_| ENOSPC)?;
+        let written = out.written();
+        writes(words.get(..written).ok_or(EINVAL)?)
+    }
+
+    /// The values are those of Linux' `rv515_ring_start`, as numbers; `every` pipe and `both` Z pipes get them.
+    #[test]
+    fn each_register_has_its_value() -> Result {
+        for (pipes, mask) in [(1, 1), (2, 3), (3, 7), (4, 0xf)] {
+            for z_pipes in [None, Some(3)] {
+                let mut want = KVec::new();
+                let mut add = |all: &[(u32, u32)]| want.extend_from_slice(all, GFP_KERNEL);
+                add(&[(ISYNC_CNTL, 0x33)])?;
+                add(&of(|out| emit::wait_idle(out))?)?;
+                add(&[(DST_PIPE_CONFIG, 1 << 31), (GB_SELECT, 0), (GB_ENABLE, 0)])?;
+                add(&[(SU_REG_DEST, mask)])?;
+                if let Some(z_pipes) = z_pipes {
+                    add(&[(FG_ZBREG_DEST, z_pipes)])?;
+                }
+                add(&[(ZB_DEPTHXY_OFFSET, 0), (VAP_INDEX_OFFSET, 0)])?;
+                for unit in 0..16 {
+                    add(&[(TX_FILTER0.at(unit).ok_or(EINVAL)?, unit << 28)])?;
+                }
+                add(&of(|out| emit::flush(out))?)?;
+                add(&[(GB_AA_CONFIG, 0)])?;
+                add(&of(|out| emit::flush(out))?)?;
+                add(&[(GB_MSPOS0, 0x6666_6666), (GB_MSPOS1, 0x0666_6666)])?;
+                add(&[(GA_ENHANCE, 3), (GA_POLY_MODE, 0x120), (GA_ROUND_MODE, 5)])?;
+                let found = of(|out| initial(out, pipes, z_pipes))?;
+                assert_eq!(found.as_slice(), want.as_slice());
+            }
+        }
+        Ok(())
     }
 }
