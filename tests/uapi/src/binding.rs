@@ -153,6 +153,7 @@ fn waiting_clients(context: &mut Context) -> Result<()> {
     support::within(Duration::from_secs(4), "unbinding", || pci.unbind(&driver))??;
     let end = child.wait(Duration::from_secs(2))?;
     ensure!(end == End::Exit(0), "the waiting client ended with {end:?}");
+    crate::bringup::is_stopped(context.control()?)?;
     context.control()?.clear_faults()?;
     drop((bo, device));
     reprobe.now()?;

@@ -22,26 +22,73 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Where in video memory the picture lies: first byte and length, if one is shown.
-pub fn scan_out(control: &mut Control) -> Result<Option<(u64, u64)>> {
-    let enabled = mmio::d1crtc_control::CRTC_MASTER_EN.get(peek(control, "D1CRTC_CONTROL")?) != 0;
-    if !enabled || peek(control, "D1GRPH_ENABLE")? & 1 == 0 {
-        return Ok(None);
-    }
-    let address = u64::from(peek(control, "D1GRPH_PRIMARY_SURFACE_ADDRESS")?);
-    // The address is the memory controller's; VRAM begins where MC_FB_LOCATION says, in 64 KiB.
-    let start = u64::from(peek(control, "MC_FB_LOCATION")? & 0xffff) << 16;
-    let rows = u64::from(peek(control, "D1GRPH_Y_END")?);
-    // Pitch in pixels, of which none has more than four bytes.
-    let bytes = u64::from(peek(control, "D1GRPH_PITCH")?) * 4 * rows;
-    ensure!(
-        address >= start && bytes > 0,
-        "scan-out at {address:#x}, VRAM from {start:#x}, {bytes} bytes"
-    );
-    Ok(Some((address - start, bytes)))
+/// Registers of a CRTC and of the surface that it shows.
+struct Crtc {
+    control: &'static str,
+    enable: &'static str,
+    depth: &'static str,
+    address: &'static str,
+    pitch: &'static str,
+    rows: &'static str,
 }
 
-pub fn vram(control: &mut Control, offset: u64, bytes: u64) -> Result<Vec<String>> {
+const CRTCS: [Crtc; 2] = [
+    Crtc {
+        control: "D1CRTC_CONTROL",
+        enable: "D1GRPH_ENABLE",
+        depth: "D1GRPH_CONTROL",
+        address: "D1GRPH_PRIMARY_SURFACE_ADDRESS",
+        pitch: "D1GRPH_PITCH",
+        rows: "D1GRPH_Y_END",
+    },
+    Crtc {
+        control: "D2CRTC_CONTROL",
+        enable: "D2GRPH_ENABLE",
+        depth: "D2GRPH_CONTROL",
+        address: "D2GRPH_PRIMARY_SURFACE_ADDRESS",
+        pitch: "D2GRPH_PITCH",
+        rows: "D2GRPH_Y_END",
+    },
+];
+
+/// Where in video memory the pictures lie that are shown: first byte and length of each.
+pub fn scan_outs(control: &mut Control) -> Result<Vec<(u64, u64)>> {
+    let mut found = Vec::new();
+    for crtc in &CRTCS {
+        // Both have the same fields.
+        let enabled = mmio::d1crtc_control::CRTC_MASTER_EN.any(peek(control, crtc.control)?);
+        if !enabled || peek(control, crtc.enable)? & 1 == 0 {
+            continue;
+        }
+        let address = u64::from(peek(control, crtc.address)?);
+        // The address is the memory controller's; VRAM begins where MC_FB_LOCATION says, in 64 KiB.
+        let start = u64::from(peek(control, "MC_FB_LOCATION")? & 0xffff) << 16;
+        let rows = u64::from(peek(control, crtc.rows)?);
+        // Pitch in pixels, of 1 << depth bytes.
+        let depth = mmio::d1grph_control::GRPH_DEPTH.get(peek(control, crtc.depth)?);
+        let bytes = (u64::from(peek(control, crtc.pitch)?) << depth) * rows;
+        ensure!(
+            address >= start && bytes > 0,
+            "scan-out at {address:#x}, VRAM from {start:#x}, {bytes} bytes"
+        );
+        found.push((address - start, bytes));
+    }
+    Ok(found)
+}
+
+/// The pictures' bytes; the test is skipped where none is shown.
+pub fn pictures(control: &mut Control) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for (offset, bytes) in scan_outs(control)? {
+        lines.extend(vram(control, offset, bytes)?);
+    }
+    if lines.is_empty() {
+        return skip("no display is active");
+    }
+    Ok(lines)
+}
+
+fn vram(control: &mut Control, offset: u64, bytes: u64) -> Result<Vec<String>> {
     const AT_ONCE: u64 = 1 << 18;
     let mut lines = Vec::new();
     for at in (0..bytes).step_by(AT_ONCE as usize) {
@@ -54,7 +101,7 @@ pub fn vram(control: &mut Control, offset: u64, bytes: u64) -> Result<Vec<String
     Ok(lines)
 }
 
-const REGISTERS: [&str; 8] = [
+const REGISTERS: [&str; 12] = [
     "D1CRTC_CONTROL",
     "D1GRPH_ENABLE",
     "D1GRPH_CONTROL",
@@ -62,6 +109,10 @@ const REGISTERS: [&str; 8] = [
     "D1GRPH_PITCH",
     "D1CRTC_H_TOTAL",
     "D1CRTC_V_TOTAL",
+    "D2CRTC_CONTROL",
+    "D2GRPH_ENABLE",
+    "D2GRPH_PRIMARY_SURFACE_ADDRESS",
+    "D2GRPH_PITCH",
     "MC_FB_LOCATION",
 ];
 
@@ -70,7 +121,7 @@ fn registers(control: &mut Control) -> Result<Vec<u32>> {
 }
 
 fn registers_survive(context: &mut Context) -> Result<()> {
-    if scan_out(context.control()?)?.is_none() {
+    if scan_outs(context.control()?)?.is_empty() {
         return skip("no display is active");
     }
     let before = registers(context.control()?)?;
@@ -83,10 +134,7 @@ fn registers_survive(context: &mut Context) -> Result<()> {
 }
 
 fn picture_survives(context: &mut Context) -> Result<()> {
-    let Some((offset, bytes)) = scan_out(context.control()?)? else {
-        return skip("no display is active");
-    };
-    let before = vram(context.control()?, offset, bytes)?;
+    let before = pictures(context.control()?)?;
     ensure!(
         before.iter().any(|piece| piece != &before[0]),
         "the picture is all of one colour: damage could not be seen"
@@ -127,7 +175,7 @@ fn picture_survives(context: &mut Context) -> Result<()> {
     for bo in &objects {
         bo.wait()?;
     }
-    let after = vram(context.control()?, offset, bytes)?;
+    let after = pictures(context.control()?)?;
     let changed = before
         .iter()
         .zip(&after)

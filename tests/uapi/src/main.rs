@@ -7,6 +7,7 @@
 //! `lapidary-uapi-tests [--list] [WORD...]`: all tests, or those whose name contains a word.
 
 mod binding;
+mod bringup;
 mod caching;
 mod checker;
 mod coredump;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
     tests.extend(moves::tests());
     tests.extend(stress::tests());
     tests.extend(display::tests());
+    tests.extend(bringup::tests());
     tests.extend(failures::tests());
     // Those that leave the device in need of a new probe come last.
     tests.extend(sleep::tests());

@@ -323,16 +323,13 @@ fn moving_out_hangs(context: &mut Context) -> Result<()> {
 /// The picture that firmware shows comes back where it was.
 fn picture(context: &mut Context) -> Result<()> {
     let control = context.control()?;
-    let Some((offset, bytes)) = crate::display::scan_out(control)? else {
-        return skip("no display is active");
-    };
-    let before = crate::display::vram(control, offset, bytes)?;
+    let before = crate::display::pictures(control)?;
     control.request("power d3 posted")?;
     let result = machine::rehearse(Kind::Memory, Depth::Platform);
     let control = context.control()?;
     control.request("power d3 lost")?;
     result?;
-    let after = crate::display::vram(control, offset, bytes)?;
+    let after = crate::display::pictures(control)?;
     let changed = before.iter().zip(&after).filter(|(a, b)| a != b).count();
     ensure!(
         changed == 0,
