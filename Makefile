@@ -42,7 +42,7 @@ fuzz: ## the checker against the model, ten million streams from a fresh seed (m
 	@scripts/setup
 	@scripts/enter scripts/fuzz $(N)
 
-mutants: ## make small faults in model and driver, one at a time: do the tests notice?
+mutants: ## make small faults in model and driver, one at a time: do the tests notice? (make mutants LIST=model|driver|writes)
 	@scripts/setup
 	@scripts/enter scripts/mutants $(LIST)
 

@@ -6,10 +6,15 @@
 //! fail then. Each edit is made, one at a time, in a copy of the checkout under `build/`; the tests run there; the
 //! table says which claims hold. A claim that does not hold means that nothing watches the feature, whatever the
 //! tests' number.
+//!
+//! With `--writes` the list says which part of the driver to look at, and the program finds by itself what can be taken
+//! away there (see [`sites`]); the list has the reasons for what no test can notice (see [`writes`]).
 
 mod list;
 mod outcome;
+mod sites;
 mod tree;
+mod writes;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -33,15 +38,52 @@ struct Args {
     /// Only checks that every edit can be made.
     #[arg(long)]
     dry: bool,
+    /// The list is one of reasons: takes away each write to a register and each wait.
+    #[arg(long)]
+    writes: bool,
     /// Takes only features whose name contains one of these words.
     words: Vec<String>,
 }
 
+impl Args {
+    /// Whether a feature has been asked for.
+    fn wants(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| name.contains(word))
+    }
+
+    /// Shows the table, and keeps it where the caller wants it.
+    fn show(&self, table: &str) -> Result<()> {
+        if let Some(path) = &self.table {
+            std::fs::write(path, table)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        print!("{table}");
+        Ok(())
+    }
+}
+
 fn main() -> Result<ExitCode> {
     let args = Args::parse();
+    let passed = if args.writes {
+        writes::run(&args)?
+    } else {
+        edits(&args)?
+    };
+    Ok(if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Makes the edits of a list; says whether all were noticed.
+fn edits(args: &Args) -> Result<bool> {
     let list = List::read(&args.list)?;
-    let wanted = |name: &str| args.words.is_empty() || args.words.iter().any(|w| name.contains(w));
-    let mutants: Vec<_> = list.mutant.iter().filter(|m| wanted(&m.feature)).collect();
+    let mutants: Vec<_> = list
+        .mutant
+        .iter()
+        .filter(|m| args.wants(&m.feature))
+        .collect();
     ensure!(!mutants.is_empty(), "no feature has such a name");
 
     let tree = Tree::of_head(&args.tree)?;
@@ -52,7 +94,7 @@ fn main() -> Result<ExitCode> {
     }
     if args.dry {
         println!("{} edits can be made", mutants.len());
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
 
     for command in &list.setup {
@@ -84,16 +126,8 @@ fn main() -> Result<ExitCode> {
         edit.undo()?;
     }
 
-    let table = outcome::markdown(&rows);
-    if let Some(path) = &args.table {
-        std::fs::write(path, &table).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    print!("{table}");
+    args.show(&outcome::markdown(&rows))?;
     let missed = rows.iter().filter(|r| r.3 != Verdict::Caught).count();
     println!("\n{} passed, {missed} failed", rows.len() - missed);
-    Ok(if missed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(missed == 0)
 }

@@ -78,7 +78,8 @@ impl Tree {
         Ok(Tree { root })
     }
 
-    fn checkout(&self) -> PathBuf {
+    /// Where the copy is.
+    pub fn checkout(&self) -> PathBuf {
         self.root.join("checkout")
     }
 
@@ -128,7 +129,12 @@ impl Tree {
         self.command(&step.run, &step.dir, step.timeout, &step.name)
     }
 
-    fn command(&self, words: &[String], dir: &str, limit: u64, name: &str) -> Result<Run> {
+    /// Runs a command in a folder of the copy, for at most `limit` seconds; its output goes into a file of that name.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started.
+    pub fn command(&self, words: &[String], dir: &str, limit: u64, name: &str) -> Result<Run> {
         let Some((program, arguments)) = words.split_first() else {
             bail!("{name} has no command");
         };

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Takes each write and each wait of a driver away (see [`sites`]): which test notices?
+//!
+//! In the copy of the checkout every site gets a switch, and the module a parameter that says which one is off. So the
+//! modules are built once. All sites go through the KUnit suites first, in one guest that loads the module again for
+//! each of them. What is left goes through the steps of the list, each in a guest of its own, since a chip remembers
+//! what it has been told, until one of them fails.
+//!
+//! A site that nothing notices must stand in the list with the reason why only silicon could. The list is right only if
+//! all its entries are sites, and nothing notices them.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::{
+    Args,
+    list::Step,
+    outcome::Run,
+    sites::{self, Site, Source},
+    tree::Tree,
+};
+
+/// Name of the parameter.
+const PARAMETER: &str = "mutant";
+/// No site has this number.
+const NONE: isize = -1;
+/// Seconds that a guest may take for the KUnit suites of all sites.
+const KUNIT_LIMIT: u64 = 3600;
+/// Seconds that a step may take; its guest has a limit of its own.
+const STEP_LIMIT: u64 = 900;
+
+/// The list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    /// Folder of the driver's sources; those in folders below are not looked at.
+    sources: String,
+    /// The source that has the module's parameters.
+    root: String,
+    /// The module.
+    module: String,
+    /// The modules that it needs, loaded before.
+    needs: Vec<String>,
+    /// Builds everything.
+    setup: Vec<Vec<String>>,
+    /// Builds the modules and what holds them.
+    build: Vec<Vec<String>>,
+    /// Where the guest steps are described.
+    suite: String,
+    /// The guest steps, in the order in which they are tried.
+    step: Vec<GuestStep>,
+    /// What nothing notices.
+    #[serde(default)]
+    unseen: Vec<Unseen>,
+}
+
+/// A guest step.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GuestStep {
+    /// Its name in the suite.
+    name: String,
+    /// Beginnings of the names of sites that it is tried first for.
+    #[serde(default)]
+    first: Vec<String>,
+}
+
+/// A site that no test can notice.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unseen {
+    /// The site's name.
+    site: String,
+    /// Why.
+    why: String,
+}
+
+/// Who noticed that a site was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Noticed {
+    step: String,
+    test: String,
+}
+
+/// Runs the whole; true if all is as the list says.
+///
+/// # Errors
+///
+/// The list does not fit the driver, or something cannot be run.
+pub fn run(args: &Args) -> Result<bool> {
+    let text = fs::read_to_string(&args.list)
+        .with_context(|| format!("cannot read {}", args.list.display()))?;
+    let list: List =
+        toml::from_str(&text).with_context(|| format!("in {}", args.list.display()))?;
+    let tree = Tree::of_head(&args.tree)?;
+    let sources = read(&tree.checkout().join(&list.sources))?;
+    let sites = sites::find(&sources)?;
+    list.check(&sites)?;
+    let wanted: Vec<usize> = (0..sites.len())
+        .filter(|at| args.wants(&sites[*at].name))
+        .collect();
+    ensure!(!wanted.is_empty(), "no site has such a name");
+    if args.dry {
+        for at in &wanted {
+            println!("{}", sites[*at].name);
+        }
+        println!(
+            "{} sites, {} of them unseen",
+            sites.len(),
+            list.unseen.len()
+        );
+        return Ok(true);
+    }
+
+    for command in &list.setup {
+        tree.must(command, "setup")?;
+    }
+    list.switch(&tree, &sources, &sites)?;
+    for command in &list.build {
+        tree.must(command, "build")?;
+    }
+    let mut noticed = kunit(&tree, &list, &sites, &wanted)?;
+    let mut tried = BTreeSet::new();
+    for (at, noticed) in wanted.iter().zip(&mut noticed) {
+        let site = &sites[*at];
+        for step in list.steps_for(&site.name) {
+            if noticed.is_some() {
+                break;
+            }
+            // A step that fails anyway proves nothing by failing.
+            if tried.insert(&step.name) {
+                if let Some(noticed) = list.guest(&tree, step, NONE)? {
+                    bail!("{} fails with all sites: {}", step.name, noticed.test);
+                }
+                eprintln!("{} passes with all sites", step.name);
+            }
+            *noticed = list.guest(&tree, step, *at as isize)?;
+        }
+        eprintln!(
+            "{}: {}",
+            site.name,
+            noticed
+                .as_ref()
+                .map_or("SURVIVED".into(), |n| format!("{}: {}", n.step, n.test))
+        );
+    }
+
+    let rows: Vec<_> = wanted
+        .iter()
+        .map(|at| sites[*at].name.as_str())
+        .zip(noticed)
+        .collect();
+    let (table, wrong) = list.judge(&rows);
+    args.show(&table)?;
+    println!("\n{} passed, {wrong} failed", rows.len() - wrong);
+    Ok(wrong == 0)
+}
+
+/// The sources of a folder, by name.
+fn read(folder: &Path) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
+    {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            sources.push(Source {
+                name: name.into_owned(),
+                text: fs::read_to_string(&path)?,
+            });
+        }
+    }
+    sources.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(sources)
+}
+
+impl List {
+    /// Whether all entries are sites, once.
+    fn check(&self, sites: &[Site]) -> Result<()> {
+        for (at, entry) in self.unseen.iter().enumerate() {
+            ensure!(
+                sites.iter().any(|site| site.name == entry.site),
+                "the list has an entry that is no site (any more): {}",
+                entry.site
+            );
+            ensure!(
+                !entry.why.trim().is_empty(),
+                "no reason is given for {}",
+                entry.site
+            );
+            let again = self.unseen[..at].iter().any(|e| e.site == entry.site);
+            ensure!(!again, "the list has an entry twice: {}", entry.site);
+        }
+        Ok(())
+    }
+
+    /// Puts all sites of the copy under switches.
+    fn switch(&self, tree: &Tree, sources: &[Source], sites: &[Site]) -> Result<()> {
+        for (index, source) in sources.iter().enumerate() {
+            let mut text = sites::switched(sources, sites, index);
+            if source.name == self.root {
+                text = with_parameter(&text)?;
+            }
+            let path = tree.checkout().join(&self.sources).join(&source.name);
+            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// The steps, those first that are meant for a site of that name.
+    fn steps_for(&self, site: &str) -> impl Iterator<Item = &GuestStep> {
+        let is_first = move |step: &&GuestStep| step.first.iter().any(|f| site.starts_with(f));
+        let rest = self.step.iter().filter(move |step| !is_first(step));
+        self.step.iter().filter(is_first).chain(rest)
+    }
+
+    /// Runs a guest step without one site.
+    fn guest(&self, tree: &Tree, step: &GuestStep, site: isize) -> Result<Option<Noticed>> {
+        let suite = fs::read_to_string(tree.checkout().join(&self.suite))?;
+        let suite = without(&suite, &step.name, &self.module, site)
+            .with_context(|| format!("in {}", self.suite))?;
+        let file = "build/mutant-suite.toml";
+        fs::write(tree.checkout().join(file), suite)?;
+        let run = [
+            "build/target/release/lapidary-runner",
+            "--suite",
+            file,
+            "--out",
+            "build/guests",
+        ];
+        let run = tree.run(&Step {
+            name: step.name.clone(),
+            build: Vec::new(),
+            run: run.map(String::from).to_vec(),
+            dir: String::new(),
+            timeout: STEP_LIMIT,
+        })?;
+        Ok((!run.passed()).then(|| Noticed {
+            step: step.name.clone(),
+            test: complaint(&run),
+        }))
+    }
+
+    /// The table, and how many rows are not as they should be.
+    fn judge(&self, rows: &[(&str, Option<Noticed>)]) -> (String, usize) {
+        let mut table = String::from("| without | fails in | test |\n| --- | --- | --- |\n");
+        let mut wrong = 0;
+        for (name, noticed) in rows {
+            let reason = self.unseen.iter().find(|entry| entry.site == *name);
+            let (step, test) = match (noticed, reason) {
+                (Some(noticed), None) => (noticed.step.as_str(), noticed.test.clone()),
+                (None, Some(reason)) => ("nothing", reason.why.trim().to_owned()),
+                (Some(noticed), Some(_)) => {
+                    wrong += 1;
+                    let test = format!("{}, BUT THE LIST SAYS NOTHING NOTICES", noticed.test);
+                    (noticed.step.as_str(), test)
+                }
+                (None, None) => {
+                    wrong += 1;
+                    ("", "SURVIVED".into())
+                }
+            };
+            let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+            table += &format!("| `{}` | {step} | {} |\n", cell(name), cell(&test));
+        }
+        (table, wrong)
+    }
+}
+
+/// A module's root with a parameter that says which site is off.
+fn with_parameter(text: &str) -> Result<String> {
+    let opening = "    params: {\n";
+    ensure!(
+        text.matches(opening).count() == 1,
+        "the module's parameters do not begin where they did"
+    );
+    let parameter = format!(
+        "{opening}        {PARAMETER}: i32 {{\n            default: {NONE},\n            description: \"Site that is left out\",\n        }},\n"
+    );
+    let asked = format!(
+        "\nmod mutant {{\n    pub(crate) fn on(site: i32) -> bool {{\n        crate::module_parameters::{PARAMETER}.value() != site\n    }}\n}}\n"
+    );
+    Ok(text.replace(opening, &parameter) + &asked)
+}
+
+/// A suite that has only the step `name`, which loads the module without a site.
+fn without(suite: &str, name: &str, module: &str, site: isize) -> Result<String> {
+    let mut suite: toml::Table = toml::from_str(suite)?;
+    let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
+        bail!("there are no guest steps");
+    };
+    steps.retain(|step| step.get("name").and_then(toml::Value::as_str) == Some(name));
+    let [toml::Value::Table(step)] = steps.as_mut_slice() else {
+        bail!("there is no step {name:?}");
+    };
+    let Some(toml::Value::String(job)) = step.get_mut("job") else {
+        bail!("{name} has no job");
+    };
+    let load = format!("load {module}");
+    ensure!(job.contains(&load), "{name} does not load {module}");
+    *job = job.replace(&load, &format!("{load} {PARAMETER}={site}"));
+    Ok(toml::to_string(&suite)?)
+}
+
+/// What failed first in a run of the runner: a test of the guest if one did.
+fn complaint(run: &Run) -> String {
+    let lines = || run.output.lines().filter_map(|l| l.strip_prefix("    "));
+    let test = lines().find_map(|l| l.strip_prefix("test ")?.split_once(" ... FAILED"));
+    match test {
+        Some((test, _)) => test.to_owned(),
+        None => lines().next().unwrap_or("the runner failed").to_owned(),
+    }
+}
+
+/// What notices each of `wanted` in the KUnit suites.
+fn kunit(
+    tree: &Tree,
+    list: &List,
+    sites: &[Site],
+    wanted: &[usize],
+) -> Result<Vec<Option<Noticed>>> {
+    let mut left: Vec<isize> = vec![NONE];
+    left.extend(wanted.iter().map(|at| *at as isize));
+    let mut results: Vec<(isize, Option<String>)> = Vec::new();
+    while !left.is_empty() {
+        let words = [
+            "scripts/boot",
+            "--out",
+            "build/guests/kunit-each",
+            "--chip",
+            "none",
+            "--append",
+            "kunit.enable=1 log_buf_len=1M",
+            "--timeout",
+            &KUNIT_LIMIT.to_string(),
+            "--",
+            &kunit_job(list, &left),
+        ]
+        .map(String::from);
+        tree.command(&words, "", KUNIT_LIMIT + 60, "kunit-each")?;
+        let output = fs::read(tree.checkout().join("build/guests/kunit-each/job"))?;
+        let shown = kunit_results(&String::from_utf8_lossy(&output));
+        ensure!(
+            !shown.is_empty(),
+            "the guest for the KUnit suites did nothing; what it left is in build/guests/kunit-each of the copy"
+        );
+        left.drain(..shown.len().min(left.len()));
+        results.extend(shown);
+    }
+    if let Some((_, Some(failed))) = results.first() {
+        bail!("KUnit fails with all sites: {failed}");
+    }
+    eprintln!("KUnit passes with all sites");
+    for (at, failed) in results.iter().skip(1) {
+        let failed = failed.as_deref().unwrap_or("passes");
+        if let Some(site) = usize::try_from(*at).ok().and_then(|at| sites.get(at)) {
+            eprintln!("kunit: {failed}: {}", site.name);
+        }
+    }
+    Ok(results
+        .into_iter()
+        .skip(1)
+        .map(|(_, failed)| {
+            failed.map(|test| Noticed {
+                step: "kunit".into(),
+                test,
+            })
+        })
+        .collect())
+}
+
+/// Loads the module once for each of `sites`, and shows what the suites said.
+fn kunit_job(list: &List, sites: &[isize]) -> String {
+    let mut job = String::new();
+    for module in &list.needs {
+        job += &format!("load {module} || exit 1\n");
+    }
+    let module = &list.module;
+    let sites: Vec<_> = sites.iter().map(isize::to_string).collect();
+    job += &format!("for site in {}; do\n", sites.join(" "));
+    job += "echo \"site $site\"\n";
+    job += "dmesg -c >/dev/null\n";
+    job += &format!("load {module} {PARAMETER}=$site || echo 'not loaded'\n");
+    job += "dmesg -c | grep -E '   (not )?ok |BUG|Oops|panic|WARNING'\n";
+    job += &format!("rmmod {module} || exit 1\necho done\ndone\n");
+    job
+}
+
+/// The sites that such a job got to, each with what failed first.
+///
+/// The last one that began and did not end has taken the guest down.
+fn kunit_results(output: &str) -> Vec<(isize, Option<String>)> {
+    let mut results: Vec<(isize, Option<String>)> = Vec::new();
+    let mut passed = 0;
+    let mut ended = true;
+    for line in output.lines() {
+        if let Some(site) = line.strip_prefix("site ").and_then(|s| s.parse().ok()) {
+            results.push((site, None));
+            passed = 0;
+            ended = false;
+        } else if let Some((_, failed)) = results.last_mut() {
+            let said = line.split_once("] ").map_or(line, |(_, said)| said);
+            let case = |ok: &str| {
+                let case = said.strip_prefix("   ")?.trim_start().strip_prefix(ok)?;
+                Some(case.split_once(' ')?.1.to_owned())
+            };
+            if line == "done" {
+                ended = true;
+                if passed == 0 && failed.is_none() {
+                    *failed = Some("no case ran".into());
+                }
+            } else if case("ok ").is_some() {
+                passed += 1;
+            } else if said.starts_with("ok ") || said.starts_with("not ok ") {
+                // A whole suite.
+            } else if failed.is_none() {
+                *failed = Some(case("not ok ").unwrap_or_else(|| said.trim().to_owned()));
+            }
+        }
+    }
+    if let (false, Some((_, failed))) = (ended, results.last_mut()) {
+        *failed = Some("the guest dies".into());
+    }
+    results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str) -> List {
+        let head = "sources = \"s\"\nroot = \"r.rs\"\nmodule = \"m\"\nneeds = [\"n\"]\nsetup = []\nbuild = []\nsuite = \"t\"\n";
+        toml::from_str(&format!("{head}{text}")).unwrap()
+    }
+
+    fn noticed(step: &str, test: &str) -> Option<Noticed> {
+        Some(Noticed {
+            step: step.into(),
+            test: test.into(),
+        })
+    }
+
+    #[test]
+    fn survivors_and_stale_entries_are_wrong() {
+        let list = list(
+            "step = []\n[[unseen]]\nsite = \"a\"\nwhy = \"w\"\n[[unseen]]\nsite = \"b\"\nwhy = \"w\"\n",
+        );
+        let rows = [
+            ("a", None),
+            ("b", noticed("kunit", "t")),
+            ("c", noticed("guest", "u|v")),
+            ("d", None),
+        ];
+        let (table, wrong) = list.judge(&rows);
+        assert_eq!(wrong, 2);
+        assert!(table.contains("| `a` | nothing | w |"));
+        assert!(table.contains("| `b` | kunit | t, BUT"));
+        assert!(table.contains("| `c` | guest | u\\|v |"));
+        assert!(table.contains("| `d` |  | SURVIVED |"));
+    }
+
+    #[test]
+    fn entries_are_sites() {
+        let sources = [Source {
+            name: "a.rs".into(),
+            text: "fn f() { w.write(A); }".into(),
+        }];
+        let sites = sites::find(&sources).unwrap();
+        let entry = "[[unseen]]\nsite = \"a.rs f: w.write(A);\"\nwhy = \"w\"\n";
+        let checked = |text: &str| list(&format!("step = []\n{text}")).check(&sites);
+        assert!(checked(entry).is_ok());
+        assert!(checked(&entry.repeat(2)).is_err());
+        assert!(checked(&entry.replace("A)", "B)")).is_err());
+        assert!(checked(&entry.replace("\"w\"", "\" \"")).is_err());
+    }
+
+    #[test]
+    fn steps_that_are_meant_come_first() {
+        let list = list(
+            "[[step]]\nname = \"a\"\n[[step]]\nname = \"b\"\nfirst = [\"irq.rs\", \"cp.rs stop\"]\n",
+        );
+        let names = |site| -> Vec<_> { list.steps_for(site).map(|s| s.name.as_str()).collect() };
+        assert_eq!(names("cp.rs stop: x"), ["b", "a"]);
+        assert_eq!(names("cp.rs start: x"), ["a", "b"]);
+    }
+
+    #[test]
+    fn one_step_is_left_with_the_parameter() {
+        let suite = "[[guest]]\nname = \"a\"\njob = \"load m\"\n[[guest]]\nname = \"b\"\njob = \"load m x=1 && t\"\n";
+        let text = without(suite, "b", "m", 7).unwrap();
+        assert!(text.contains("load m mutant=7 x=1 && t"));
+        assert!(!text.contains("\"a\""));
+        assert!(without(suite, "c", "m", 7).is_err());
+        assert!(without(suite, "a", "other", 7).is_err());
+    }
+
+    #[test]
+    fn the_parameter_is_the_modules() {
+        let text = with_parameter("x! {\n    params: {\n        a: i32 {},\n    },\n}\n").unwrap();
+        assert!(text.contains("params: {\n        mutant: i32 {"));
+        assert!(text.contains("module_parameters::mutant.value() != site"));
+        assert!(with_parameter("x").is_err());
+    }
+
+    #[test]
+    fn cases_that_fail_are_told_by_site() {
+        let output = "site -1\n[ 1.0]     ok 1 a\n[ 1.0] ok 1 s\ndone\n\
+            site 3\n[ 2.0]     ok 1 a\n[ 2.0]     not ok 2 b\n[ 2.0] not ok 1 s\ndone\n\
+            site 4\ndone\n\
+            site 5\n[ 3.0] BUG: x\n";
+        assert_eq!(
+            kunit_results(output),
+            [
+                (-1, None),
+                (3, Some("b".into())),
+                (4, Some("no case ran".into())),
+                (5, Some("the guest dies".into())),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_test_that_fails_has_a_name() {
+        let run = |output: &str| Run {
+            ok: false,
+            output: output.into(),
+            log: "".into(),
+        };
+        let failed = run(
+            "s: FAILED (3 s)\n    the job failed: exit status: 1\n    test a/b ... FAILED (why)\n",
+        );
+        assert_eq!(complaint(&failed), "a/b");
+        assert_eq!(
+            complaint(&run("s: FAILED\n    undeclared finding x 1\n")),
+            "undeclared finding x 1"
+        );
+    }
+}
