@@ -44,6 +44,7 @@ use kernel::{
 };
 
 use crate::{
+    allowance::Allowance,
     context::Context,
     corner::{
         bus, debugfs,
@@ -115,7 +116,7 @@ pub struct Shared<F: Family> {
 impl<F: Family> Shared<F> {
     fn new(memory: Arc<Memory>) -> Result<Self> {
         let objects = Roster::new()?;
-        let reclaim = Arc::new(Reclaim(objects.clone()), GFP_KERNEL)?;
+        let reclaim = Arc::new(Reclaim::new(objects.clone(), memory.clone()), GFP_KERNEL)?;
         Ok(Self {
             memory,
             objects,
@@ -165,6 +166,8 @@ pub struct File<F: Family> {
     dev: ARef<drm::Device<Driver<F>>>,
     /// What its jobs report to.
     pub context: Arc<Context>,
+    /// What it may have.
+    pub allowance: Allowance,
     /// State of the user-space interface.
     pub client: <F::Uapi as Uapi<F>>::Client,
 }
@@ -176,6 +179,7 @@ impl<F: Family> drm::file::DriverFile for File<F> {
         let file = Self {
             dev: dev.into(),
             context: Context::new()?,
+            allowance: dev.memory.allowance()?,
             client: F::Uapi::client(&dev.uapi)?,
         };
         Ok(KBox::new(file, GFP_KERNEL)?.into())

@@ -17,6 +17,7 @@
 //! - [`timeline`]: the fences of a ring;
 //! - [`lock`]: locks that generic code makes;
 //! - [`memory`]: buffer objects in VRAM and GTT;
+//! - [`allowance`]: what one client may have at most;
 //! - [`state`], [`coredump`]: what a developer sees of a device, and of one that hangs;
 //! - [`radeon`]: the user-space interface of the Radeon families;
 //! - [`portable`]: code without kernel types, shared with the host tests;
@@ -24,6 +25,7 @@
 
 use kernel::prelude::*;
 
+pub mod allowance;
 pub mod context;
 pub(crate) mod coredump;
 pub mod corner;

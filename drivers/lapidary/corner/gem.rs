@@ -31,13 +31,16 @@ use kernel::{
 };
 
 use crate::corner::{
-    extra,
-    mmap,
+    extra, mmap,
     prime::{
         self,
         Shared, //
     },
-    roster::Roster, //
+    roster::{
+        Place,
+        Roster,
+        Seat, //
+    },
 };
 
 /// Where a page of an object lies at the moment.
@@ -54,7 +57,7 @@ pub enum Frame {
 /// # Safety
 ///
 /// - [`Backed::frames`] reports only frames that belong to the object until it is released.
-/// - The field behind [`Backed::hook`] is not used otherwise.
+/// - The fields behind [`Backed::hook`] and [`Backed::seat`] are not used otherwise.
 /// - [`Backed::roster`] gives the same answer each time.
 pub unsafe trait Backed: gem::DriverObject {
     /// The object's hook, made by [`Hook::new`].
@@ -62,6 +65,12 @@ pub unsafe trait Backed: gem::DriverObject {
 
     /// The list that the object is on, while it is alive.
     fn roster(&self) -> Option<&Arc<Roster<Self>>>;
+
+    /// Its place on that list, made by [`Seat::new`].
+    fn seat(&self) -> &Seat;
+
+    /// Where it is to stand on that list. Called also with the list locked.
+    fn place(&self) -> Place;
 
     /// The last reference is gone. File and reservation object are still there; no lock is held.
     fn release(object: &gem::Object<Self>);

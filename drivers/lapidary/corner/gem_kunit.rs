@@ -9,7 +9,7 @@ use kernel::{
         self,
         gem, //
     },
-    faux, new_mutex,
+    faux, new_mutex, new_spinlock,
     prelude::*,
     str::CString,
     sync::{
@@ -19,7 +19,8 @@ use kernel::{
             Relaxed, //
         },
         Arc,
-        Mutex, //
+        Mutex,
+        SpinLock, //
     },
 };
 
@@ -39,7 +40,11 @@ use crate::corner::{
         Import,
         Shared, //
     },
-    roster::Roster, //
+    roster::{
+        Place,
+        Roster,
+        Seat, //
+    },
 };
 
 /// The driver of the DRM device.
@@ -61,6 +66,9 @@ impl drm::file::DriverFile for File {
 pub(crate) struct Object {
     hook: Hook,
     roster: Arc<Roster<Self>>,
+    seat: Seat,
+    #[pin]
+    place: SpinLock<Place>,
     released: Arc<Atomic<u32>>,
     /// How often it is pinned.
     pub(crate) pins: Atomic<u32>,
@@ -71,6 +79,11 @@ pub(crate) struct Object {
 }
 
 impl Object {
+    /// Says where it is to stand on the list.
+    pub(crate) fn stand(&self, place: Place) {
+        *self.place.lock() = place;
+    }
+
     /// Shows the pages of a pinned object.
     pub(crate) fn with_pages(&self, show: impl FnOnce(&Pages) -> Result) -> Result {
         show(self.pages.lock().as_ref().ok_or(EINVAL)?)
@@ -89,6 +102,8 @@ impl gem::DriverObject for Object {
         try_pin_init!(Self {
             hook: Hook::new(),
             roster,
+            seat: Seat::new(),
+            place <- new_spinlock!(Place::Apart),
             released,
             pins: Atomic::new(0),
             private: Atomic::new(false),
@@ -97,7 +112,7 @@ impl gem::DriverObject for Object {
     }
 }
 
-// SAFETY: It reports no frames, and does not use `hook`.
+// SAFETY: It reports no frames, and does not use `hook` and `seat`.
 unsafe impl Backed for Object {
     fn hook(&self) -> &Hook {
         &self.hook
@@ -105,6 +120,14 @@ unsafe impl Backed for Object {
 
     fn roster(&self) -> Option<&Arc<Roster<Self>>> {
         Some(&self.roster)
+    }
+
+    fn seat(&self) -> &Seat {
+        &self.seat
+    }
+
+    fn place(&self) -> Place {
+        *self.place.lock()
     }
 
     fn release(object: &gem::Object<Self>) {

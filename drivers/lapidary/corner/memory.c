@@ -130,7 +130,7 @@ static unsigned long shrinker_scan(struct shrinker *shrinker, struct shrink_cont
 {
 	struct lapidary_shrinker *own = shrinker->private_data;
 
-	return own->scan(own->data, sc->nr_to_scan) ?: SHRINK_STOP;
+	return own->scan(own->data, sc->nr_to_scan);
 }
 
 /* A registered shrinker, or NULL. Its callbacks may be called until lapidary_shrinker_free() returns. */

@@ -6,6 +6,17 @@
 //! object there is. A [`Roster`] knows them all: an object is entered when it is made and struck out by whoever
 //! drops the last reference, before anything of it goes. So what is on the list is memory that can be looked at
 //! while the list is locked, and [`Entry::keep`] turns it into a reference unless it is on its way out.
+//!
+//! # Order
+//!
+//! Each object has one [`Place`] in one tree. Those in device memory stand in the order of their addresses. Those whose
+//! system pages can be given back stand in the order in which they were used, and [`Names::next`] finds the one used
+//! longest ago. A job that uses an object does not touch the list: the object keeps its place and merely knows a later
+//! time. [`Names::next`] sees that when it comes to the object, and moves it to where it belongs. No object was used
+//! earlier than its place says, so that the order is exact all the same. A use costs one store, and one move in the
+//! tree if memory is wanted afterwards.
+//!
+//! Nothing here walks over all objects but [`Names::each`]. The number of pages that can be given back is counted.
 
 use core::{
     ops::Deref,
@@ -15,8 +26,10 @@ use core::{
 use kernel::{
     drm::gem::{
         self,
+        BaseObject,
         IntoGEMObject, //
     },
+    page::PAGE_SIZE,
     prelude::*,
     rbtree::{
         RBTree,
@@ -24,6 +37,10 @@ use kernel::{
     },
     sync::{
         aref::ARef,
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
         lock::mutex::MutexGuard,
         Arc,
         Mutex, //
@@ -36,7 +53,68 @@ use crate::{
         gem::Backed, //
     },
     lock::shared_mutex,
+    portable::placement::Way, //
 };
+
+/// Where an object stands among all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// With those for which nobody looks.
+    Apart,
+    /// In device memory, from this address on.
+    Device(u64),
+    /// With those whose system pages can be given back; it was last used at this time.
+    Pages(u64),
+}
+
+/// In a key, above address or time: in which queue. The greatest is that of the pages.
+const QUEUE: u32 = 62;
+
+impl Place {
+    const fn queue(self) -> u64 {
+        match self {
+            Self::Apart => 0,
+            Self::Device(_) => 1,
+            Self::Pages(_) => 2,
+        }
+    }
+
+    /// Grows with the address, and with the time.
+    const fn key(self) -> u64 {
+        let value = match self {
+            Self::Apart => 0,
+            Self::Device(value) | Self::Pages(value) => value,
+        };
+        self.queue() << QUEUE | value & ((1 << QUEUE) - 1)
+    }
+}
+
+/// The place that an object has on its list: a part of the object.
+///
+/// Written with the list locked.
+pub struct Seat(Atomic<u64>);
+
+impl Seat {
+    /// Apart from all others.
+    pub const fn new() -> Self {
+        Self(Atomic::new(Place::Apart.key()))
+    }
+
+    /// Whether this is the right one for `place`. With pages the time does not matter: see [`Names::next`].
+    pub fn suits(&self, place: Place) -> bool {
+        let key = self.0.load(Relaxed);
+        match place {
+            Place::Pages(_) => key >> QUEUE == place.queue(),
+            _ => key == place.key(),
+        }
+    }
+}
+
+impl Default for Seat {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 struct Name<T: Backed>(NonNull<gem::Object<T>>);
 
@@ -44,8 +122,8 @@ struct Name<T: Backed>(NonNull<gem::Object<T>>);
 unsafe impl<T: Backed> Send for Name<T> {}
 
 struct List<T: Backed> {
-    /// By address in kernel memory.
-    names: RBTree<usize, Name<T>>,
+    /// By place, and by address in kernel memory.
+    names: RBTree<Key, Name<T>>,
     len: usize,
 }
 
@@ -55,15 +133,20 @@ struct List<T: Backed> {
 ///
 /// # Invariants
 ///
-/// Every name points to an object whose memory is valid at least until it is struck out.
+/// Every name points to an object whose memory is valid at least until it is struck out. It stands where the object's
+/// seat says.
 #[pin_data]
 pub struct Roster<T: Backed> {
     #[pin]
     list: Mutex<List<T>>,
+    /// Pages of the objects whose pages can be given back.
+    pages: Atomic<usize>,
+    /// Objects in device memory.
+    device: Atomic<usize>,
 }
 
 /// Memory for one entry.
-pub(super) struct Blank<T: Backed>(RBTreeNodeReservation<usize, Name<T>>);
+pub(super) struct Blank<T: Backed>(RBTreeNodeReservation<Key, Name<T>>);
 
 impl<T: Backed> Roster<T> {
     /// An empty list.
@@ -77,6 +160,8 @@ impl<T: Backed> Roster<T> {
                     },
                     "roster.list",
                 ),
+                pages: Atomic::new(0),
+                device: Atomic::new(0),
             }),
             GFP_KERNEL,
         )
@@ -93,9 +178,12 @@ impl<T: Backed> Roster<T> {
     ///
     /// It is struck out before its memory is freed, and not entered twice.
     pub(super) unsafe fn enter(&self, object: &gem::Object<T>, blank: Blank<T>) {
-        // INVARIANT: By the caller's promise.
-        let node = blank.0.into_node(name(object), Name(NonNull::from(object)));
         let mut list = self.list.lock();
+        let key = object.place().key();
+        object.seat().0.store(key, Relaxed);
+        self.count(object, 0, key);
+        // INVARIANT: By the caller's promise.
+        let node = blank.0.into_node((key, name(object)), Name(object.into()));
         list.len += 1;
         let old = list.names.insert(node);
         drop(list);
@@ -104,55 +192,188 @@ impl<T: Backed> Roster<T> {
 
     /// Strikes an object out, if it is on the list.
     pub(super) fn strike(&self, object: &gem::Object<T>) {
-        let key = name(object);
         let mut list = self.list.lock();
-        let old = list.names.remove_node(&key);
-        list.len -= usize::from(old.is_some());
+        let key = object.seat().0.load(Relaxed);
+        let old = list.names.remove_node(&(key, name(object)));
+        if old.is_some() {
+            list.len -= 1;
+            self.count(object, key, 0);
+        }
         drop(list);
         drop(old);
     }
 
+    /// The object stands where [`Backed::place`] says from now on, if it is on the list. To be called when that has
+    /// changed, except for the time of its last use. The caller holds what keeps the object where it is.
+    pub fn arrange(&self, object: &gem::Object<T>) {
+        if !object.seat().suits(object.place()) {
+            let mut list = self.list.lock();
+            self.seat(&mut list, object, object.place().key());
+        }
+    }
+
+    /// Gives an object another seat.
+    fn seat(&self, list: &mut List<T>, object: &gem::Object<T>, key: u64) {
+        let old = object.seat().0.load(Relaxed);
+        if let Some(node) = list.names.remove_node(&(old, name(object))) {
+            object.seat().0.store(key, Relaxed);
+            self.count(object, old, key);
+            let node = node.into_reservation();
+            // INVARIANT: It was on the list, and is again.
+            list.names
+                .insert(node.into_node((key, name(object)), Name(object.into())));
+        }
+    }
+
+    /// An object goes from one queue to another.
+    fn count(&self, object: &gem::Object<T>, from: u64, to: u64) {
+        let pages = object.size() / PAGE_SIZE;
+        for (place, sum, amount) in [
+            (Place::Device(0), &self.device, 1),
+            (Place::Pages(0), &self.pages, pages),
+        ] {
+            let is_in = |key: u64| key >> QUEUE == place.queue();
+            match (is_in(from), is_in(to)) {
+                (false, true) => sum.add(amount, Relaxed),
+                (true, false) => drop(sum.fetch_sub(amount, Relaxed)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Objects in device memory. Any context; for good only while the list is locked.
+    pub fn device_len(&self) -> usize {
+        self.device.load(Relaxed)
+    }
+
+    /// Pages of the objects whose pages can be given back. Any context.
+    pub fn pages(&self) -> usize {
+        self.pages.load(Relaxed)
+    }
+
     /// Locks the list.
     pub fn lock(&self) -> Names<'_, T> {
-        Names(self.list.lock())
+        Names {
+            roster: self,
+            list: self.list.lock(),
+        }
     }
 
     /// Locks the list if nobody else has locked it.
     pub fn try_lock(&self) -> Option<Names<'_, T>> {
-        self.list.try_lock().map(Names)
+        Some(Names {
+            list: self.list.try_lock()?,
+            roster: self,
+        })
     }
 }
 
 /// A locked list.
-pub struct Names<'a, T: Backed>(MutexGuard<'a, List<T>>);
+///
+/// References that are taken while it is locked must not be dropped before it is unlocked.
+pub struct Names<'a, T: Backed> {
+    roster: &'a Roster<T>,
+    list: MutexGuard<'a, List<T>>,
+}
 
 impl<T: Backed> Names<'_, T> {
     /// The number of objects.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
-        self.0.len
+        self.list.len
     }
 
-    /// The object with this [`name`], if it is on the list.
-    pub fn find(&self, name: usize) -> Option<Entry<'_, T>> {
-        let name = self.0.names.get(&name)?;
+    /// The object that stands there, if one does.
+    pub fn find(&self, key: Key) -> Option<Entry<'_, T>> {
+        let name = self.list.names.get(&key)?;
         // SAFETY: By the invariant the memory is valid while the list is locked.
         Some(Entry(unsafe { name.0.as_ref() }))
     }
 
     /// Looks at all of them, in no particular order.
-    ///
-    /// References that `look` takes must not be dropped before the list is unlocked.
     pub fn each(&self, look: &mut dyn FnMut(Entry<'_, T>)) {
-        for name in self.0.names.values() {
+        for name in self.list.names.values() {
             // SAFETY: By the invariant the memory is valid while the list is locked.
             look(Entry(unsafe { name.0.as_ref() }));
         }
     }
+
+    /// Looks at those in device memory, one neighbour after the other, until `look` returns `false`: upwards from address
+    /// `from` on, downwards from below it. `look` gets the address under which an object stands.
+    pub fn in_device(
+        &mut self,
+        from: u64,
+        way: Way,
+        look: &mut dyn FnMut(u64, Entry<'_, T>) -> bool,
+    ) {
+        let names = &mut self.list.names;
+        let first = (Place::Device(from).key(), 0);
+        let mut next = if way == Way::Down && names.cursor_lower_bound(&first).is_none() {
+            names.cursor_back_mut()
+        } else {
+            match (way, names.cursor_lower_bound_mut(&first)) {
+                (Way::Down, Some(cursor)) => cursor.move_prev(),
+                (_, cursor) => cursor,
+            }
+        };
+        while let Some(cursor) = next {
+            let (&(key, _), name) = cursor.current();
+            let addr = key & ((1 << QUEUE) - 1);
+            // SAFETY: By the invariant the memory is valid while the list is locked.
+            let entry = Entry(unsafe { name.0.as_ref() });
+            if key != Place::Device(addr).key() || !look(addr, entry) {
+                return;
+            }
+            next = match way {
+                Way::Up => cursor.move_next(),
+                Way::Down => cursor.move_prev(),
+            };
+        }
+    }
+
+    /// The object whose pages were used longest ago, of those that can be given back. It comes last from now on, as if
+    /// it had been used at `now`: whoever cannot have its pages does not meet it again at once. `now` is not before
+    /// any use.
+    ///
+    /// Looks at `looks` objects at most, and counts them: `None` if those were not enough, or if there is none.
+    pub fn next(&mut self, now: u64, looks: &mut usize) -> Option<Entry<'_, T>> {
+        while let Some(left) = looks.checked_sub(1) {
+            let first = (Place::Pages(0).key(), 0);
+            let (key, name) = {
+                let cursor = self.list.names.cursor_lower_bound(&first)?;
+                let (&(key, _), name) = cursor.current();
+                (key, name.0)
+            };
+            *looks = left;
+            // SAFETY: By the invariant the memory is valid while the list is locked.
+            let object = unsafe { name.as_ref() };
+            let used = match object.place() {
+                Place::Pages(used) => Place::Pages(used).key(),
+                // It is about to be arranged.
+                _ => key,
+            };
+            let roster = self.roster;
+            if used <= key {
+                roster.seat(&mut self.list, object, Place::Pages(now).key());
+                return Some(Entry(object));
+            }
+            roster.seat(&mut self.list, object, used);
+        }
+        None
+    }
 }
 
-/// Tells an object from all others that are on a list at the same time. One that comes later may have the same name.
-pub fn name<T: Backed>(object: &gem::Object<T>) -> usize {
+/// Where an object stands on its list; one that comes later may stand at the same. An object in device memory keeps its
+/// key until it moves.
+pub type Key = (u64, usize);
+
+/// The present [`Key`] of an object.
+pub fn key<T: Backed>(object: &gem::Object<T>) -> Key {
+    (object.seat().0.load(Relaxed), name(object))
+}
+
+/// Tells an object from all others that are on a list at the same time.
+fn name<T: Backed>(object: &gem::Object<T>) -> usize {
     core::ptr::from_ref(object).addr()
 }
 
@@ -168,9 +389,9 @@ impl<T: Backed> Deref for Entry<'_, T> {
 }
 
 impl<T: Backed> Entry<'_, T> {
-    /// See [`name`].
-    pub fn name(&self) -> usize {
-        name(self.0)
+    /// See [`Key`].
+    pub fn key(&self) -> Key {
+        key(self.0)
     }
 
     /// A reference to the object; `None` if the last one is gone.
@@ -187,8 +408,11 @@ impl<T: Backed> Entry<'_, T> {
 #[kunit_tests(lapidary_roster)]
 mod tests {
     use super::*;
-    use crate::corner::gem_kunit::Machine;
-    use kernel::page::PAGE_SIZE;
+    use crate::corner::gem_kunit::{
+        Machine,
+        Object, //
+    };
+    use kernel::drm::gem::Object as Gem;
 
     #[test]
     fn objects_are_listed_until_their_last_reference_goes() -> Result {
@@ -196,9 +420,9 @@ mod tests {
         let first = machine.object(PAGE_SIZE)?;
         let second = machine.object(PAGE_SIZE)?;
         assert_eq!(machine.roster.lock().len(), 2);
-        let names = [name(&first), name(&second)];
-        for wanted in names {
-            let found = machine.roster.lock().find(wanted).map(|entry| entry.name());
+        let keys = [key(&first), key(&second)];
+        for wanted in keys {
+            let found = machine.roster.lock().find(wanted).map(|entry| entry.key());
             assert_eq!(found, Some(wanted));
         }
         let kept = {
@@ -214,8 +438,131 @@ mod tests {
         assert_eq!(machine.roster.lock().len(), 1);
         drop(kept);
         assert_eq!(machine.roster.lock().len(), 0);
-        assert!(machine.roster.lock().find(names[0]).is_none());
+        assert!(machine.roster.lock().find(keys[0]).is_none());
         machine.roster.lock().each(&mut |_| unreachable!());
+        Ok(())
+    }
+
+    /// Objects of one page, each in its place.
+    fn placed(machine: &Machine, places: &[Place]) -> Result<KVec<ARef<Gem<Object>>>> {
+        let mut objects = KVec::new();
+        for &place in places {
+            let object = machine.object(PAGE_SIZE)?;
+            object.stand(place);
+            machine.roster.arrange(&object);
+            objects.push(object, GFP_KERNEL)?;
+        }
+        Ok(objects)
+    }
+
+    #[test]
+    fn neighbours_in_device_memory_are_found_in_order() -> Result {
+        let machine = Machine::new()?;
+        let places = [
+            Place::Pages(1),
+            Place::Device(0x3000),
+            Place::Device(0),
+            Place::Apart,
+            Place::Device(0x9000),
+            Place::Device(0x5000),
+        ];
+        let objects = placed(&machine, &places)?;
+        let walk = |from, way, most: usize| -> Result<KVec<u64>> {
+            let mut seen = KVec::with_capacity(8, GFP_KERNEL)?;
+            machine.roster.lock().in_device(from, way, &mut |addr, _| {
+                drop(seen.push_within_capacity(addr));
+                seen.len() < most
+            });
+            Ok(seen)
+        };
+        assert!(*walk(0, Way::Up, 8)? == [0, 0x3000, 0x5000, 0x9000]);
+        assert!(*walk(0x3001, Way::Up, 8)? == [0x5000, 0x9000]);
+        assert!(*walk(0x3000, Way::Up, 2)? == [0x3000, 0x5000]);
+        assert!(walk(0x9001, Way::Up, 8)?.is_empty());
+        assert!(*walk(0x5000, Way::Down, 8)? == [0x3000, 0]);
+        assert!(*walk(u64::MAX >> 2, Way::Down, 1)? == [0x9000]);
+        assert!(walk(0, Way::Down, 8)?.is_empty());
+        // One moves, one goes, and nobody is left behind them.
+        objects[1].stand(Place::Device(0x7000));
+        machine.roster.arrange(&objects[1]);
+        objects[0].stand(Place::Apart);
+        machine.roster.arrange(&objects[0]);
+        drop(objects);
+        let objects = placed(&machine, &places[4..])?;
+        assert!(*walk(0, Way::Up, 8)? == [0x5000, 0x9000]);
+        assert!(*walk(u64::MAX >> 2, Way::Down, 8)? == [0x9000, 0x5000]);
+        drop(objects);
+        assert!(walk(0, Way::Up, 8)?.is_empty());
+        assert!(walk(u64::MAX >> 2, Way::Down, 8)?.is_empty());
+        Ok(())
+    }
+
+    /// Which of `objects` the list names next.
+    fn next(
+        machine: &Machine,
+        objects: &[ARef<Gem<Object>>],
+        now: u64,
+        looks: &mut usize,
+    ) -> Option<usize> {
+        let mut names = machine.roster.lock();
+        let entry = names.next(now, looks)?;
+        objects
+            .iter()
+            .position(|object| core::ptr::eq(&**object, entry.0))
+    }
+
+    #[test]
+    fn whose_pages_were_used_longest_ago_comes_first() -> Result {
+        let machine = Machine::new()?;
+        let places = [
+            Place::Pages(5),
+            Place::Device(0),
+            Place::Pages(3),
+            Place::Apart,
+            Place::Pages(4),
+            Place::Pages(3),
+        ];
+        let objects = placed(&machine, &places)?;
+        assert_eq!(machine.roster.pages(), 4);
+        // They are used again, in another order, and the list is not told.
+        objects[0].stand(Place::Pages(11));
+        objects[2].stand(Place::Pages(13));
+        objects[4].stand(Place::Pages(12));
+        let mut looks = 100;
+        for (now, who) in [(20, 5), (21, 0), (22, 4), (23, 2), (24, 5)] {
+            assert_eq!(next(&machine, &objects, now, &mut looks), Some(who));
+        }
+        // One look for each, and one for each that was used meanwhile.
+        assert_eq!(looks, 100 - 5 - 3);
+        // Whoever was passed over comes last, until it is used.
+        objects[4].stand(Place::Pages(30));
+        for (now, who) in [(31, 0), (32, 2), (33, 5), (34, 4)] {
+            assert_eq!(next(&machine, &objects, now, &mut looks), Some(who));
+        }
+        objects[0].stand(Place::Apart);
+        machine.roster.arrange(&objects[0]);
+        assert_eq!(machine.roster.pages(), 3);
+        assert_eq!(next(&machine, &objects, 35, &mut looks), Some(2));
+        drop(objects);
+        assert_eq!(machine.roster.pages(), 0);
+        assert_eq!(next(&machine, &[], 36, &mut looks), None);
+        Ok(())
+    }
+
+    #[test]
+    fn no_more_objects_are_looked_at_than_allowed() -> Result {
+        let machine = Machine::new()?;
+        let objects = placed(&machine, &[Place::Pages(1); 6])?;
+        for object in &objects {
+            object.stand(Place::Pages(2));
+        }
+        let mut looks = 4;
+        assert_eq!(next(&machine, &objects, 9, &mut looks), None);
+        assert_eq!(looks, 0);
+        assert_eq!(next(&machine, &objects, 9, &mut looks), None);
+        // What has been seen needs not be seen again.
+        let mut looks = 3;
+        assert!(next(&machine, &objects, 9, &mut looks).is_some());
         Ok(())
     }
 

@@ -17,13 +17,17 @@ use kernel::{
 
 use crate::corner::extra;
 
+/// Tells the kernel not to ask again now: `SHRINK_STOP`, all bits set.
+const SHRINK_STOP: c_ulong = c_ulong::MAX;
+
 /// Somebody who can give memory back.
 pub trait Shrink: Send + Sync + 'static {
     /// Pages that could perhaps be given back.
     fn count(&self) -> usize;
 
-    /// Gives back `want` pages or so; says how many. Neither waits nor allocates.
-    fn scan(&self, want: usize) -> usize;
+    /// Gives back `want` pages or so; says how many, and `None` if it makes no sense to ask again now. Neither waits
+    /// nor allocates.
+    fn scan(&self, want: usize) -> Option<usize>;
 }
 
 /// While this exists, the kernel asks.
@@ -71,7 +75,8 @@ impl<T: Shrink> Shrinker<T> {
     /// `data` is what [`Shrinker::new`] has passed.
     unsafe extern "C" fn scan(data: *mut c_void, want: c_ulong) -> c_ulong {
         // SAFETY: By the caller's promise.
-        unsafe { &*data.cast::<T>() }.scan(want)
+        let pages = unsafe { &*data.cast::<T>() }.scan(want);
+        pages.unwrap_or(SHRINK_STOP)
     }
 }
 
@@ -97,9 +102,9 @@ mod tests {
             3
         }
 
-        fn scan(&self, want: usize) -> usize {
+        fn scan(&self, want: usize) -> Option<usize> {
             self.0.add(1, Relaxed);
-            want
+            (want != 7).then_some(want)
         }
     }
 
@@ -112,6 +117,7 @@ mod tests {
         unsafe {
             assert_eq!(Shrinker::<Test>::count(data), 3);
             assert_eq!(Shrinker::<Test>::scan(data, 2), 2);
+            assert_eq!(Shrinker::<Test>::scan(data, 7), SHRINK_STOP);
         }
         assert!(test.0.load(Relaxed) >= 1);
         drop(shrinker);

@@ -13,8 +13,9 @@
 //! - The notifier changes the number under the gate, and then waits for the fences that were left: without the
 //!   reservation of the object, which somebody may hold who waits for this process's memory.
 //!
-//! The gate is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. It also counts the
-//! pages that are pinned: they are nobody's resident memory once the process has unmapped them, so there is a bound.
+//! The gate is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. Pages that are pinned
+//! are counted for the client and, by the gate, for the device: they are nobody's resident memory once the process has
+//! unmapped them, so there are bounds.
 //!
 //! C: `mmu_interval_notifier_insert()`, `pin_user_pages()`.
 
@@ -29,10 +30,6 @@ use kernel::{
     prelude::*,
     sync::{
         aref::ARef,
-        atomic::{
-            Atomic,
-            Relaxed, //
-        },
         lock::mutex::MutexGuard,
         Arc,
         Mutex,
@@ -51,11 +48,21 @@ use super::{
     later,
     pages::Mapping, //
 };
+use crate::allowance::{
+    Charge,
+    Count, //
+};
 
 /// Fence timelines of one device, at most.
 const TIMELINES: usize = 8;
 /// How long to wait for a fence before waiting again, in milliseconds. The watchdog ends it.
 const WAIT_MS: u32 = 1_000;
+
+/// Pages of the machine's memory.
+pub fn ram_pages() -> usize {
+    // SAFETY: It only reads a number.
+    unsafe { extra::lapidary_ram_pages() }
+}
 
 /// Decides which comes first: a job, or a change of the memory that it uses. One for each device.
 #[pin_data]
@@ -63,55 +70,30 @@ pub struct Gate {
     #[pin]
     lock: Mutex<()>,
     /// Pages that are pinned.
-    pinned: Atomic<usize>,
-    most: usize,
+    pinned: Arc<Count>,
 }
 
 impl Gate {
     /// A gate. Behind it at most `most` pages are pinned at a time, and half of the machine's memory.
     pub fn new(most: usize) -> Result<Arc<Self>> {
-        // SAFETY: It only reads a number.
-        let most = most.min(unsafe { extra::lapidary_ram_pages() } / 2);
+        let pinned = Count::new(most.min(ram_pages() / 2))?;
         Arc::pin_init(
             pin_init!(Self {
                 lock <- new_mutex!(()),
-                pinned: Atomic::new(0),
-                most,
+                pinned,
             }),
             GFP_KERNEL,
         )
     }
 
+    /// How many pages are pinned at a time, at most.
+    pub fn most(&self) -> usize {
+        self.pinned.most()
+    }
+
     /// Holds up changes. No memory is allocated meanwhile, and nothing is waited for.
     pub fn close(&self) -> MutexGuard<'_, ()> {
         self.lock.lock()
-    }
-}
-
-/// So many pages count as pinned, as long as this is there.
-struct Charge {
-    gate: Arc<Gate>,
-    pages: usize,
-}
-
-impl Charge {
-    /// Errors: `ENOMEM` if that is more than there may be.
-    fn new(gate: &Arc<Gate>, pages: usize) -> Result<Self> {
-        let before = gate.pinned.fetch_add(pages, Relaxed);
-        let charge = Self {
-            gate: gate.clone(),
-            pages,
-        };
-        match before.checked_add(pages) {
-            Some(sum) if sum <= gate.most => Ok(charge),
-            _ => Err(ENOMEM),
-        }
-    }
-}
-
-impl Drop for Charge {
-    fn drop(&mut self) {
-        self.gate.pinned.fetch_sub(self.pages, Relaxed);
     }
 }
 
@@ -124,6 +106,8 @@ pub struct UserMemory {
     #[pin]
     work: Work<UserMemory>,
     gate: Arc<Gate>,
+    /// Pages of the client that are pinned.
+    client: Arc<Count>,
     start: usize,
     pages: usize,
     /// To be waited for.
@@ -157,12 +141,18 @@ impl UserMemory {
         invalidate_finish: None,
     };
 
-    /// Begins to watch `bytes` from `start` on in the calling process, both in whole pages.
+    /// Begins to watch `bytes` from `start` on in the calling process, both in whole pages. What is pinned of them
+    /// counts for `client`.
     ///
     /// # Errors
     ///
     /// `EINVAL` for an empty range or one that is not of whole pages; `EOVERFLOW` if it wraps; `ENOMEM`.
-    pub fn new(gate: &Arc<Gate>, start: usize, bytes: usize) -> Result<Arc<Self>> {
+    pub fn new(
+        gate: &Arc<Gate>,
+        client: &Arc<Count>,
+        start: usize,
+        bytes: usize,
+    ) -> Result<Arc<Self>> {
         let mm = current_mm();
         if mm.is_null() || bytes == 0 || (start | bytes) % PAGE_SIZE != 0 {
             return Err(EINVAL);
@@ -172,6 +162,7 @@ impl UserMemory {
             try_pin_init!(Self {
                 work <- new_work!("lapidary::UserMemory"),
                 gate: gate.clone(),
+                client: client.clone(),
                 start,
                 pages: bytes / PAGE_SIZE,
                 fences <- new_spinlock!([const { None }; TIMELINES]),
@@ -208,7 +199,7 @@ impl UserMemory {
     ///
     /// `EPERM` in another process, and for memory that is not the process's own, as that of a file; `EFAULT` for
     /// memory that is not there or may not be written; `EINTR` and `ERESTARTSYS` if a signal arrives; `ENOMEM`, also if
-    /// too much of processes' memory is pinned.
+    /// too much of processes' memory is pinned, in all or for this client.
     pub fn fetch(&self, held: Option<usize>) -> Result<usize> {
         // SAFETY: The field is constant.
         if current_mm() != unsafe { (*self.notifier.get()).mm } {
@@ -228,7 +219,7 @@ impl UserMemory {
                 }
             };
             drop(stale);
-            let pages = UserPages::pin(&self.gate, self.start, self.pages, number)?;
+            let pages = self.pin(number)?;
             if self.is_current(number) {
                 let old = self.ready.lock().replace(pages);
                 drop(old);
@@ -239,6 +230,14 @@ impl UserMemory {
                 return Err(ERESTARTSYS);
             }
         }
+    }
+
+    fn pin(&self, number: usize) -> Result<UserPages> {
+        let charges = [
+            Charge::new(&self.client, self.pages)?,
+            Charge::new(&self.gate.pinned, self.pages)?,
+        ];
+        UserPages::pin(charges, self.start, self.pages, number)
     }
 
     /// The pages that lie ready, if they are those of `number`.
@@ -338,15 +337,14 @@ pub struct UserPages {
     number: usize,
     pages: KVVec<*mut bindings::page>,
     mapping: Mapping,
-    _charge: Charge,
+    _charges: [Charge; 2],
 }
 
 // SAFETY: Pins and mappings are not tied to a thread.
 unsafe impl Send for UserPages {}
 
 impl UserPages {
-    fn pin(gate: &Arc<Gate>, start: usize, count: usize, number: usize) -> Result<Self> {
-        let charge = Charge::new(gate, count)?;
+    fn pin(charges: [Charge; 2], start: usize, count: usize, number: usize) -> Result<Self> {
         let mut pages = KVVec::from_elem(ptr::null_mut(), count, GFP_KERNEL)?;
         let mapping = Mapping::new(count)?;
         // SAFETY: The array has room for `count` pages.
@@ -357,7 +355,7 @@ impl UserPages {
             number,
             pages,
             mapping,
-            _charge: charge,
+            _charges: charges,
         })
     }
 

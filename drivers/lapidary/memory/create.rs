@@ -13,6 +13,7 @@ use kernel::{
 };
 
 use crate::{
+    allowance::Allowance,
     corner::{
         fence::Fence,
         gem,
@@ -53,10 +54,11 @@ use crate::{
 /// # Errors
 ///
 /// `EINVAL` for size 0; `ENOMEM` if the object would be larger than the GTT window, or if there is no
-/// memory; `ERESTARTSYS` and `EINTR` if a signal arrives.
+/// memory, or if `client` has as many objects as it may have; `ERESTARTSYS` and `EINTR` if a signal arrives.
 pub fn create<F: Family>(
     dev: &drm::Device<Driver<F>>,
     running: &Running<'_, F>,
+    client: &Allowance,
     request: &Request,
 ) -> Result<ARef<Bo<F>>> {
     let memory = &dev.memory;
@@ -67,6 +69,8 @@ pub fn create<F: Family>(
     };
     let size = request.bytes(limit).map_err(errno)?;
     let align = request.alignment(limit).map_err(errno)?;
+    // Before others make room for it.
+    let mut charge = Some(client.object()?);
     for &attempt in placement::attempts(request.domain, request.access) {
         let home = match pressure::attempt(running, attempt, size, align, memory.now()) {
             Ok(Some((range, _))) => Home::Vram(range),
@@ -85,6 +89,10 @@ pub fn create<F: Family>(
             access: request.access,
             foreign: None,
             user: None,
+            charge: match charge.take() {
+                None => Some(client.object()?),
+                charge => charge,
+            },
         };
         let object: ARef<Bo<F>> = gem::new(dev, usize::try_from(size)?, args)?;
         if addr == NOWHERE {
@@ -110,9 +118,11 @@ pub fn create<F: Family>(
 ///
 /// # Errors
 ///
-/// As [`UserMemory::new`], and with `now` as [`UserMemory::fetch`]; `ENOMEM` also for more than the GTT window holds.
+/// As [`UserMemory::new`], and with `now` as [`UserMemory::fetch`]; `ENOMEM` also for more than the GTT window holds,
+/// and if `client` has as many objects as it may have.
 pub fn create_user<F: Family>(
     dev: &drm::Device<Driver<F>>,
+    client: &Allowance,
     start: usize,
     bytes: usize,
     now: bool,
@@ -122,7 +132,8 @@ pub fn create_user<F: Family>(
     if size > memory.gtt_size() {
         return Err(ENOMEM);
     }
-    let user = UserMemory::new(&memory.gate, start, bytes)?;
+    let charge = client.object()?;
+    let user = UserMemory::new(&memory.gate, client.pages(), start, bytes)?;
     if now {
         user.fetch(None)?;
     }
@@ -137,6 +148,7 @@ pub fn create_user<F: Family>(
         access: Access::Both,
         foreign: None,
         user: Some(user),
+        charge: Some(charge),
     };
     let object: ARef<Bo<F>> = gem::new(dev, bytes, args)?;
     memory.count_system(size);
@@ -167,6 +179,7 @@ pub(super) fn create_foreign<F: Family>(
         access: Access::Both,
         foreign: Some(import.clone()),
         user: None,
+        charge: None,
     };
     memory.foreign.add(&import)?;
     let object: Result<ARef<Bo<F>>> = gem::new(dev, bytes, args);

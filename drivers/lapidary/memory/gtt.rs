@@ -53,6 +53,7 @@ use crate::{
             Slot, //
         },
         source::Source,
+        turns::Turns,
         vram::length, //
     },
 };
@@ -70,10 +71,8 @@ pub struct Gtt {
     mm: Arc<Mm>,
     /// Slots that have addresses, by address.
     placed: RBTree<GpuAddr, Arc<Slot>>,
-    /// What the last walk has found: when an idle slot was used, and its address. All others were used later, or were
-    /// in use. Whose turn it is next is the last of the first [`Gtt::waiting`].
-    oldest: KVVec<(u64, GpuAddr)>,
-    waiting: usize,
+    /// Which idle slots were used longest ago.
+    turns: Turns,
     /// Slots that have lost their addresses; their pages are mapped for the device until the next flush. Empty when the
     /// window is unlocked: until then the objects have references, too, and no slot is dropped here.
     leaving: KVVec<Arc<Slot>>,
@@ -86,8 +85,7 @@ impl Gtt {
         Ok(Self {
             mm: Mm::new(layout.gtt.start, size)?,
             placed: RBTree::new(),
-            oldest: KVVec::from_elem((0, 0), most, GFP_KERNEL)?,
-            waiting: 0,
+            turns: Turns::new(most)?,
             leaving: KVVec::with_capacity(most, GFP_KERNEL)?,
         })
     }
@@ -103,7 +101,7 @@ impl Gtt {
     }
 
     /// Takes the addresses of a slot, if it has any. Nobody uses them or gets them any more.
-    fn clear(&mut self, inner: &mut Inner, hardware: &Hardware<'_>) {
+    fn clear(&mut self, slot: &Slot, inner: &mut Inner, hardware: &Hardware<'_>) {
         let Some(range) = inner.range.take() else {
             return;
         };
@@ -112,7 +110,7 @@ impl Gtt {
             .space
             .unmap(self.entry(range.start()), entries(&range));
         hardware.space.flush();
-        inner.source.unmap(hardware.dev);
+        slot.unmap(inner, hardware.dev);
     }
 }
 
@@ -181,10 +179,10 @@ pub(super) fn place<O: IntoGEMObject>(
         return Ok(addr);
     }
     let mut inner = slot.inner.lock();
-    inner.source.map(hardware.dev)?;
+    slot.map(&mut inner, hardware.dev)?;
     let first = gtt.entry(range.start());
     if let Err(e) = write(hardware.space, first, inner.source.addresses()) {
-        inner.source.unmap(hardware.dev);
+        slot.unmap(&mut inner, hardware.dev);
         return Err(e);
     }
     let addr = range.start();
@@ -214,7 +212,7 @@ pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, number: usize) -> Result<Optio
         if !slot.end_if_idle() {
             return Err(ENOSPC);
         }
-        gtt.clear(&mut inner, &hardware);
+        gtt.clear(slot, &mut inner, &hardware);
     }
     let fresh = user.take(number).ok_or(EAGAIN)?;
     match &mut inner.source {
@@ -253,7 +251,7 @@ pub(super) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
         // Without hardware the slot has left the window already.
         if let (Some(hardware), true) = (hardware, inner.range.is_some()) {
             slot.end();
-            gtt.clear(&mut inner, &hardware);
+            gtt.clear(slot, &mut inner, &hardware);
         }
         slot.give_up(&mut inner)
     };
@@ -278,7 +276,7 @@ pub(super) fn relinquish<O: IntoGEMObject>(
             if !slot.end_if_idle() {
                 return None;
             }
-            gtt.clear(&mut inner, &hardware);
+            gtt.clear(slot, &mut inner, &hardware);
         }
         slot.give_up(&mut inner)?
     };
@@ -296,7 +294,7 @@ pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
         // Without hardware the slot has left the window already.
         if let Some(hardware) = hardware {
             slot.end_if_idle();
-            gtt.clear(&mut inner, &hardware);
+            gtt.clear(slot, &mut inner, &hardware);
         }
         core::mem::replace(&mut inner.source, Source::Own(None))
     };
@@ -409,10 +407,7 @@ mod tests {
             self.dirty.store(0, Relaxed);
             self.flushes.add(1, Relaxed);
             for slot in self.leaving.lock().iter().filter(|s| !s.is_placed()) {
-                let inner = slot.inner.try_lock();
-                if inner.is_some_and(|inner| !inner.source.addresses().is_empty()) {
-                    self.seen.add(1, Relaxed);
-                }
+                self.seen.add(u64::from(slot.is_mapped()), Relaxed);
             }
         }
     }
@@ -458,7 +453,7 @@ mod tests {
         let addr = place(&window, &slot, &*object, 1)?;
         assert_eq!(addr % (4 * PAGE), 0);
         assert_eq!(place(&window, &slot, &*object, 2).ok(), Some(addr));
-        assert!(slot.is_placed() && table.flushed());
+        assert!(slot.is_placed() && slot.is_mapped() && table.flushed());
         assert_eq!(usage(&window), 3 * PAGE);
         let first = entry(START, addr);
         let inner = slot.inner.lock();
@@ -525,16 +520,48 @@ mod tests {
     }
 
     #[test]
+    fn the_device_reaches_pages_until_the_flush() -> Result {
+        let machine = Machine::new()?;
+        let table = Table::new(4)?;
+        let window = window(4)?;
+        let lease = lend(&window, &machine, &table)?;
+        let object = machine.object(2 * PAGE_SIZE)?;
+        let slot = Slot::new(2 * PAGE, PAGE)?;
+        table.leaving.lock().push(slot.clone(), GFP_KERNEL)?;
+        for (round, end) in [(1, "given back"), (2, "abandoned"), (3, "released")] {
+            place(&window, &slot, &*object, round)?;
+            slot.leave();
+            assert!(slot.is_mapped());
+            // The flush behind the new entries does not count.
+            table.seen.store(0, Relaxed);
+            match end {
+                "given back" => drop(relinquish(&window, &slot, &*object)),
+                "abandoned" => abandon(&window, &slot, &*object),
+                _ => release(&window, &slot, &*object),
+            }
+            // At the flush the entries were gone and the pages still mapped; now they are not.
+            assert_eq!(table.seen.load(Relaxed), 1);
+            assert!(!slot.is_mapped() && table.flushed());
+            assert_eq!(table.used(), 0);
+        }
+        table.leaving.lock().clear();
+        drop(lease);
+        Ok(())
+    }
+
+    #[test]
     fn frames_are_reported_until_they_are_enough() -> Result {
         let machine = Machine::new()?;
         let object = machine.object(40 * PAGE_SIZE)?;
         let slot = Slot::new(40 * PAGE, PAGE)?;
+        slot.frames(0, &mut |_| unreachable!());
+        slot.hold(&*object)?;
         for (first, most, want) in [(0, 100, 40), (3, 100, 37), (0, 20, 20), (16, 16, 16)] {
             let mut count = 0;
-            slot.frames(&*object, first, &mut |_| {
+            slot.frames(first, &mut |_| {
                 count += 1;
                 count < most
-            })?;
+            });
             assert_eq!(count, want);
         }
         let window = window(4)?;

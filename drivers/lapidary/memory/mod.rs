@@ -28,7 +28,7 @@
 //!
 //! # Locks
 //!
-//! From outside to inside: an object's reservation; the list of all objects; its home; the GTT window; a
+//! From outside to inside: an object's reservation; the turns of objects in VRAM; the list of all objects; its home; the GTT window; a
 //! [`slot::Slot`]; the range managers. The surface registers come directly behind the reservation.
 //!
 //! Freeing an object takes no reservation, but all of the others. Who reclaims memory may be the one who drops the
@@ -38,6 +38,7 @@
 //! Who has locked objects (a submission) and needs others to make room only tries for those.
 
 use kernel::{
+    new_mutex,
     page::PAGE_SIZE,
     prelude::*,
     sync::{
@@ -45,11 +46,13 @@ use kernel::{
             Atomic,
             Relaxed, //
         },
-        Arc, //
+        Arc,
+        Mutex, //
     },
 };
 
 use crate::{
+    allowance::Allowance,
     corner::{
         lent::{
             Hardware,
@@ -57,7 +60,10 @@ use crate::{
             Lent, //
         },
         mm::Range,
-        userptr::Gate, //
+        userptr::{
+            ram_pages,
+            Gate, //
+        },
     },
     family::{
         GpuAddr,
@@ -74,6 +80,7 @@ pub mod pressure;
 mod slot;
 mod source;
 pub mod surfaces;
+mod turns;
 pub mod usage;
 pub mod vram;
 
@@ -103,9 +110,21 @@ pub use surfaces::set_tiling;
 
 use gtt::Gtt;
 use surfaces::Registers;
-use vram::Vram;
+use turns::Turns;
+use vram::{
+    length,
+    Vram, //
+};
+
+/// Objects of one client, at most.
+const MOST_OBJECTS: usize = 1 << 17;
+/// For each object of a client the machine has so many pages of memory. The object itself takes less than one of them.
+const PAGES_OF_OBJECT: usize = 8;
+/// One walk over VRAM finds this part of all objects that it can hold.
+const PART: usize = 16;
 
 /// The memory of one GPU.
+#[pin_data]
 pub struct Memory {
     layout: Layout,
     vram: Vram,
@@ -121,6 +140,9 @@ pub struct Memory {
     astray: Atomic<u64>,
     /// See [`Memory::now`].
     time: Atomic<u64>,
+    /// Which objects in VRAM were used longest ago.
+    #[pin]
+    turns: Mutex<Turns>,
 }
 
 /// While this exists, objects in system pages can be placed in the GTT window, and the CPU can see tiled objects as
@@ -138,19 +160,24 @@ impl Memory {
     pub fn new(layout: &Layout) -> Result<Arc<Self>> {
         // An object's pages are there twice while new ones replace them.
         let window = (layout.gtt.end.saturating_sub(layout.gtt.start)) as usize / PAGE_SIZE;
-        let memory = Self {
-            vram: Vram::new(layout)?,
-            gtt: Lent::new(Gtt::new(layout)?)?,
-            surfaces: Lent::new(Registers::new())?,
-            foreign: Foreign::new()?,
-            gate: Gate::new(window.saturating_mul(2))?,
-            system: Atomic::new(0),
-            moved: Atomic::new(0),
-            astray: Atomic::new(0),
-            time: Atomic::new(1),
-            layout: layout.clone(),
-        };
-        Ok(Arc::new(memory, GFP_KERNEL)?)
+        let vram = length(&layout.vram)? as usize / PAGE_SIZE;
+        let most = vram / PART;
+        Arc::pin_init(
+            try_pin_init!(Self {
+                vram: Vram::new(layout)?,
+                gtt: Lent::new(Gtt::new(layout)?)?,
+                surfaces: Lent::new(Registers::new())?,
+                foreign: Foreign::new()?,
+                gate: Gate::new(window.saturating_mul(2))?,
+                system: Atomic::new(0),
+                moved: Atomic::new(0),
+                astray: Atomic::new(0),
+                time: Atomic::new(1),
+                turns <- new_mutex!(Turns::new(most)?),
+                layout: layout.clone(),
+            }? Error),
+            GFP_KERNEL,
+        )
     }
 
     /// Lends the page table of the GTT window, the device for DMA mappings, and the surface registers, until the lease
@@ -183,6 +210,17 @@ impl Memory {
     /// Holds up changes of the memory of processes that the GPU uses.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// What one client may have: so many objects that they take a small part of the machine's memory, and half of the
+    /// pages that may be pinned in all.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn allowance(&self) -> Result<Allowance> {
+        let objects = MOST_OBJECTS.min(ram_pages() / PAGES_OF_OBJECT);
+        Allowance::new(objects, self.gate.most() / 2)
     }
 
     /// Where memory is.
@@ -218,6 +256,11 @@ impl Memory {
     /// Whether any object should be in VRAM and is not.
     fn any_astray(&self) -> bool {
         self.astray.load(Relaxed) != 0
+    }
+
+    /// Which objects in VRAM were used longest ago.
+    fn turns(&self) -> &Mutex<Turns> {
+        &self.turns
     }
 
     fn surfaces(&self) -> &Lent<Registers> {

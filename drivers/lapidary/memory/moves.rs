@@ -50,12 +50,16 @@ use crate::{
         object::{
             At,
             Bo,
-            Home, //
+            Home,
+            Object, //
         },
         slot::Slot,
         surfaces, //
     },
-    portable::replay::Content,
+    portable::{
+        placement::Way,
+        replay::Content, //
+    },
     running::Running,
     submit::kernel_stream::KernelStream,
 };
@@ -124,6 +128,7 @@ impl<F: Family> Journey<F> {
             At::Vram { start, .. } => (start, None),
             At::System(slot) => {
                 let (addr, stay) = place(slot)?;
+                Object::has_pages(object);
                 (addr, Some(stay))
             }
         };
@@ -176,7 +181,9 @@ impl<F: Family> Drop for Journey<F> {
 fn settle<F: Family>(object: &ARef<Bo<F>>, home: Home) {
     let memory = object.memory();
     memory.count_moved(object.bytes());
-    if let Home::System(slot) = object.settle(home) {
+    let old = object.settle(home);
+    Object::arrange(object);
+    if let Home::System(slot) = old {
         gtt::abandon(memory.gtt(), &slot, &**object);
     }
 }
@@ -289,7 +296,9 @@ fn replace<F: Family>(object: &Bo<F>) -> Result {
     resv::assert_held(object);
     let fresh = Slot::new(object.bytes(), object.align())?;
     mmap::zap(object);
-    drop(object.settle(Home::System(fresh)));
+    let old = object.settle(Home::System(fresh));
+    Object::arrange(object);
+    drop(old);
     Ok(())
 }
 
@@ -304,11 +313,11 @@ fn replace<F: Family>(object: &Bo<F>) -> Result {
 pub fn evict_all<F: Family>(running: &Running<'_, F>) -> Result {
     loop {
         let mut next = None;
-        let names = running.shared().objects.lock();
-        names.each(&mut |entry| {
-            if next.is_none() && entry.vram().is_some() {
-                next = entry.keep();
-            }
+        let mut names = running.shared().objects.lock();
+        names.in_device(0, Way::Up, &mut |_, entry| {
+            // One that is on its way out needs no place.
+            next = entry.keep();
+            next.is_none()
         });
         drop(names);
         let Some(object) = next else {

@@ -42,6 +42,7 @@ use kernel::{
 };
 
 use crate::{
+    allowance::Charge,
     corner::{
         fence::Fence,
         gem::{
@@ -55,7 +56,11 @@ use crate::{
             Import,
             Shared, //
         },
-        roster::Roster,
+        roster::{
+            Place,
+            Roster,
+            Seat, //
+        },
         userptr::UserMemory, //
     },
     driver::Driver,
@@ -110,6 +115,7 @@ pub struct Object<F: Family> {
     memory: Arc<Memory>,
     /// The list that it is on.
     objects: Arc<Roster<Self>>,
+    seat: Seat,
     /// Changed only by whoever holds the reservation; whoever holds it may rely on it after the mutex is
     /// released. The lock alone gives a look at what may change at once. No memory is allocated under it.
     #[pin]
@@ -149,6 +155,8 @@ pub struct Object<F: Family> {
     surface: Taken,
     /// User space's number for [`Object::wanted`], kept for it.
     initial_domains: Atomic<u32>,
+    /// It counts for the client that has made it.
+    _charge: Option<Charge>,
     _family: PhantomData<fn() -> F>,
 }
 
@@ -166,6 +174,7 @@ pub struct Args<F: Family> {
     pub(super) access: Access,
     pub(super) foreign: Option<Arc<Import>>,
     pub(super) user: Option<Arc<UserMemory>>,
+    pub(super) charge: Option<Charge>,
 }
 
 impl<F: Family> gem::DriverObject for Object<F> {
@@ -182,6 +191,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             used: Atomic::new(args.memory.now()),
             memory: args.memory,
             objects: args.objects,
+            seat: Seat::new(),
             clean: Atomic::new(matches!(args.home, Home::System(_))),
             doomed: Atomic::new(false),
             vram: Atomic::new(args.home.vram()),
@@ -200,6 +210,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             tiling: Atomic::new(0),
             surface: Taken::new(),
             initial_domains: Atomic::new(0),
+            _charge: args.charge,
             _family: PhantomData,
         })
     }
@@ -261,6 +272,20 @@ impl<F: Family> Object<F> {
         }
     }
 
+    /// Tells the list that `object` has moved, or has got or lost its pages. The caller holds the reservation.
+    pub(super) fn arrange(object: &Bo<F>) {
+        if let Some(objects) = object.roster() {
+            objects.arrange(object);
+        }
+    }
+
+    /// Tells the list that `object` has its pages, which it may know. The caller holds the reservation.
+    pub(super) fn has_pages(object: &Bo<F>) {
+        if !object.seat.suits(Place::Pages(0)) {
+            Self::arrange(object);
+        }
+    }
+
     /// First address in VRAM, if the object is there. For those without the reservation it is a guess.
     pub(super) fn vram(&self) -> Option<GpuAddr> {
         match self.vram.load(Relaxed) {
@@ -302,14 +327,6 @@ impl<F: Family> Object<F> {
     /// The process's memory that it is, if it is one's.
     pub(super) fn user(&self) -> Option<&Arc<UserMemory>> {
         self.user.as_ref()
-    }
-
-    /// System pages that it holds in memory.
-    pub(super) fn held(&self) -> usize {
-        match &*self.home.lock() {
-            Home::System(slot) => slot.held(),
-            Home::Vram(_) => 0,
-        }
     }
 
     /// Who accesses it, as far as is known.
@@ -466,7 +483,7 @@ pub struct Status {
 
 // SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0;
 // system pages are held from when `frames` reports them until `release`, after which there is no
-// mapping. `hook` is not used here.
+// mapping. `hook` and `seat` are not used here.
 unsafe impl<F: Family> Backed for Object<F> {
     fn hook(&self) -> &Hook {
         &self.hook
@@ -475,6 +492,18 @@ unsafe impl<F: Family> Backed for Object<F> {
     /// The memory of others is not ours to move, nor is another driver's reservation.
     fn roster(&self) -> Option<&Arc<Roster<Self>>> {
         (self.foreign.is_none() && self.user.is_none()).then_some(&self.objects)
+    }
+
+    fn seat(&self) -> &Seat {
+        &self.seat
+    }
+
+    fn place(&self) -> Place {
+        match &*self.home.lock() {
+            Home::Vram(range) => Place::Device(range.start()),
+            Home::System(slot) if slot.held() != 0 => Place::Pages(self.used()),
+            Home::System(_) => Place::Apart,
+        }
     }
 
     fn release(object: &Bo<F>) {
@@ -524,7 +553,12 @@ unsafe impl<F: Family> Backed for Object<F> {
             dev.registration_data_with(|reg| pressure::show(&reg.running, &object))?;
         }
         match object.at() {
-            At::System(slot) => slot.frames(object, first, &mut |frame| report(Frame::Ram(frame))),
+            At::System(slot) => {
+                slot.hold(object)?;
+                Self::has_pages(object);
+                slot.frames(first, &mut |frame| report(Frame::Ram(frame)));
+                Ok(())
+            }
             // The CPU sees it now.
             At::Vram { .. } => Err(EAGAIN),
         }
@@ -546,6 +580,7 @@ impl<F: Family> Shared for Object<F> {
             At::System(slot) => slot.hold(object)?,
             At::Vram { .. } => return Err(EBUSY),
         }
+        Self::has_pages(object);
         (**object).pin()
     }
 

@@ -13,6 +13,8 @@
 //! Others' objects are only tried for: one that is locked is in use at this moment, perhaps by the very submission
 //! that looks for room, and stays.
 
+use core::ops::RangeInclusive;
+
 use kernel::{
     prelude::*,
     sync::{
@@ -29,7 +31,11 @@ use crate::{
             self,
             Held, //
         },
-        roster::Roster,
+        roster::{
+            Entry,
+            Names,
+            Roster, //
+        },
         shrinker::Shrink, //
     },
     family::{
@@ -48,7 +54,10 @@ use crate::{
             Bo,
             Object, //
         },
-        usage::Use, //
+        turns::Turn,
+        usage::Use,
+        vram::Fixed,
+        Memory, //
     },
     portable::placement::{
         self,
@@ -56,8 +65,10 @@ use crate::{
         Attempt,
         Budget,
         Part,
+        Plan,
         Resident,
-        Room, //
+        Room,
+        Way, //
     },
     running::Running,
 };
@@ -66,6 +77,12 @@ use crate::{
 const TRIES: usize = 4;
 /// Objects that may come into being between counting and listing them.
 const SPARE: usize = 16;
+/// How many of those used longest ago are looked at for a place, before all are.
+const CANDIDATES: usize = 32;
+/// On each side of them, so many neighbours.
+const NEAR: usize = 32;
+/// Objects that one call of the shrinker looks at.
+const LOOKS: usize = 1024;
 
 /// Tries one way to find a place for `size` bytes; only objects not used since `before` make room. Says how many bytes
 /// have been moved for it; `None` stands for system pages.
@@ -143,58 +160,232 @@ fn choose<F: Family>(
     before: u64,
     locked: &[GpuAddr],
 ) -> Result<KVVec<ARef<Bo<F>>>> {
-    let shared = running.shared();
-    let fixed = shared.memory.vram().fixed()?;
-    let objects = &shared.objects;
-    let count = objects.lock().len() + SPARE;
-    let mut residents = KVVec::with_capacity(count + fixed.len(), GFP_KERNEL)?;
-    let mut victims = KVVec::with_capacity(count, GFP_KERNEL)?;
-
-    let names = objects.lock();
-    for range in fixed {
-        let resident = Resident {
-            start: range.start,
-            size: range.size,
-            used: 0,
-            movable: false,
-        };
-        residents
-            .push_within_capacity(resident)
-            .map_err(|_| ENOSPC)?;
-    }
-    let mut full = Ok(());
-    names.each(&mut |entry| {
-        if let (Some(start), true) = (entry.vram(), full.is_ok()) {
-            full = residents.push_within_capacity(Resident {
-                start,
-                size: entry.bytes(),
-                used: entry.used(),
-                movable: entry.is_movable() && !locked.contains(&start),
-            });
-        }
-    });
-    full.map_err(|_| ENOSPC)?;
-    placement::sort(&mut residents);
-    let plan = placement::make_room(&residents, room, before).ok_or(ENOSPC)?;
-    let end = plan.first.saturating_add(plan.count);
-    let chosen = residents.get(plan.first..end).unwrap_or(&[]);
-    let (Some(first), Some(last)) = (chosen.first(), chosen.last()) else {
-        return Ok(victims);
+    let search = Search {
+        room,
+        before,
+        locked,
+        fixed: running.shared().memory.vram().fixed()?,
     };
-    let span = first.start..=last.start;
-    let mut full = Ok(());
-    names.each(&mut |entry| {
-        if full.is_ok() && entry.vram().is_some_and(|start| span.contains(&start)) {
-            // One that is on its way out makes room without our doing.
-            if let Some(object) = entry.keep() {
-                full = victims.push_within_capacity(object);
+    match search.near_the_oldest(running)? {
+        Some(victims) => Ok(victims),
+        None => search.everywhere(running),
+    }
+}
+
+/// Somebody looks for objects that have to go.
+struct Search<'a> {
+    room: &'a Room,
+    /// Those used since then stay.
+    before: u64,
+    /// First addresses of objects that cannot go at the moment.
+    locked: &'a [GpuAddr],
+    fixed: KVec<Fixed>,
+}
+
+/// What there is around an object that might go.
+enum Around {
+    /// It is not there any more, or has been used.
+    Stale,
+    /// No room if it goes, nor if its neighbours go that were not used later. With many neighbours that is a guess.
+    Nothing { guess: bool },
+    /// There is room once those between these addresses have gone, both included.
+    Room(RangeInclusive<GpuAddr>),
+    /// There is room already.
+    Free,
+}
+
+impl Search<'_> {
+    fn resident<F: Family>(&self, start: GpuAddr, entry: &Entry<'_, Object<F>>) -> Resident {
+        Resident {
+            start,
+            size: entry.bytes(),
+            used: entry.used(),
+            // Whoever has a new place and stands in the old one cannot be moved from there.
+            movable: entry.vram() == Some(start)
+                && entry.is_movable()
+                && !self.locked.contains(&start),
+        }
+    }
+
+    /// Looks around those objects that were used longest ago. The first around whom there is room decides: nobody who
+    /// goes was used later. `None` if it takes more than that to know.
+    ///
+    /// How long that takes does not depend on the number of objects, but for the walks of [`Turns`](crate::memory::turns::Turns), of which each finds
+    /// many.
+    fn near_the_oldest<F: Family>(
+        &self,
+        running: &Running<'_, F>,
+    ) -> Result<Option<KVVec<ARef<Bo<F>>>>> {
+        let shared = running.shared();
+        let mut near = KVec::with_capacity(2 * NEAR + 1 + self.fixed.len(), GFP_KERNEL)?;
+        let mut victims = KVVec::with_capacity(2 * NEAR + 1, GFP_KERNEL)?;
+        let mut tried = [(0, 0); CANDIDATES];
+        let mut count = 0;
+        let mut walked = false;
+        let mut guess = false;
+        let mut result = Ok(None);
+
+        let mut turns = shared.memory.turns().lock();
+        let mut names = shared.objects.lock();
+        while count < CANDIDATES {
+            let Some(turn) = turns.next() else {
+                if walked {
+                    break;
+                }
+                walked = true;
+                // It finds those that were tried once more.
+                count = 0;
+                turns.find(|least| {
+                    names.in_device(0, Way::Up, &mut |start, entry| {
+                        if entry.vram() == Some(start) && entry.is_movable() {
+                            least.offer((entry.used(), start));
+                        }
+                        true
+                    });
+                });
+                continue;
+            };
+            let around = match turn.0 < self.before {
+                true => self.around(&mut names, turn, &mut near),
+                // All others were used later still.
+                false => {
+                    turns.put_back(turn);
+                    if !guess {
+                        result = Err(ENOSPC);
+                    }
+                    break;
+                }
+            };
+            if matches!(around, Around::Stale) {
+                continue;
+            }
+            // It has had its turn when it has gone.
+            if let Some(place) = tried.get_mut(count) {
+                *place = turn;
+                count += 1;
+            }
+            match around {
+                Around::Room(span) => {
+                    self.take(&mut names, span, &mut victims);
+                    result = Ok(Some(victims));
+                    break;
+                }
+                Around::Free => {
+                    result = Ok(Some(victims));
+                    break;
+                }
+                Around::Nothing { guess: guessed } => guess |= guessed,
+                Around::Stale => {}
             }
         }
-    });
-    // References are dropped where the list is not locked.
-    drop(names);
-    full.map_err(|_| ENOSPC)?;
-    Ok(victims)
+        for &turn in tried.iter().take(count).rev() {
+            turns.put_back(turn);
+        }
+        result
+    }
+
+    /// Looks at the neighbours of an object whose turn it is, as far as they would go with it. `near` has room for
+    /// [`NEAR`] on each side, the object, and what is fixed.
+    fn around<F: Family>(
+        &self,
+        names: &mut Names<'_, Object<F>>,
+        (used, addr): Turn,
+        near: &mut KVec<Resident>,
+    ) -> Around {
+        near.clear();
+        let mut around = placement::Around::new(self.room, addr, used);
+        for way in [Way::Up, Way::Down] {
+            let mut left = NEAR + usize::from(way == Way::Up);
+            names.in_device(addr, way, &mut |start, entry| {
+                let resident = self.resident(start, &entry);
+                if near.is_empty() && (start, resident.used) != (addr, used) {
+                    return false;
+                }
+                left -= 1;
+                drop(near.push_within_capacity(resident));
+                around.look(way, &resident, left == 0)
+            });
+            if near.is_empty() {
+                return Around::Stale;
+            }
+        }
+        for fixed in &self.fixed {
+            drop(near.push_within_capacity(Resident {
+                start: fixed.start,
+                size: fixed.size,
+                used: 0,
+                movable: false,
+            }));
+        }
+        placement::sort(near);
+        let Some(plan) = around.plan(near) else {
+            return Around::Nothing {
+                guess: around.guess(),
+            };
+        };
+        chosen(near, &plan).map_or(Around::Free, Around::Room)
+    }
+
+    /// Looks at all objects: who has to go is known exactly then.
+    ///
+    /// That takes long if they are many. It happens where a large object needs the room of many small ones, or where
+    /// those used longest ago are scattered among others.
+    fn everywhere<F: Family>(&self, running: &Running<'_, F>) -> Result<KVVec<ARef<Bo<F>>>> {
+        let objects = &running.shared().objects;
+        let count = objects.device_len() + SPARE + self.fixed.len();
+        let mut residents = KVVec::with_capacity(count, GFP_KERNEL)?;
+        for fixed in &self.fixed {
+            let resident = Resident {
+                start: fixed.start,
+                size: fixed.size,
+                used: 0,
+                movable: false,
+            };
+            residents
+                .push_within_capacity(resident)
+                .map_err(|_| ENOSPC)?;
+        }
+        let mut full = Ok(());
+        objects.lock().in_device(0, Way::Up, &mut |start, entry| {
+            full = residents.push_within_capacity(self.resident(start, &entry));
+            full.is_ok()
+        });
+        full.map_err(|_| ENOSPC)?;
+        // Only what is fixed is not where it belongs.
+        placement::sort(&mut residents);
+        let plan = placement::make_room(&residents, self.room, self.before).ok_or(ENOSPC)?;
+        let mut victims = KVVec::with_capacity(plan.count, GFP_KERNEL)?;
+        if let Some(span) = chosen(&residents, &plan) {
+            self.take(&mut objects.lock(), span, &mut victims);
+        }
+        Ok(victims)
+    }
+
+    /// References to those who stand in `span`, as many as `victims` has room for.
+    fn take<F: Family>(
+        &self,
+        names: &mut Names<'_, Object<F>>,
+        span: RangeInclusive<GpuAddr>,
+        victims: &mut KVVec<ARef<Bo<F>>>,
+    ) {
+        names.in_device(*span.start(), Way::Up, &mut |start, entry| {
+            if !span.contains(&start) || victims.len() == victims.capacity() {
+                return false;
+            }
+            // One that is on its way out makes room without our doing.
+            if let Some(object) = entry.keep() {
+                drop(victims.push_within_capacity(object));
+            }
+            true
+        });
+    }
+}
+
+/// First addresses of the first and the last that have to go, if any have to.
+fn chosen(residents: &[Resident], plan: &Plan) -> Option<RangeInclusive<GpuAddr>> {
+    let end = plan.first.saturating_add(plan.count);
+    let chosen = residents.get(plan.first..end)?;
+    Some(chosen.first()?.start..=chosen.last()?.start)
 }
 
 /// Moves objects out of `part` of VRAM.
@@ -299,32 +490,16 @@ pub(super) fn show<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) ->
     }
 }
 
-/// When an object was used last, and which it is: the objects of one job have been used at the same time.
-type Turn = (u64, usize);
-
 /// Gives system pages back.
-pub struct Reclaim<F: Family>(pub Arc<Roster<Object<F>>>);
+pub struct Reclaim<F: Family> {
+    objects: Arc<Roster<Object<F>>>,
+    memory: Arc<Memory>,
+}
 
 impl<F: Family> Reclaim<F> {
-    /// The object in system pages whose turn comes first of those after `after`.
-    fn oldest(&self, after: Turn) -> Option<(Turn, Option<ARef<Bo<F>>>)> {
-        let names = self.0.try_lock()?;
-        let mut oldest: Option<Turn> = None;
-        names.each(&mut |entry| {
-            let turn = (entry.used(), entry.name());
-            let older = oldest.is_none_or(|oldest| turn < oldest);
-            if turn > after && older && entry.held() != 0 {
-                oldest = Some(turn);
-            }
-        });
-        let oldest = oldest?;
-        let mut object = None;
-        names.each(&mut |entry| {
-            if entry.name() == oldest.1 {
-                object = entry.keep();
-            }
-        });
-        Some((oldest, object))
+    /// Those of `objects`, which are in `memory`.
+    pub fn new(objects: Arc<Roster<Object<F>>>, memory: Arc<Memory>) -> Self {
+        Self { objects, memory }
     }
 
     /// Gives back the pages of one object, if nobody uses it.
@@ -337,32 +512,35 @@ impl<F: Family> Reclaim<F> {
             return None;
         };
         mmap::zap(&**object);
-        gtt::relinquish(object.memory().gtt(), &slot, &**object)
+        let pages = gtt::relinquish(object.memory().gtt(), &slot, &**object);
+        Object::arrange(&object);
+        pages
     }
 }
 
 impl<F: Family> Shrink for Reclaim<F> {
     fn count(&self) -> usize {
-        let Some(names) = self.0.try_lock() else {
-            return 0;
-        };
-        let mut pages = 0;
-        names.each(&mut |entry| pages += entry.held());
-        pages
+        self.objects.pages()
     }
 
-    fn scan(&self, want: usize) -> usize {
-        let mut pages = 0;
-        let mut after = Turn::default();
+    fn scan(&self, want: usize) -> Option<usize> {
+        let mut looks = LOOKS;
+        let (mut pages, mut asked) = (0, false);
         while pages < want {
-            let Some((turn, object)) = self.oldest(after) else {
+            let Some(mut names) = self.objects.try_lock() else {
                 break;
             };
-            after = turn;
+            let Some(entry) = names.next(self.memory.now(), &mut looks) else {
+                break;
+            };
+            asked = true;
+            let object = entry.keep();
+            drop(names);
             if let Some(object) = object {
                 pages += Self::reclaim(object).unwrap_or(0);
             }
         }
-        pages
+        // Whoever has only seen that objects were used meanwhile may ask again.
+        (pages != 0 || (looks == 0 && !asked)).then_some(pages)
     }
 }

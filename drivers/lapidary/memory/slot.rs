@@ -6,6 +6,10 @@
 //! taken away. Everything else happens under the slot's lock, which comes after that of the window ([`super::gtt`]).
 
 use kernel::{
+    device::{
+        Bound,
+        Device, //
+    },
     drm::gem::IntoGEMObject,
     new_mutex,
     prelude::*,
@@ -43,6 +47,8 @@ pub(super) struct Slot {
     addr: Atomic<GpuAddr>,
     /// Pages that it holds in memory.
     held: Atomic<usize>,
+    /// The device reaches the pages: for those who only look.
+    mapped: Atomic<bool>,
     /// When it was last placed.
     used: Atomic<u64>,
     /// Bytes, whole pages.
@@ -81,6 +87,7 @@ impl Slot {
                 }),
                 state: Atomic::new(0),
                 held: Atomic::new(0),
+                mapped: Atomic::new(false),
                 addr: Atomic::new(0),
                 used: Atomic::new(0),
                 size,
@@ -95,16 +102,8 @@ impl Slot {
         self.state.load(Relaxed) & PLACED != 0
     }
 
-    /// Reports the page frame numbers of `object`, whose slot this is, from page `first` on.
-    ///
-    /// Errors: as [`Pages::get`].
-    pub(super) fn frames<O: IntoGEMObject>(
-        &self,
-        object: &O,
-        first: usize,
-        report: &mut dyn FnMut(usize) -> bool,
-    ) -> Result {
-        self.hold(object)?;
+    /// Reports the page frame numbers of the object's own pages, if they are held, from page `first` on.
+    pub(super) fn frames(&self, first: usize, report: &mut dyn FnMut(usize) -> bool) {
         let mut index = first;
         loop {
             // Whoever gets them may allocate.
@@ -119,11 +118,11 @@ impl Slot {
             }
             for &frame in some.iter().take(count) {
                 if !report(frame) {
-                    return Ok(());
+                    return;
                 }
             }
             if count < SOME {
-                return Ok(());
+                return;
             }
             index += count;
         }
@@ -186,6 +185,27 @@ impl Slot {
     pub(super) fn give_up(&self, inner: &mut Inner) -> Option<Pages> {
         self.held.store(0, Relaxed);
         inner.source.take_own()
+    }
+
+    /// Makes the pages, which are held, reachable for `dev`.
+    ///
+    /// Errors: as [`Source::map`].
+    pub(super) fn map(&self, inner: &mut Inner, dev: &Device<Bound>) -> Result {
+        inner.source.map(dev)?;
+        self.mapped.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// The device does not reach the pages any more. The page table has no entry for them, and its cache has been
+    /// flushed.
+    pub(super) fn unmap(&self, inner: &mut Inner, dev: &Device<Bound>) {
+        inner.source.unmap(dev);
+        self.mapped.store(false, Relaxed);
+    }
+
+    /// Whether the device reaches the pages.
+    pub(super) fn is_mapped(&self) -> bool {
+        self.mapped.load(Relaxed)
     }
 
     /// Ends one use that [`gtt::place`](super::gtt::place) began.

@@ -43,7 +43,10 @@ use crate::{
             self,
             Held, //
         },
-        roster, //
+        roster::{
+            self,
+            Key, //
+        }, //
     },
     family::{
         Family,
@@ -69,8 +72,8 @@ fn register(ticket: Ticket) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Holder {
     ticket: Ticket,
-    /// See [`roster::name`].
-    name: usize,
+    /// Of the object, which stays in VRAM as long as it has the register.
+    key: Key,
 }
 
 /// Who has which register.
@@ -85,13 +88,13 @@ impl Registers {
         }
     }
 
-    /// Gives the object `name` one of `usable`, if one is free. `now` is as [`Memory::now`](super::Memory::now) says.
-    fn take(&mut self, usable: u32, name: usize, now: u64) -> Option<Ticket> {
+    /// Gives the object with this `key` one of `usable`, if one is free. `now` is as [`Memory::now`](super::Memory::now) says.
+    fn take(&mut self, usable: u32, key: Key, now: u64) -> Option<Ticket> {
         let (index, free) = (0u64..)
             .zip(&mut self.holders)
             .find(|(index, holder)| usable >> index & 1 != 0 && holder.is_none())?;
         let ticket = now * MOST as u64 + index;
-        *free = Some(Holder { ticket, name });
+        *free = Some(Holder { ticket, key });
         Some(ticket)
     }
 
@@ -189,7 +192,7 @@ fn take<F: Family>(object: &Bo<F>, surface: &Surface) -> Result<bool> {
     if usable == 0 || !surfaces.reorders(surface) {
         return Ok(true);
     }
-    let Some(ticket) = registers.take(usable, roster::name(object), memory.now()) else {
+    let Some(ticket) = registers.take(usable, roster::key(object), memory.now()) else {
         return Ok(false);
     };
     surfaces.set(register(ticket) as u32, Some(surface));
@@ -220,7 +223,7 @@ fn rob<F: Family>(object: &Bo<F>) -> Result {
 /// A reference to the object that has a register, if it still has it.
 fn keep<F: Family>(object: &Bo<F>, holder: Holder) -> Option<ARef<Bo<F>>> {
     let names = object.objects().lock();
-    let entry = names.find(holder.name)?;
+    let entry = names.find(holder.key)?;
     (entry.surface().ticket() == Some(holder.ticket)).then(|| entry.keep())?
 }
 
@@ -258,32 +261,34 @@ pub fn set_tiling<F: Family>(object: ARef<Bo<F>>, flags: u32, pitch: u32) -> Res
 mod tests {
     use super::*;
 
+    const KEY: Key = (0, 5);
+
     #[test]
     fn only_usable_registers_are_taken_and_each_once() {
         let mut registers = Registers::new();
-        assert_eq!(registers.take(0, 1, 1), None);
+        assert_eq!(registers.take(0, KEY, 1), None);
         let usable = 0b1011_0110;
         let mut seen = 0;
         for now in 1..=5 {
-            let index = registers.take(usable, 1, now).map_or(31, register);
+            let index = registers.take(usable, KEY, now).map_or(31, register);
             assert_eq!(seen >> index & 1, 0);
             seen |= 1 << index;
         }
         assert_eq!(seen, usable);
-        assert_eq!(registers.take(usable, 1, 6), None);
+        assert_eq!(registers.take(usable, KEY, 6), None);
         let fourth = registers.holders[4].map_or(NONE, |holder| holder.ticket);
         assert!(registers.give_back(fourth));
-        assert_eq!(registers.take(usable, 1, 7).map(register), Some(4));
-        assert_eq!(registers.take(usable, 1, 8), None);
+        assert_eq!(registers.take(usable, KEY, 7).map(register), Some(4));
+        assert_eq!(registers.take(usable, KEY, 8), None);
     }
 
     #[test]
     fn no_more_than_there_are() {
         let mut registers = Registers::new();
         for index in 0..MOST {
-            assert_eq!(registers.take(u32::MAX, 1, 1).map(register), Some(index));
+            assert_eq!(registers.take(u32::MAX, KEY, 1).map(register), Some(index));
         }
-        assert_eq!(registers.take(u32::MAX, 1, 2), None);
+        assert_eq!(registers.take(u32::MAX, KEY, 2), None);
     }
 
     #[test]
@@ -292,20 +297,20 @@ mod tests {
         assert_eq!(registers.next(NONE), None);
         let mut tickets = [NONE; MOST];
         for (ticket, name) in tickets.iter_mut().zip(100..) {
-            *ticket = registers.take(u32::MAX, name, 1).unwrap_or(NONE);
+            *ticket = registers.take(u32::MAX, (0, name), 1).unwrap_or(NONE);
         }
         // The second and the first come again.
         for index in [1, 0] {
             assert!(registers.give_back(tickets[index]));
             let name = 100 + index;
             tickets[index] = registers
-                .take(u32::MAX, name, 2 + 1 - index as u64)
+                .take(u32::MAX, (0, name), 2 + 1 - index as u64)
                 .unwrap_or(NONE);
         }
         let mut after = NONE;
         for name in [102, 103, 104, 105, 106, 107, 101, 100] {
             let holder = registers.next(after);
-            assert_eq!(holder.map(|holder| holder.name), Some(name));
+            assert_eq!(holder.map(|holder| holder.key), Some((0, name)));
             after = holder.map_or(u64::MAX, |holder| holder.ticket);
         }
         assert_eq!(registers.next(after), None);
@@ -314,9 +319,9 @@ mod tests {
     #[test]
     fn an_old_ticket_takes_nothing_from_the_next_holder() {
         let mut registers = Registers::new();
-        let old = registers.take(1, 5, 1).unwrap_or(NONE);
+        let old = registers.take(1, KEY, 1).unwrap_or(NONE);
         assert!(registers.give_back(old));
-        let new = registers.take(1, 6, 2).unwrap_or(NONE);
+        let new = registers.take(1, (0, 6), 2).unwrap_or(NONE);
         assert!(!registers.give_back(old));
         assert_eq!(registers.next(NONE).map(|holder| holder.ticket), Some(new));
     }

@@ -21,7 +21,8 @@ use crate::{
         moves,
         object::{
             At,
-            Bo, //
+            Bo,
+            Object, //
         },
         slot::Slot, //
     },
@@ -161,6 +162,7 @@ impl<F: Family> Use<F> {
                     drop(old);
                 }
                 self.addr = gtt::place(self.object.memory().gtt(), &slot, &*self.object, now)?;
+                Object::has_pages(&self.object);
                 self.slot = Some(slot);
             }
         }

@@ -262,8 +262,9 @@ pub fn make_room(residents: &[Resident], room: &Room, before: u64) -> Option<Pla
 /// Slides the room over all places that only those occupy who were not used since `before`.
 fn cheapest(residents: &[Resident], room: &Room, before: u64) -> Option<Plan> {
     let mut best: Option<Plan> = None;
-    // Those in the room at the moment, and their bytes.
+    // Those in the room at the moment, their bytes, and how many of them do not yield.
     let (mut first, mut end, mut bytes) = (0usize, 0usize, 0u64);
+    let mut firm = 0usize;
     // The room begins at the beginning of the span, or behind a resident.
     let begins = core::iter::once(room.span.start).chain(residents.iter().map(Resident::end));
     for begin in begins {
@@ -273,6 +274,7 @@ fn cheapest(residents: &[Resident], room: &Room, before: u64) -> Option<Plan> {
         let behind = start.saturating_add(room.size);
         while let Some(resident) = residents.get(end).filter(|r| r.start < behind) {
             bytes = bytes.saturating_add(resident.size);
+            firm = firm.saturating_add(usize::from(!resident.yields(before)));
             end = end.saturating_add(1);
         }
         while let Some(resident) = residents
@@ -280,20 +282,84 @@ fn cheapest(residents: &[Resident], room: &Room, before: u64) -> Option<Plan> {
             .filter(|r| first < end && r.end() <= start)
         {
             bytes = bytes.saturating_sub(resident.size);
+            firm = firm.saturating_sub(usize::from(!resident.yields(before)));
             first = first.saturating_add(1);
         }
-        let inside = residents.get(first..end).unwrap_or(&[]);
-        let cheaper = best.is_none_or(|best| bytes < best.bytes);
-        if cheaper && inside.iter().all(|r| r.yields(before)) {
+        if firm == 0 && best.is_none_or(|best| bytes < best.bytes) {
             best = Some(Plan {
                 start,
                 first,
-                count: inside.len(),
+                count: end.saturating_sub(first),
                 bytes,
             });
         }
     }
     best
+}
+
+/// In which direction to go through VRAM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// To higher addresses.
+    Up,
+    /// To lower addresses.
+    Down,
+}
+
+/// A look at the neighbours of a resident, as far as they would go if it went.
+///
+/// Whoever asks those who were idle for the longest one after the other finds the answer of [`make_room`] at the first
+/// of them around whom there is room, without a look at all residents: whoever has to go with it was idle as long.
+#[derive(Debug)]
+pub struct Around {
+    room: Room,
+    /// First address of the resident.
+    start: u64,
+    /// Who was not used since then goes with it.
+    until: u64,
+    guess: bool,
+}
+
+impl Around {
+    /// For the resident at `start` that was last used at `used`, and somebody who needs `room`.
+    pub fn new(room: &Room, start: u64, used: u64) -> Self {
+        Self {
+            room: room.clone(),
+            start,
+            until: used.saturating_add(1),
+            guess: false,
+        }
+    }
+
+    /// Looks at the next one in that direction: first at the resident itself, upwards, and then at its neighbours. Says
+    /// whether to go on. At the `last` one it says no.
+    pub fn look(&mut self, way: Way, next: &Resident, last: bool) -> bool {
+        // No room with the resident in it reaches further.
+        let reach = self.room.size.saturating_add(self.room.align);
+        let far = next.start.abs_diff(self.start) >= reach.saturating_add(next.size);
+        let goes = next.yields(self.until) && !far;
+        if goes && !last {
+            return true;
+        }
+        // Nothing is known of what lies behind this one.
+        let span = &mut self.room.span;
+        match way {
+            Way::Up => span.end = span.end.min(next.end()),
+            Way::Down => span.start = span.start.max(next.start),
+        }
+        self.guess |= goes;
+        false
+    }
+
+    /// Who has to go. `near` are all who were looked at and what is fixed, sorted.
+    pub fn plan(&self, near: &[Resident]) -> Option<Plan> {
+        make_room(near, &self.room, self.until)
+    }
+
+    /// Whether there may be room around the resident that [`Around::plan`] does not know of.
+    pub fn guess(&self) -> bool {
+        self.guess
+    }
 }
 
 /// What a submission may move for its own sake.

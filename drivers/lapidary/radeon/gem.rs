@@ -79,7 +79,7 @@ pub(super) fn create<F: RadeonFamily>(
             _ => Access::Both,
         },
     };
-    let object = memory::create(dev, running, &request)?;
+    let object = memory::create(dev, running, &file.inner().allowance, &request)?;
     object.set_initial_domains(arg.initial_domain & DOMAINS);
     arg.handle = object.create_handle(file)?;
     Ok(())
@@ -207,7 +207,13 @@ pub(super) fn userptr<F: RadeonFamily>(
     }
     let start = usize::try_from(arg.addr).map_err(|_| EFAULT)?;
     let bytes = usize::try_from(arg.size).map_err(|_| ENOMEM)?;
-    let object = memory::create_user(dev, start, bytes, arg.flags & VALIDATE != 0)?;
+    let object = memory::create_user(
+        dev,
+        &file.inner().allowance,
+        start,
+        bytes,
+        arg.flags & VALIDATE != 0,
+    )?;
     object.set_initial_domains(domain::CPU);
     arg.handle = object.create_handle(file)?;
     Ok(())

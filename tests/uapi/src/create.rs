@@ -2,6 +2,7 @@
 
 //! GEM_INFO, GEM_CREATE and GEM_CLOSE: sizes, limits, handles.
 
+use crate::{support, userptr};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi;
 use lapidary_guest::bo::PAGE;
@@ -9,6 +10,7 @@ use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::{Context, Test, on_upstream, patience, refused, skip};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_registers::r500::mmio;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -35,6 +37,14 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only("upstream locks its window for a whole submission")
             .limit(90),
         Test::new("create/more_than_there_is", more_than_there_is).limit(90),
+        Test::new("create/objects_are_bounded", bounded)
+            .lapidary_only("upstream has no bound")
+            .limit(120),
+        Test::new(
+            "create/alignment_as_the_gpu_sees_it",
+            alignment_of_addresses,
+        )
+        .needs_control(),
     ]
 }
 
@@ -212,6 +222,71 @@ fn alignment(context: &mut Context) -> Result<()> {
             device.close(handle)?;
         }
     }
+    Ok(())
+}
+
+/// The addresses that jobs use are aligned as their objects are to be, whatever lies around them.
+fn alignment_of_addresses(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for domain in [Domain::Vram, Domain::Gtt] {
+        let mut others = Vec::new();
+        for alignment in [1 << 16, 1 << 18, 1 << 20] {
+            for round in 0..3u32 {
+                // Something that shifts what comes behind it.
+                let odd = support::surface(&device, 16 * (1 + round), domain)?;
+                device.submit(&support::fill(&odd, round))?;
+                others.push(odd);
+                let handle = device.create_raw(PAGE, alignment, domain.bits(), 0)?;
+                let bo = Bo::adopt(device.clone(), handle, PAGE, domain);
+                device.submit(&support::fill(&bo, round))?;
+                bo.wait()?;
+                let word = support::peek(context.control()?, "DST_PITCH_OFFSET")?;
+                let addr = u64::from(mmio::dst_pitch_offset::OFFSET.get(word)) << 10;
+                ensure!(
+                    addr != 0 && addr % alignment == 0,
+                    "{domain:?}: {addr:#x} for alignment {alignment:#x}"
+                );
+                others.push(bo);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Nobody has more objects than the machine can bear; whoever has so many may not have more, and others may.
+fn bounded(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let mut objects = Vec::new();
+    let error = loop {
+        match device.create(PAGE, Domain::Gtt) {
+            Ok(bo) => objects.push(bo),
+            Err(error) => break error,
+        }
+        ensure!(objects.len() <= 1 << 17, "there is no bound");
+    };
+    ensure!(error == Errno::NOMEM, "{error}");
+    ensure!(objects.len() >= 1 << 14, "only {} objects", objects.len());
+    let memory = userptr::Memory::new(PAGE)?;
+    refused(
+        "memory of the process",
+        memory.object(&device, userptr::WRITABLE).map(drop),
+        Errno::NOMEM,
+    )?;
+    let other = device.another()?;
+    drop(other.create(PAGE, Domain::Gtt).context("another client")?);
+    // An object counts until nobody has it any more, wherever it is.
+    let last = objects.pop().context("no objects")?;
+    let buffer = device.export(last.handle())?;
+    drop(last);
+    refused(
+        "one that only a buffer keeps",
+        device.create(PAGE, Domain::Vram).map(drop),
+        Errno::NOMEM,
+    )?;
+    drop(buffer);
+    drop(device.create(PAGE, Domain::Vram).context("one went")?);
+    drop(objects);
+    drop(device.create(PAGE, Domain::Gtt).context("all went")?);
     Ok(())
 }
 

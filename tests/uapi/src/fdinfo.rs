@@ -6,6 +6,7 @@
 use crate::support::{self, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::harness::{Context, Test, skip};
+use lapidary_guest::limit::Limit;
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Bo, Device, Domain};
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub fn tests() -> Vec<Test> {
         ours("fdinfo/engine_time", engine_time).needs_control(),
         ours("fdinfo/engine_time_is_bounded", bounded),
         ours("fdinfo/memory", memory),
+        ours("fdinfo/resident", resident),
         ours("fdinfo/shared", shared),
         ours("fdinfo/active", active).needs_control(),
         ours("fdinfo/many_objects", many),
@@ -181,6 +183,39 @@ fn memory(context: &mut Context) -> Result<()> {
             "{total} after closing"
         );
     }
+    Ok(())
+}
+
+/// System memory is resident from its first use until it is given back, video memory always, and what others have stays.
+fn resident(context: &mut Context) -> Result<()> {
+    const PAGES: u64 = 1 << 20;
+    let device = context.device()?;
+    let lines = || -> Result<[u64; 2]> {
+        let lines = Lines::of(&device)?;
+        Ok([
+            lines.bytes("drm-resident-gtt")?,
+            lines.bytes("drm-resident-vram")?,
+        ])
+    };
+    let [touched, untouched, submitted] = [(); 3].map(|()| device.create(PAGES, Domain::Gtt));
+    let (touched, untouched, submitted) = (touched?, untouched?, submitted?);
+    let there = device.create(PAGES, Domain::Vram)?;
+    ensure!(lines()? == [0, PAGES], "of new objects: {:?}", lines()?);
+    touched.map()?.set(0, 7);
+    ensure!(lines()? == [PAGES, PAGES], "touched: {:?}", lines()?);
+    device.submit(&fill(&submitted, 3))?;
+    submitted.wait()?;
+    there.wait()?;
+    ensure!(lines()? == [2 * PAGES, PAGES], "used: {:?}", lines()?);
+    let mut limit = Limit::new(Duration::from_secs(2));
+    while lines()? != [0, PAGES] {
+        std::fs::write("/proc/sys/vm/drop_caches", "2").context("asking for memory")?;
+        limit.rest("they are not given back")?;
+    }
+    ensure!(touched.map()?.get(0) == 7, "what was written is lost");
+    ensure!(lines()? == [PAGES, PAGES], "touched again: {:?}", lines()?);
+    drop((touched, untouched, submitted));
+    ensure!(lines()? == [0, PAGES], "after closing: {:?}", lines()?);
     Ok(())
 }
 

@@ -544,7 +544,7 @@ fn too_large(context: &mut Context) -> Result<()> {
 }
 
 /// The second GPU, if there is one.
-fn second(first: &Device) -> Result<Rc<Device>> {
+pub fn second(first: &Device) -> Result<Rc<Device>> {
     for minor in 128..192 {
         let path = PathBuf::from(format!("/dev/dri/renderD{minor}"));
         if path == first.path() {

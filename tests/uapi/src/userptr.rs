@@ -53,7 +53,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("userptr/many", many).lapidary_only(LOST),
         Test::new("userptr/named_often_and_got_once", named_often)
             .lapidary_only("upstream gets the pages again for each entry"),
-        Test::new("userptr/not_more_than_half_of_memory", half)
+        Test::new("userptr/not_more_than_a_part_of_memory", half)
             .lapidary_only("upstream's bound is the size of its window"),
     ]
 }
@@ -498,23 +498,39 @@ fn half(context: &mut Context) -> Result<()> {
     };
     let mut memory = Memory::new(BYTES)?;
     let mut objects = Vec::new();
-    let error = loop {
-        ensure!(
-            objects.len() as u64 * BYTES <= all / 2,
-            "{} objects are pinned",
-            objects.len()
-        );
-        match memory.object(&device, WRITABLE | VALIDATE) {
-            Ok(bo) => objects.push(bo),
-            Err(error) => break error,
-        }
-        // Where the old one was, which stays pinned.
-        if objects.len() == 2 {
-            memory = Memory::new(BYTES)?;
-        }
-    };
-    ensure!(error == Errno::NOMEM, "{error}");
-    ensure!(objects.len() > 1, "{} objects", objects.len());
+    // One client, and then all together.
+    for (client, part) in [&device, &device.another()?, &device.another()?]
+        .into_iter()
+        .zip([4, 2, 2])
+    {
+        let before = objects.len();
+        let error = loop {
+            ensure!(
+                objects.len() as u64 * BYTES <= all / part,
+                "{} objects are pinned",
+                objects.len()
+            );
+            match memory.object(client, WRITABLE | VALIDATE) {
+                Ok(bo) => objects.push(bo),
+                Err(error) => break error,
+            }
+            // Where the old one was, which stays pinned.
+            if objects.len() == 2 {
+                memory = Memory::new(BYTES)?;
+            }
+        };
+        ensure!(error == Errno::NOMEM, "{error}");
+        let count = objects.len() - before;
+        let own = (objects.len() - before) as u64 * BYTES;
+        ensure!(own <= all / 4, "a client has pinned {count}");
+        ensure!(count > 1 || before > 3, "{count} objects, after {before}");
+    }
+    let refused = memory.object(&device.another()?, WRITABLE | VALIDATE);
+    ensure!(
+        matches!(refused, Err(Errno::NOMEM)),
+        "a client more pins memory, {} objects are pinned",
+        objects.len()
+    );
     drop(objects);
     // They are let go of a little later.
     let mut limit = Limit::new(Duration::from_secs(2));

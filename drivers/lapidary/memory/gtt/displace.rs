@@ -23,8 +23,7 @@ use crate::{
         },
     },
     family::GpuAddr,
-    memory::slot::Slot,
-    portable::heap::Least, //
+    memory::slot::Slot, //
 };
 
 impl Gtt {
@@ -54,21 +53,19 @@ impl Gtt {
     /// which addresses there is no slot now. `None` if all are in use.
     fn displace(&mut self, hardware: &Hardware<'_>) -> Option<(GpuAddr, GpuAddr)> {
         loop {
-            while let Some(next) = self.waiting.checked_sub(1) {
-                self.waiting = next;
-                let &(used, addr) = self.oldest.get(next)?;
+            while let Some((used, addr)) = self.turns.next() {
                 if let Some(hole) = self.withdraw(used, addr, hardware) {
                     return Some(hole);
                 }
             }
-            let mut least = Least::new(&mut self.oldest);
-            for (&addr, slot) in self.placed.iter() {
-                if let Some(used) = slot.idle_since() {
-                    least.offer((used, addr));
+            let any = self.turns.find(|least| {
+                for (&addr, slot) in self.placed.iter() {
+                    if let Some(used) = slot.idle_since() {
+                        least.offer((used, addr));
+                    }
                 }
-            }
-            self.waiting = least.finish();
-            if self.waiting == 0 {
+            });
+            if !any {
                 return None;
             }
         }
@@ -99,7 +96,7 @@ impl Gtt {
         }
         if let Err(full) = self.leaving.push_within_capacity(slot) {
             self.part(hardware);
-            full.0.inner.lock().source.unmap(hardware.dev);
+            full.0.unmap(&mut full.0.inner.lock(), hardware.dev);
         }
         Some((from, to))
     }
@@ -111,7 +108,7 @@ impl Gtt {
         }
         hardware.space.flush();
         for slot in self.leaving.drain_all() {
-            slot.inner.lock().source.unmap(hardware.dev);
+            slot.unmap(&mut slot.inner.lock(), hardware.dev);
         }
     }
 
@@ -148,7 +145,7 @@ impl Gtt {
             next = other;
             let (_, slot) = node.to_key_value();
             let mut inner = slot.inner.lock();
-            inner.source.unmap(hardware.dev);
+            slot.unmap(&mut inner, hardware.dev);
             inner.range = None;
         }
     }

@@ -5,8 +5,8 @@
 //! overlaps, loses nobody, and moves a bounded number of bytes per submission.
 
 use lapidary::portable::placement::{
-    attempts, make_room, sort, Access, Attempt, Budget, Domain, Error, Part, Plan, Request,
-    Resident, Room, LEAST_BUDGET, PAGE,
+    attempts, make_room, sort, Access, Around, Attempt, Budget, Domain, Error, Part, Plan, Request,
+    Resident, Room, Way, LEAST_BUDGET, PAGE,
 };
 use proptest::prelude::*;
 use std::ops::Range;
@@ -207,6 +207,68 @@ proptest! {
         // Nobody was younger than had to be.
         let mine = victims.iter().map(|r| r.used + 1).max().unwrap_or(0);
         prop_assert_eq!(mine, youngest);
+    }
+
+    #[test]
+    fn the_first_around_whom_there_is_room_decides(
+        (residents, span) in crowd(),
+        size in 1..20u64,
+        align in prop::sample::select(vec![0u64, 1, 2, 4, 8]),
+        before in 0..14u64,
+        most in 1..8usize,
+    ) {
+        let room = Room { span, size, align };
+        let want = make_room(&residents, &room, before);
+        let mut order: Vec<_> = (0..residents.len()).filter(|&i| residents[i].movable).collect();
+        order.sort_by_key(|&i| residents[i].used);
+        let mut guess = false;
+        for index in order {
+            let Resident { start, used, .. } = residents[index];
+            if used >= before {
+                break;
+            }
+            let mut around = Around::new(&room, start, used);
+            let mut near = Vec::new();
+            for (count, next) in residents[index..].iter().enumerate() {
+                near.push(*next);
+                if !around.look(Way::Up, next, count == most) {
+                    break;
+                }
+            }
+            for (count, next) in residents[..index].iter().rev().enumerate() {
+                near.push(*next);
+                if !around.look(Way::Down, next, count + 1 == most) {
+                    break;
+                }
+            }
+            sort(&mut near);
+            prop_assert!(near.len() <= 2 * most + 1);
+            let Some(plan) = around.plan(&near) else {
+                guess |= around.guess();
+                continue;
+            };
+            let Some(want) = want else {
+                return Err(TestCaseError::fail(format!("{plan:?} among {near:?}")));
+            };
+            // Exactly those who are in the way, and nobody who is younger than has to be.
+            let range = plan.start..plan.start + size;
+            prop_assert!(range.start >= room.span.start && range.end <= room.span.end);
+            prop_assert_eq!(range.start % align.max(1), 0);
+            let inside: Vec<_> = residents.iter().filter(|r| overlaps(r, &range)).collect();
+            let victims: Vec<_> = near[plan.first..plan.first + plan.count].iter().collect();
+            prop_assert_eq!(&inside, &victims);
+            prop_assert!(victims.iter().all(|r| r.movable && r.used < before));
+            let youngest = |list: &[Resident]| list.iter().map(|r| r.used + 1).max().unwrap_or(0);
+            let mine = youngest(&near[plan.first..plan.first + plan.count]);
+            let least = youngest(&residents[want.first..want.first + want.count]);
+            prop_assert!(mine >= least);
+            // A hole that is free already may be anywhere: whoever asks has looked for one.
+            prop_assert!(guess || want.count == 0 || mine == least);
+            return Ok(());
+        }
+        // Without neighbours that were left out, that is the last word.
+        let free = want.is_some_and(|plan| plan.count == 0);
+        prop_assert!(guess || free || want.is_none(), "{:?}", want);
     }
 
     #[test]

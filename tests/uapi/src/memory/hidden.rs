@@ -51,6 +51,30 @@ pub fn hidden(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// Objects that the CPU uses in turns, more than it can see at once, come to rest: each is moved to where the CPU sees
+/// it, and none is sent where it does not.
+pub fn settles(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 2 * MIB;
+    let device = context.device()?;
+    let (visible, _) = behind(&device)?;
+    let bos = objects(&device, visible * 3 / 2, SIZE)?;
+    let round = |colour: u32| -> Result<u64> {
+        let before = moved(&device)?;
+        for (i, bo) in bos.iter().enumerate() {
+            touch(bo, colour)?;
+            ensure!(mark_of(bo)? == colour, "object {i} has lost its mark");
+        }
+        Ok(moved(&device)? - before)
+    };
+    let first = round(1)? + round(2)?;
+    let rest = round(3)? + round(4)? + round(5)?;
+    ensure!(rest == 0, "{rest} bytes still move, after {first}");
+    // Whoever comes into view may send one out of it, which comes into view once more and sends another to system memory.
+    let most = bos.len() as u64 * SIZE * 2;
+    ensure!(first <= most, "{first} bytes have moved, more than {most}");
+    Ok(())
+}
+
 /// What the CPU is said not to touch lies where it could not, and is shown all the same.
 pub fn hidden_for_gpu(context: &mut Context) -> Result<()> {
     const SIZE: u64 = MIB;

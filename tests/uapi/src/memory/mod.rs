@@ -11,6 +11,7 @@ use lapidary_guest::{Bo, Device, Domain, Stream, abi};
 use std::rc::Rc;
 use std::time::Duration;
 
+mod costs;
 mod guard;
 mod hidden;
 mod policy;
@@ -56,6 +57,26 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/pages_go_to_swap_and_back", swap::swap)
             .lapidary_only("upstream swaps by the page limit of its pool")
             .limit(180),
+        Test::new(
+            "memory/pages_that_another_gpu_has_stay",
+            swap::mapped_elsewhere,
+        )
+        .lapidary_only("upstream swaps by the page limit of its pool")
+        .limit(120),
+        Test::new("memory/costs_of_giving_pages_back", costs::reclaim)
+            .lapidary_only(OURS)
+            .limit(300),
+        Test::new("memory/costs_of_making_room", costs::eviction)
+            .lapidary_only(OURS)
+            .limit(300),
+        Test::new("memory/more_than_the_cpu_sees_settles", hidden::settles)
+            .lapidary_only(OURS)
+            .limit(120),
+        Test::new(
+            "memory/whoever_found_no_room_comes_home",
+            policy::found_no_room,
+        )
+        .lapidary_only(OURS),
         // After that one, which needs what this one drops.
         Test::new("memory/a_jobs_pages_are_given_back", swap::all_of_a_job)
             .lapidary_only("upstream says nothing of resident memory"),

@@ -3,6 +3,8 @@
 //! Who makes room for whom, who comes back, and how much a submission moves.
 
 use super::*;
+use lapidary_guest::Errno;
+use lapidary_guest::injection::Injection;
 use lapidary_guest::stream::Access;
 
 pub fn idle_longest(context: &mut Context) -> Result<()> {
@@ -167,6 +169,51 @@ pub fn budget(context: &mut Context) -> Result<()> {
     for bo in &away {
         ensure!(mark_of(bo)? == 9, "a mark is missing");
     }
+    Ok(())
+}
+
+/// An object for which no room could be made is in system memory, and comes home when there is room.
+pub fn found_no_room(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 2 * MIB;
+    let device = context.device()?;
+    room(&device)?;
+    let Some(injection) = Injection::find()? else {
+        return skip("this kernel has no fault injection");
+    };
+    let bos = fill(&device, SIZE)?;
+    // Whoever would make room is denied memory for it.
+    let mut away = None;
+    for n in 1..100 {
+        let mut made = None;
+        let (answer, denied) = injection.deny(n, || {
+            made = Some(device.create(SIZE, Domain::Vram)?);
+            Ok(())
+        })?;
+        ensure!(denied, "no allocation matters to who makes room");
+        match made {
+            Some(bo) if !in_vram(&bo) => {
+                away = Some(bo);
+                break;
+            }
+            Some(bo) => drop(bo),
+            None => ensure!(answer == Err(Errno::NOMEM), "denied {n}: {answer:?}"),
+        }
+        // What has been made went where another was, which comes back.
+        soon("all are there again", || {
+            for bo in &bos {
+                touch(bo, 1)?;
+                bo.wait()?;
+            }
+            Ok(bos.iter().all(in_vram))
+        })?;
+    }
+    let away = away.context("it always finds room")?;
+    drop(bos);
+    soon("it comes home", || {
+        touch(&away, 7)?;
+        Ok(in_vram(&away))
+    })?;
+    ensure!(mark_of(&away)? == 7, "without its content");
     Ok(())
 }
 

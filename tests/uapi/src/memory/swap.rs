@@ -7,6 +7,7 @@ use crate::fdinfo::Lines;
 use lapidary_guest::bo::PAGE;
 use lapidary_guest::{Errno, Mapping};
 use std::fs;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
 /// Swap space in compressed memory, switched off again when dropped.
@@ -45,6 +46,43 @@ impl Drop for Zram {
             unsafe { libc::swapoff(path.as_ptr()) };
         }
         let _ = fs::write("/sys/block/zram0/reset", "1");
+    }
+}
+
+/// The hierarchy of control groups, mounted somewhere until this is dropped.
+struct Groups;
+
+impl Groups {
+    const PATH: &'static str = "/tmp/groups";
+
+    fn new() -> Result<Groups> {
+        fs::create_dir_all(Self::PATH)?;
+        let path = std::ffi::CString::new(Self::PATH)?;
+        let none = std::ptr::null();
+        let kind = c"cgroup2".as_ptr();
+        // SAFETY: strings that end with 0.
+        let answer = unsafe { libc::mount(kind, path.as_ptr(), kind, 0, none) };
+        ensure!(answer == 0, "mounting: {}", std::io::Error::last_os_error());
+        Ok(Groups)
+    }
+
+    /// Has the kernel swap pages of all processes, as many as it finds of so many bytes.
+    fn reclaim(&self, bytes: u64) -> Result<()> {
+        match fs::write(format!("{}/memory.reclaim", Self::PATH), bytes.to_string()) {
+            Err(error) if error.raw_os_error() != Some(libc::EAGAIN) => {
+                Err(error).context("memory.reclaim")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        if let Ok(path) = std::ffi::CString::new(Self::PATH) {
+            // SAFETY: a path that ends with 0.
+            unsafe { libc::umount(path.as_ptr()) };
+        }
     }
 }
 
@@ -90,6 +128,40 @@ pub fn all_of_a_job(context: &mut Context) -> Result<()> {
         ensure!(mark_of(bo)? == 0x5ead, "a mark is lost");
     }
     Ok(())
+}
+
+/// Pages that another GPU reaches stay where they are, however much memory is wanted: what it writes afterwards is in
+/// the object.
+pub fn mapped_elsewhere(context: &mut Context) -> Result<()> {
+    let first = context.device()?;
+    let second = crate::prime::second(&first)?;
+    let _zram = Zram::new(256 * MIB)?;
+    let groups = Groups::new()?;
+    let ours = first.create(MIB, Domain::Gtt)?;
+    let alone = first.create(MIB, Domain::Gtt)?;
+    for bo in [&ours, &alone] {
+        bo.write(&words(5, bo))?;
+    }
+    let buffer = first.export(ours.handle())?;
+    let handle = second.import(buffer.as_fd())?;
+    let theirs = Bo::adopt(second.clone(), handle, MIB, Domain::Gtt);
+    touch(&theirs, 0x1111)?;
+    theirs.wait()?;
+    let resident = || Lines::of(&first)?.bytes("drm-resident-gtt");
+    soon("what nobody else has is given back and swapped", || {
+        fs::write("/proc/sys/vm/drop_caches", "2").context("asking for memory")?;
+        groups.reclaim(64 * MIB)?;
+        let swapped = meminfo("SwapTotal:")? - meminfo("SwapFree:")?;
+        Ok(resident()? == MIB && swapped >= MIB)
+    })?;
+    touch(&theirs, 0x2222)?;
+    theirs.wait()?;
+    ensure!(mark_of(&ours)? == 0x2222, "the second GPU writes elsewhere");
+    let seen = ours.read()?;
+    let row = ROW as usize / 4;
+    let wrong = (4 * row..seen.len()).find(|&i| seen[i] != pattern(5, i));
+    ensure!(wrong.is_none(), "dword {wrong:?} of what both have");
+    expect(5, &alone).context("what nobody else has")
 }
 
 /// More system pages than the machine has: idle ones go to swap, and are there again when they are used.
