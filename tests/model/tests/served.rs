@@ -396,9 +396,10 @@ fn a_card_that_works_must_not_be_put_to_sleep() {
     card.client
         .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 0x54, &[3])
         .unwrap();
+    // It worked, and its command streams were on.
     let found = control::request(&card.shared, "findings").unwrap();
     assert!(
-        found.starts_with("finding power-state 1 put into D3hot"),
+        found.starts_with("finding power-state 2 put into D3hot"),
         "{found}"
     );
 }
@@ -449,6 +450,7 @@ fn a_card_that_was_pulled_out() {
     card.fence(3);
     assert!(event(&mut msi), "armed again");
 
+    card.write(mmio::CP_CSQ_CNTL, 0);
     control::request(&card.shared, "fault dead-asleep 1").unwrap();
     assert_eq!(card.read(mmio::RBBM_STATUS), 0x40);
     for state in [3, 0] {

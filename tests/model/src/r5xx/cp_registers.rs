@@ -63,6 +63,10 @@ impl R5xx {
                 }
             }
             mmio::CP_RB_BASE | mmio::CP_RB_CNTL | mmio::CP_CSQ_MODE => {
+                // Its time may have passed before the command processor's thread has looked.
+                if self.cp.ring.due().is_some_and(|due| due <= Instant::now()) {
+                    self.commit_wptr(m);
+                }
                 let gives = |cntl| mmio::cp_rb_cntl::RB_RPTR_WR_ENA.any(cntl);
                 let ends =
                     offset == mmio::CP_RB_CNTL && gives(self.regs.get(offset)) && !gives(value);

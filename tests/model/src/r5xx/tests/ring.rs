@@ -122,11 +122,18 @@ fn a_read_pointer_is_given_only_while_that_is_enabled() {
     assert_eq!(b.findings(), [(Kind::RingPointer, 1)]);
     b.write(mmio::CP_CSQ_CNTL, 0);
     let gives = cntl | mmio::cp_rb_cntl::RB_RPTR_WR_ENA.mask();
-    for (delay, found) in [(0, vec![]), (u32::MAX, vec![(Kind::RingPointer, 1)])] {
+    // At once; in a time that passes before the chip takes its next step; later.
+    let cases = [
+        (0, vec![]),
+        (64, vec![]),
+        (u32::MAX, vec![(Kind::RingPointer, 1)]),
+    ];
+    for (delay, found) in cases {
         b.write(mmio::CP_RB_WPTR_DELAY, delay);
         b.write(mmio::CP_RB_CNTL, gives);
         b.write(mmio::CP_RB_RPTR_WR, 8);
         b.write(mmio::CP_RB_WPTR, 8);
+        std::thread::sleep(Duration::from_millis(2));
         b.write(mmio::CP_RB_CNTL, cntl);
         assert_eq!(b.findings(), found, "delay {delay:#x}");
     }
