@@ -29,11 +29,12 @@ pub fn tests() -> Vec<Test> {
 
 /// A register with the bits that count, and their value.
 fn wants() -> Vec<(&'static str, u32, u32)> {
-    use mmio::{cp_csq_cntl, cp_csq_mode, cp_rb_wptr_delay, host_path_cntl};
+    use mmio::{cp_csq_cntl, cp_csq_mode, cp_rb_wptr_delay, gen_int_cntl, host_path_cntl};
     use pcie::pcie_tx_gart_cntl;
     let all = u32::MAX;
     vec![
-        ("GEN_INT_CNTL", all, 0),
+        // The fences' may be on: what was waited for last left it so, with messages.
+        ("GEN_INT_CNTL", !gen_int_cntl::SW_INT_EN.mask(), 0),
         ("DXMODE_INT_MASK", all, 0),
         (
             "CP_RB_WPTR_DELAY",
