@@ -229,9 +229,6 @@ pub fn scissors(rules: &mut Vec<Rule>) {
         spoil(scissor - 1, sign << 16);
         spoil(scissor - 1, sign);
     }
-    // A scissor inside out clips nothing, in either direction.
-    spoil(scissor - 1, y_x(0, 64));
-    spoil(scissor - 1, y_x(256, 0));
     // The default scissor is somebody else's.
     spoil(control_at, fill_control());
     // Too large even for the engine's counters.
@@ -241,6 +238,22 @@ pub fn scissors(rules: &mut Vec<Rule>) {
         size,
         y_x(4000, 0x3fff),
     ));
+
+    // A scissor inside out clips nothing, in either direction, wherever its corners lie.
+    let mut inside_out = stream.clone();
+    inside_out.words[scissor] = y_x(100, 30);
+    for corner in [y_x(0, 31), y_x(0, 63), y_x(101, 0), y_x(255, 0)] {
+        rules.push(
+            Rule::new(Reason::DestinationBounds, &inside_out, scissor - 1, corner).shows_at(size),
+        );
+    }
+    // Nor does one whose corners both might be negative.
+    let mut far = stream.clone();
+    far.words[scissor - 1] = y_x(0x1fff, 0x1fff);
+    far.words[scissor] = 0x3fff_3fff;
+    for corner in [0x2000_2000, 0x3fff_3fff, 0x8000_8000] {
+        rules.push(Rule::new(Reason::DestinationBounds, &far, scissor - 1, corner).shows_at(size));
+    }
 
     // Both corners are the stream's own.
     let harmless = pm4::write(mmio::DP_SRC_FRGD_CLR, 1);
