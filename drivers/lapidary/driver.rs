@@ -54,6 +54,7 @@ use crate::{
             Share, //
         },
         lent::Hardware,
+        pages,
         pm::Sleeper,
         roster::Roster,
         shrinker::Shrinker,
@@ -263,6 +264,7 @@ impl<F: Family> pci::Driver for Pci<F> {
             let herald = Worker::new(F::NAME)?;
             let dev = drm::UnregisteredDevice::<Driver<F>>::new(pdev, Shared::new(memory.clone()))?;
             F::tables().install(&dev)?;
+            pages::in_large_pieces(&dev);
             debugfs::add(&dev, Files::<F>::ALL);
             let master = bus::Master::new(pdev);
             let running = Arc::pin_init(

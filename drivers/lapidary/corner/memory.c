@@ -5,6 +5,7 @@
  */
 #include <linux/aperture.h>
 #include <linux/dma-resv.h>
+#include <linux/err.h>
 #include <linux/export.h>
 #include <linux/highmem.h>
 #include <linux/shmem_fs.h>
@@ -90,6 +91,22 @@ void lapidary_gem_discard(struct drm_gem_object *object)
 	shmem_truncate_range(file_inode(object->filp), 0, (loff_t)-1);
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_discard);
+
+/* From now on the files of new objects get their pages in pieces as large as fit, where the kernel has such. */
+int lapidary_gem_large_pieces(struct drm_device *dev)
+{
+	int ret = drm_gem_huge_mnt_create(dev, "within_size");
+
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+	/* The function may leave an error as the mount, and objects would take their files from that. */
+	if (IS_ERR(dev->huge_mnt)) {
+		ret = PTR_ERR(dev->huge_mnt);
+		dev->huge_mnt = NULL;
+	}
+#endif
+	return ret;
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_large_pieces);
 
 void lapidary_resv_assert_held(struct dma_resv *resv)
 {

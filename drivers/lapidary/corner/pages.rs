@@ -9,7 +9,7 @@
 //! Two things end at different times: a device mapping must be gone when the device is unbound (the
 //! IOMMU forgets the device then), the pages themselves stay as long as the object or a CPU mapping.
 //!
-//! C: `drm_gem_get_pages()`, `dma_map_page_attrs()`.
+//! C: `drm_gem_get_pages()`, `drm_gem_huge_mnt_create()`, `dma_map_page_attrs()`.
 
 use core::{
     ptr,
@@ -20,9 +20,12 @@ use kernel::{
     bindings,
     device,
     dma::DmaAddress,
-    drm::gem::{
-        BaseObject,
-        IntoGEMObject, //
+    drm::{
+        self,
+        gem::{
+            BaseObject,
+            IntoGEMObject, //
+        },
     },
     error::from_err_ptr,
     page::PAGE_SIZE,
@@ -35,6 +38,19 @@ use crate::corner::{
 };
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
+
+/// Gives the objects of `dev` that are made from now on files whose pages are allocated in pieces as large as fit into
+/// the object. Without, or where such a piece is not to be had, each page is allocated for itself.
+///
+/// Only the cost depends on it. So there is no error: not where the kernel cannot do so (`CONFIG_TRANSPARENT_HUGEPAGE`),
+/// nor where there is no memory for it.
+pub fn in_large_pieces<D: drm::Driver>(dev: &drm::UnregisteredDevice<D>) {
+    let dev: &drm::Device<D> = dev;
+    let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
+    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. Nobody makes objects of a device that is
+    // not registered at the same time.
+    unsafe { extra::lapidary_gem_large_pieces(raw) };
+}
 
 /// Addresses of pages for one device.
 ///
@@ -317,6 +333,22 @@ mod tests {
         pages.unmap(other.dev());
         assert_eq!(pages.addresses().len(), 1);
         pages.unmap(machine.dev());
+        pages.put(&*object);
+        Ok(())
+    }
+
+    #[test]
+    fn pages_come_in_large_pieces() -> Result {
+        const LARGE: usize = 256;
+
+        let machine = Machine::new()?;
+        in_large_pieces(machine.drm());
+        let object = machine.object((LARGE + 1) * PAGE_SIZE)?;
+        let pages = Pages::get(&*object)?;
+        let first = pages.frame(0).ok_or(EINVAL)?;
+        assert_eq!(first % LARGE, 0);
+        assert!((0..LARGE).all(|i| pages.frame(i) == Some(first + i)));
+        assert!(pages.frame(LARGE).is_some());
         pages.put(&*object);
         Ok(())
     }

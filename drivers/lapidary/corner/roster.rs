@@ -227,18 +227,16 @@ impl<T: Backed> Roster<T> {
 
     /// An object goes from one queue to another.
     fn count(&self, object: &gem::Object<T>, from: u64, to: u64) {
-        let pages = object.size() / PAGE_SIZE;
-        for (place, sum, amount) in [
-            (Place::Device(0), &self.device, 1),
-            (Place::Pages(0), &self.pages, pages),
-        ] {
+        let tell = |place: Place, sum: &Atomic<usize>, amount| {
             let is_in = |key: u64| key >> QUEUE == place.queue();
             match (is_in(from), is_in(to)) {
                 (false, true) => sum.add(amount, Relaxed),
                 (true, false) => drop(sum.fetch_sub(amount, Relaxed)),
                 _ => {}
             }
-        }
+        };
+        tell(Place::Device(0), &self.device, 1);
+        tell(Place::Pages(0), &self.pages, object.size() / PAGE_SIZE);
     }
 
     /// Objects in device memory. Any context; for good only while the list is locked.

@@ -107,3 +107,26 @@ pub fn eviction(context: &mut Context) -> Result<()> {
     );
     Ok(())
 }
+
+/// The pages of an object come in pieces as large as fit, not one at a time.
+pub fn pieces(context: &mut Context) -> Result<()> {
+    const COUNT: u64 = 4;
+    // Pieces of this size that files of shared memory have got so far.
+    let pieces = || -> Result<u64> {
+        let path = "/sys/kernel/mm/transparent_hugepage/hugepages-1024kB/stats/shmem_alloc";
+        let text = fs::read_to_string(path).context("the kernel's count of larger pieces")?;
+        Ok(text.trim().parse()?)
+    };
+    let device = context.device()?;
+    let before = pieces()?;
+    for _ in 0..COUNT {
+        let bo = device.create(MIB, Domain::Gtt)?;
+        bo.map()?.set(0, 1);
+    }
+    let taken = pieces()? - before;
+    ensure!(
+        taken >= COUNT,
+        "{COUNT} objects of 1 MiB took {taken} pieces of that size"
+    );
+    Ok(())
+}

@@ -69,6 +69,8 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/costs_of_making_room", costs::eviction)
             .lapidary_only(OURS)
             .limit(300),
+        Test::new("memory/large_pieces", costs::pieces)
+            .lapidary_only("upstream's pages are no files"),
         Test::new("memory/more_than_the_cpu_sees_settles", hidden::settles)
             .lapidary_only(OURS)
             .limit(120),

@@ -29,6 +29,8 @@ pub enum Kind {
     Refusal,
     /// A submission, and a client that sleeps until it is done.
     Wait,
+    /// A large object in system memory whose pages are all written to.
+    LargeTouched,
     /// Something else.
     Other,
 }
@@ -122,9 +124,14 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
                     "GTT"
                 };
                 let used = if touch { " touched" } else { "" };
+                let kind = if domain == Domain::Gtt && size >= 1 << 20 && touch {
+                    Kind::LargeTouched
+                } else {
+                    Kind::Other
+                };
                 rows.push(Row::new(
                     format!("{place} {name}{used}"),
-                    Kind::Other,
+                    kind,
                     16,
                     move |side| life(side, size, domain, touch),
                 ));
