@@ -2,7 +2,7 @@
 
 //! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, the video BIOS, where
 //! objects go, the radeon uAPI, what we add to it, the envelope of its command submission, how engine time is divided,
-//! what a reset makes of jobs, and how often a process may hang the GPU.
+//! what a reset makes of jobs, how often a process may hang the GPU, and how long a submission waits for work of others.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
 //! benches reach it in milliseconds. It therefore uses `core` only: no allocation, no kernel types, no
@@ -18,6 +18,7 @@ pub mod cs;
 pub mod hangs;
 pub mod heap;
 pub mod lapidary_uapi;
+pub mod others;
 pub mod placement;
 pub mod radeon_uapi;
 pub mod replay;

@@ -3,16 +3,19 @@
 //! Work of others on a submission's objects: fences of other drivers, and of this GPU's other rings.
 //!
 //! The ring does not know them, so they have signalled before the job is committed. Another driver may take as long as
-//! it likes, and its client decides when. Whoever waits for it holds no reservation then, as that would hold up
-//! everybody who uses one of the other objects. So the submission locks all objects and looks; if it finds such a fence
+//! it likes, and its client decides when. A submission that waits for it holds no reservation then, as that would hold up
+//! every client of one of the other objects. So the submission locks all objects and looks; if it finds such a fence
 //! it unlocks all, waits for what it sees, and begins anew.
 //!
-//! A driver that always has work on an object when the submission looks makes it look again, at most [`ROUNDS`] times
-//! and for 30 s.
+//! How long and how often it does so at most is decided in [`crate::portable::others`].
 
 use kernel::{
     current,
-    prelude::*, //
+    prelude::*,
+    time::{
+        Instant,
+        Monotonic, //
+    }, //
 };
 
 use crate::{
@@ -26,25 +29,20 @@ use crate::{
         Bo,
         Use, //
     },
-    submit::placing::Patience,
+    portable::others::{
+        End,
+        Rounds, //
+    },
 };
-
-/// How long to wait for all of them together, in milliseconds.
-const OTHERS_MS: u32 = 30_000;
-/// How long to wait before looking whether the device is still there, in milliseconds.
-const SLICE_MS: u32 = 100;
-/// How often the objects are locked in vain. Rounds in which nothing has to be waited for take no time that the limit
-/// above would count.
-const ROUNDS: u32 = 1_000;
 
 /// How one submission waits for work of others.
 pub struct Others<'a, F: Family> {
     shared: &'a Shared<F>,
     own: u64,
     only: bool,
-    rounds: u32,
-    /// From the first wait on.
-    patience: Option<Patience>,
+    rounds: Rounds,
+    /// When the first wait began.
+    begin: Option<Instant<Monotonic>>,
 }
 
 impl<'a, F: Family> Others<'a, F> {
@@ -55,8 +53,8 @@ impl<'a, F: Family> Others<'a, F> {
             shared,
             own,
             only,
-            rounds: ROUNDS,
-            patience: None,
+            rounds: Rounds::new(),
+            begin: None,
         }
     }
 
@@ -74,25 +72,25 @@ impl<'a, F: Family> Others<'a, F> {
     ///
     /// # Errors
     ///
-    /// `ERESTARTSYS` if a signal arrives; `EBUSY` after 30 s in all, or the thousandth time; `ENODEV` at unbind.
+    /// `ERESTARTSYS` if a signal arrives; `EBUSY` after 30 s in all, or after 1,000 rounds; `ENODEV` at unbind.
     pub(super) fn wait(&mut self, uses: &[Use<F>]) -> Result {
-        self.rounds = self.rounds.checked_sub(1).ok_or(EBUSY)?;
         if current!().signal_pending() {
             return Err(ERESTARTSYS);
         }
-        let patience = self
-            .patience
-            .get_or_insert_with(|| Patience::new(OTHERS_MS));
-        for item in uses {
-            let Some(fence) = resv::foreign(item.object(), item.writes(), self.own) else {
-                continue;
-            };
-            while !fence.wait(true, patience.left()?.min(SLICE_MS))? {
-                if self.shared.gone() {
-                    return Err(ENODEV);
-                }
+        let (shared, own, begin) = (self.shared, self.own, &mut self.begin);
+        let fences = uses
+            .iter()
+            .filter_map(|item| resv::foreign(item.object(), item.writes(), own));
+        let spent = || begin.get_or_insert_with(Instant::now).elapsed().as_millis();
+        let waited = self.rounds.round(fences, spent, |fence, most| {
+            match fence.wait(true, most)? {
+                false if shared.gone() => Err(ENODEV),
+                signalled => Ok(signalled),
             }
-        }
-        Ok(())
+        });
+        waited.map_err(|end| match end {
+            End::Spent => EBUSY,
+            End::Failed(error) => error,
+        })
     }
 }

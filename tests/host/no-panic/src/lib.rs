@@ -12,6 +12,7 @@ use lapidary::portable::{
     bits::{Field, RegArray},
     cs::{Envelope, Error, Flags, Placement, Ring, Rings},
     heap::{self, Least},
+    others::{End, Rounds},
     radeon_uapi::{CsChunk, CsReloc},
     ring::{Geometry, Run},
     sink::{CountingSink, Full, Sink, SliceSink},
@@ -53,6 +54,15 @@ pub fn heaps(room: &mut [(u64, u64)], items: &[(u64, u64)]) -> usize {
     let count = least.finish();
     heap::sort(room, |item| item.1);
     count
+}
+
+/// Waits for work of others.
+pub fn others(rounds: &mut Rounds, fences: &[u32], now: i64) -> Result<(), End<u32>> {
+    let wait = |fence: &&u32, most| match **fence {
+        0 => Err(most),
+        fence => Ok(fence > most),
+    };
+    rounds.round(fences.iter(), || now, wait)
 }
 
 /// The envelope of a submission.
