@@ -253,7 +253,7 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
     }
 
     fn reset(&self) -> Result {
-        self.irq.off();
+        // The interrupt is off since `quiesce`.
         self.restart()
     }
 
