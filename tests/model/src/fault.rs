@@ -51,6 +51,9 @@ faults! {
     EndlessBuffer = "endless-buffer",
     /// An interrupt is raised in the status register and never sent to the CPU.
     LostInterrupt = "lost-interrupt",
+    /// With the next event that can interrupt, the vertical blanking of display 1 interrupts, too, and goes on until its
+    /// source is switched off in DXMODE_INT_MASK: somebody else (a system management routine) has switched it on.
+    DisplayInterrupt = "display-interrupt",
     /// A write-back of a scratch register does not reach memory.
     LostWriteback = "lost-writeback",
     /// A read pointer is not written back.

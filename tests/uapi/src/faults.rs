@@ -26,6 +26,9 @@ pub fn tests() -> Vec<Test> {
             .needs_control()
             .lapidary_only("asks for a number of our own")
             .kernel("interrupts are lost", 1),
+        Test::new("faults/display_interrupts", display_interrupts)
+            .needs_control()
+            .lapidary_only("upstream's driver has a use for them"),
         Test::new("faults/lost_writeback", lost_writeback).needs_control(),
         Test::new("faults/late_fence", late_fence).needs_control(),
         Test::new("faults/many_late_fences", many_late_fences)
@@ -119,6 +122,26 @@ fn lost_interrupts(context: &mut Context) -> Result<()> {
     bo.wait()?;
     ensure!(polled(&device)? == 0, "fences are still polled for");
     Ok(())
+}
+
+/// A display that interrupts although nobody has asked it to is switched off, and waits end with their work.
+fn display_interrupts(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    // With messages it shows when the next wait arms the interrupt.
+    for (colour, displays) in [(1, 1), (2, 0)] {
+        context.control()?.fault("late-fence", 1)?;
+        if displays != 0 {
+            context.control()?.fault("display-interrupt", displays)?;
+        }
+        device.submit(&fill(&bo, colour))?;
+        within(Duration::from_secs(4), "the wait", || bo.wait())??;
+        ensure!(bo.read()?[0] == colour, "the wait ended before the work");
+    }
+    let mask = support::peek(context.control()?, "DXMODE_INT_MASK")?;
+    ensure!(mask == 0, "displays may interrupt: {mask:#x}");
+    engine_works(&device)
 }
 
 /// A write-back that is lost is made good by the next one.

@@ -242,6 +242,7 @@ impl R5xx {
                 self.update_interrupt(m);
             }
             mmio::GEN_INT_STATUS => self.write_int_status(m, value),
+            mmio::DXMODE_INT_MASK => self.write_display_mask(m, value),
             mmio::MSI_REARM_EN => {
                 self.regs.set(offset, value);
                 if mmio::msi_rearm_en::MSI_REARM_EN.any(value) {

@@ -5,8 +5,12 @@
 //! `GEN_INT_STATUS` collects what happened, whether enabled or not; a one written to a bit acknowledges it. The
 //! output is high while an enabled bit is pending. A packet raises the software interrupt by writing `SW_INT_SET`
 //! there. The bit positions in `GEN_INT_CNTL` are those of `GEN_INT_STATUS`.
+//!
+//! The display has enables of its own in `DXMODE_INT_MASK`. What is pending there shows as one bit of the status that
+//! cannot be acknowledged here, and needs no enable in `GEN_INT_CNTL`. No display interrupts by itself
+//! ([`Fault::DisplayInterrupt`]).
 
-use lapidary_registers::r500::mmio::{self, gen_int_cntl, gen_int_status};
+use lapidary_registers::r500::mmio::{self, dxmode_int_mask, gen_int_cntl, gen_int_status};
 
 use super::R5xx;
 use crate::fault::Fault;
@@ -36,9 +40,27 @@ impl R5xx {
         }
     }
 
+    /// `DXMODE_INT_MASK` is written: a display whose source is off does not interrupt any more.
+    pub(super) fn write_display_mask(&mut self, m: &mut Machine, value: u32) {
+        self.regs.set(mmio::DXMODE_INT_MASK, value);
+        if !dxmode_int_mask::D1MODE_VBLANK_INT_MASK.any(value) {
+            let status = self.regs.get(mmio::GEN_INT_STATUS);
+            let status = status & !gen_int_status::DISPLAY_INT_STAT.mask();
+            self.regs.set(mmio::GEN_INT_STATUS, status);
+            self.update_interrupt(m);
+        }
+    }
+
     /// An event happened.
-    pub(super) fn raise(&mut self, m: &mut Machine, bit: u32) {
+    pub(super) fn raise(&mut self, m: &mut Machine, mut bit: u32) {
         m.counters.add("interrupt_events", 1);
+        if m.faults.take(Fault::DisplayInterrupt) {
+            m.trace.line(format_args!("fault: display interrupts"));
+            let mask = self.regs.get(mmio::DXMODE_INT_MASK);
+            let mask = mask | dxmode_int_mask::D1MODE_VBLANK_INT_MASK.mask();
+            self.regs.set(mmio::DXMODE_INT_MASK, mask);
+            bit |= gen_int_status::DISPLAY_INT_STAT.mask();
+        }
         let status = self.regs.get(mmio::GEN_INT_STATUS) | bit;
         self.regs.set(mmio::GEN_INT_STATUS, status);
         if status & self.regs.get(mmio::GEN_INT_CNTL) & ENABLES != 0
@@ -54,8 +76,9 @@ impl R5xx {
 
     /// Status or enables have changed.
     pub(super) fn update_interrupt(&mut self, m: &mut Machine) {
-        let pending =
-            self.regs.get(mmio::GEN_INT_STATUS) & self.regs.get(mmio::GEN_INT_CNTL) & ENABLES;
+        let status = self.regs.get(mmio::GEN_INT_STATUS);
+        let enables = self.regs.get(mmio::GEN_INT_CNTL) & ENABLES;
+        let pending = status & (enables | gen_int_status::DISPLAY_INT_STAT.mask());
         m.interrupt(pending != 0);
     }
 }

@@ -68,6 +68,34 @@ fn a_packet_raises_the_software_interrupt() {
 }
 
 #[test]
+fn a_display_interrupts_until_its_source_is_off() {
+    let mut b = Bench::running();
+    let fire = type0(
+        mmio::GEN_INT_STATUS,
+        &[mmio::gen_int_status::SW_INT_SET.mask()],
+    );
+    let sw_int = mmio::gen_int_status::SW_INT.mask();
+    let display = mmio::gen_int_status::DISPLAY_INT_STAT.mask();
+    b.m.faults.arm(Fault::DisplayInterrupt, Some(1));
+    b.ring(&fire);
+    assert_eq!(b.read(mmio::GEN_INT_STATUS), sw_int | display);
+    assert_ne!(b.read(mmio::DXMODE_INT_MASK), 0);
+    assert_eq!(b.interrupts(), 1, "it needs no enable");
+    // It cannot be acknowledged, and each message is followed by another.
+    b.write(mmio::GEN_INT_STATUS, sw_int | display);
+    assert_eq!(b.read(mmio::GEN_INT_STATUS), display);
+    b.write(mmio::MSI_REARM_EN, 1);
+    assert_eq!(b.interrupts(), 1);
+    b.write(mmio::DXMODE_INT_MASK, 0);
+    assert_eq!(b.read(mmio::GEN_INT_STATUS), 0);
+    b.write(mmio::MSI_REARM_EN, 1);
+    assert_eq!(b.interrupts(), 0);
+    // The fault is over.
+    b.ring(&fire);
+    assert_eq!(b.read(mmio::GEN_INT_STATUS), sw_int);
+}
+
+#[test]
 fn faults_happen() {
     let mut b = Bench::running();
     b.write(mmio::SCRATCH_UMSK, 1);
