@@ -97,7 +97,8 @@ fn vram_start(control: &mut Control) -> Result<u64> {
     Ok(u64::from(peek(control, "MC_FB_LOCATION")? & 0xffff) << 16)
 }
 
-fn registers(control: &mut Control) -> Result<()> {
+/// Whether the chip is set up.
+pub fn registers(control: &mut Control) -> Result<()> {
     let mut wrong = Vec::new();
     for (name, mask, value) in wants() {
         let found = peek(control, name)?;

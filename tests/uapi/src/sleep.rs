@@ -221,14 +221,15 @@ fn port_taken_away(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Where firmware posts the card at wake-up, the driver leaves that as it is.
+/// Where firmware posts the card at wake-up, the driver leaves that as it is, and sets up the rest.
 fn posted_by_firmware(context: &mut Context) -> Result<()> {
     context.control()?.request("power d3 posted")?;
     let result = contents(context, |_| {
         machine::rehearse(Kind::Memory, Depth::Platform)
     });
     context.control()?.request("power d3 lost")?;
-    result
+    result?;
+    crate::bringup::registers(context.control()?)
 }
 
 fn on_disk(context: &mut Context, back: Back) -> Result<()> {
