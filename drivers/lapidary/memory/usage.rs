@@ -26,6 +26,7 @@ use crate::{
         },
         slot::Slot, //
     },
+    portable::replay::Content,
 };
 
 /// A job's use of an object.
@@ -39,6 +40,8 @@ pub struct Use<F: Family> {
     slot: Option<Arc<Slot>>,
     /// Of an object that is a process's memory: the number of the pages that the job is going to use.
     number: usize,
+    /// When it was placed, it was not known whether the object's clear works.
+    clearing: bool,
     writes: bool,
     /// The job would like it to be in VRAM.
     vram: bool,
@@ -57,6 +60,7 @@ impl<F: Family> Use<F> {
             placed: false,
             slot: None,
             number: 0,
+            clearing: false,
             writes,
             vram,
         }
@@ -80,11 +84,6 @@ impl<F: Family> Use<F> {
     /// The job writes the object.
     pub fn set_writes(&mut self) {
         self.writes = true;
-    }
-
-    /// Whether the object is a process's memory.
-    pub fn is_user(&self) -> bool {
-        self.object.user().is_some()
     }
 
     /// Gets the pages of an object that is the calling process's memory. The caller holds no lock.
@@ -135,6 +134,8 @@ impl<F: Family> Use<F> {
     /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
     /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`].
     ///
+    /// Says whether [`Use::is_lost`] may become true, for the object is being cleared.
+    ///
     /// The use is to be dropped when the job's fence has signalled, or when there will be no job.
     ///
     /// # Errors
@@ -143,31 +144,48 @@ impl<F: Family> Use<F> {
     /// change when other [`Use`]s are dropped; `EIO` if the object's pages cannot be reached by the device, or if it
     /// is being made; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the
     /// process is being killed; `ENOMEM`.
-    pub fn place(&mut self, now: u64) -> Result {
+    pub fn place(&mut self, now: u64) -> Result<bool> {
         if self.placed {
-            return Ok(());
+            return Ok(self.clearing);
         }
-        moves::renew(&self.object)?;
-        self.object.check()?;
+        // Most objects have been clear for long, and stay so.
+        self.clearing = self.object.content() != Content::Own;
+        if self.clearing {
+            moves::renew(&self.object)?;
+            self.object.check()?;
+        }
         // Under the reservation it stays there.
-        match self.object.at() {
-            At::Vram { start, .. } => self.addr = start,
-            At::System(slot) => {
-                if let Some(user) = self.object.user() {
-                    // What has changed already need not be waited for.
-                    if !user.is_current(self.number) {
-                        return Err(EAGAIN);
-                    }
-                    let old = gtt::renew(self.object.memory().gtt(), &slot, self.number)?;
-                    drop(old);
-                }
-                self.addr = gtt::place(self.object.memory().gtt(), &slot, &*self.object, now)?;
-                Object::has_pages(&self.object);
-                self.slot = Some(slot);
-            }
+        match self.object.vram() {
+            Some(start) => self.addr = start,
+            None => self.place_pages(now)?,
         }
         self.object.set_used(now);
         self.placed = true;
+        Ok(self.clearing)
+    }
+
+    /// As [`Use::place`], for an object in system pages.
+    fn place_pages(&mut self, now: u64) -> Result {
+        let At::System(slot) = self.object.at() else {
+            return Err(EIO);
+        };
+        let gtt = self.object.memory().gtt();
+        if let Some(user) = self.object.user() {
+            // What has changed already need not be waited for.
+            if !user.is_current(self.number) {
+                return Err(EAGAIN);
+            }
+            drop(gtt::renew(gtt, &slot, self.number)?);
+        }
+        self.addr = match slot.again(now) {
+            Some(addr) => addr,
+            None => {
+                let addr = gtt::place(gtt, &slot, &*self.object, now)?;
+                Object::has_pages(&self.object);
+                addr
+            }
+        };
+        self.slot = Some(slot);
         Ok(())
     }
 

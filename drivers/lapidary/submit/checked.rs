@@ -28,6 +28,8 @@ use crate::{
 pub struct Checked<'s, F: Family, I: Isolation> {
     pub(super) space: Lease<'s, F, I>,
     pub(super) proof: Proof,
+    /// An object is a process's memory.
+    pub(super) user: bool,
 }
 
 impl<F: Family, I: Isolation> Checked<'_, F, I> {
@@ -59,7 +61,9 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                 uses,
                 ..
             } = &mut *self.space;
-            uses.iter_mut().try_for_each(Use::fetch)?;
+            if self.user {
+                uses.iter_mut().try_for_each(Use::fetch)?;
+            }
             {
                 pin_init::stack_pin_init!(let exec = Exec::new(uses.len()));
                 let locked = exec.lock(uses, Use::object)?;
@@ -68,6 +72,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                         words: words.filled_mut(self.proof.dwords),
                         fixups: fixups.filled(self.proof.fixups),
                         uses,
+                        user: self.user,
                         locked,
                     });
                 }

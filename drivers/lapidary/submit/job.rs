@@ -148,8 +148,8 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     }
 
     /// The job may use these memories on the chip, or, being the kernel's, clears them for their next owner.
-    pub(crate) fn with_memories(self, memories: Memories) -> Self {
-        Self { memories, ..self }
+    pub(crate) fn set_memories(&mut self, memories: Memories) {
+        self.memories = memories;
     }
 
     /// The objects that it uses.

@@ -96,8 +96,9 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     pub(crate) fn run_for(mut self, memories: Memories, publish: impl FnOnce()) -> Result {
         let space = &mut *self.space;
         let words = space.words.filled(self.len);
-        let job = Job::prepare(self.running, 0, words, &mut space.uses, None)?;
-        job.with_memories(memories).commit(|_, _| publish());
+        let mut job = Job::prepare(self.running, 0, words, &mut space.uses, None)?;
+        job.set_memories(memories);
+        job.commit(|_, _| publish());
         Ok(())
     }
 

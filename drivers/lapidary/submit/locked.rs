@@ -37,6 +37,8 @@ pub struct Locked<'e, F: Family, I: Isolation> {
     pub(super) words: &'e mut [u32],
     pub(super) fixups: &'e [I::Fixup],
     pub(super) uses: &'e mut KVVec<Use<F>>,
+    /// An object is a process's memory.
+    pub(super) user: bool,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
 }
 
@@ -53,12 +55,14 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
             words,
             fixups,
             uses,
+            user,
             locked,
         } = self;
         pressure::bring_home(running, uses)?;
         let mut taken = Taken {
             uses,
             inside: running.shared().placing.enter(),
+            clearing: false,
         };
         match taken.place(running) {
             Err(e) if e == ENOSPC => taken.place_in_turn(running)?,
@@ -71,6 +75,7 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         Ok(Placed {
             words,
             taken,
+            user,
             locked,
         })
     }
@@ -80,7 +85,10 @@ impl<F: Family> Taken<'_, F> {
     /// Gives every object an address. Errors: as [`Use::place`].
     fn place(&mut self, running: &Running<'_, F>) -> Result {
         let now = running.shared().memory.now();
-        self.uses.iter_mut().try_for_each(|item| item.place(now))
+        for item in self.uses.iter_mut() {
+            self.clearing |= item.place(now)?;
+        }
+        Ok(())
     }
 
     /// The same where there is no room yet. Errors: as [`Locked::place`].

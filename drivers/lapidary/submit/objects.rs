@@ -52,6 +52,8 @@ pub struct Objects<'s, F: Family, I: Isolation> {
     words: usize,
     /// Number of objects, one for each relocation entry.
     objects: usize,
+    /// One of them is a process's memory.
+    user: bool,
 }
 
 impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
@@ -81,6 +83,7 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
         uses.reserve(count, GFP_KERNEL)?;
         let facts = facts.room(count)?;
         let mut facts = facts.iter_mut();
+        let mut user = false;
         let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {
             let placement = Placement::new(reloc).map_err(|error| {
                 let index = uses.len() as u32;
@@ -90,8 +93,11 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
             if let Some(fact) = facts.next() {
                 *fact = I::object(object.size() as u64, object.tiling().0);
             }
-            if object.is_private() && placement.domains & domain::GTT == 0 {
-                return Err(EINVAL);
+            if object.is_private() {
+                user = true;
+                if placement.domains & domain::GTT == 0 {
+                    return Err(EINVAL);
+                }
             }
             let vram = placement.domains & domain::VRAM != 0;
             uses.push_within_capacity(Use::new(object, placement.write, vram))
@@ -109,6 +115,7 @@ impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
             space,
             words,
             objects: count,
+            user,
         })
     }
 }
@@ -151,6 +158,10 @@ impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
                 object.set_writes();
             }
         }
-        Ok(Checked { space, proof })
+        Ok(Checked {
+            space,
+            proof,
+            user: self.user,
+        })
     }
 }

@@ -38,6 +38,8 @@ use crate::{
 pub struct Placed<'e, F: Family> {
     pub(super) words: &'e [u32],
     pub(super) taken: Taken<'e, F>,
+    /// An object is a process's memory.
+    pub(super) user: bool,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
 }
 
@@ -46,6 +48,8 @@ pub struct Placed<'e, F: Family> {
 pub(super) struct Taken<'e, F: Family> {
     pub(super) uses: &'e mut KVVec<Use<F>>,
     pub(super) inside: Inside,
+    /// The clear of an object may fail still.
+    pub(super) clearing: bool,
 }
 
 impl<F: Family> Taken<'_, F> {
@@ -82,19 +86,21 @@ impl<F: Family> Placed<'_, F> {
         let Self {
             words,
             taken,
+            user,
             locked,
         } = self;
-        let job = Job::prepare(running, ring, words, taken.uses, Some(context))?;
+        let mut job = Job::prepare(running, ring, words, taken.uses, Some(context))?;
         // Whoever waits for a place on the ring may wait for the end of a reset, which has judged the jobs before it.
-        if !still() || job.uses().iter().any(Use::is_lost) {
+        let lost = taken.clearing && job.uses().iter().any(Use::is_lost);
+        if !still() || lost {
             return Err(EAGAIN);
         }
-        let user = job.uses().iter().any(Use::is_user);
         let _gate = user.then(|| running.shared().memory.gate().close());
         if user && !job.uses().iter().all(Use::is_current) {
             return Err(EAGAIN);
         }
-        Ok(job.with_memories(memories).commit(|fence, uses| {
+        job.set_memories(memories);
+        Ok(job.commit(|fence, uses| {
             locked.attach(fence, uses, |item| match item.writes() {
                 true => (item.object(), Usage::Write),
                 false => (item.object(), Usage::Read),
