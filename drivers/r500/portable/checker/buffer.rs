@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Where a picture begins: an object and a distance from its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// Number of the object.
     pub(super) object: u32,

@@ -46,16 +46,33 @@ const FACES: u64 = 6;
 const LAST_LEVEL: u32 = 12;
 
 /// One unit: registers, as far as they decide what is fetched.
+///
+/// One of which nothing is known is all zeros: every submission begins with sixteen of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
-    place: Option<Place>,
+    /// The registers that the stream has set, one bit each. The others count for nothing.
+    known: u32,
+    place: Place,
     /// `TX_OFFSET`.
     offset: u32,
-    format0: Option<u32>,
-    format1: Option<u32>,
-    format2: Option<u32>,
-    filter0: Option<u32>,
+    format0: u32,
+    format1: u32,
+    format2: u32,
+    filter0: u32,
 }
+
+/// In [`Unit::known`]: `TX_OFFSET` with its object.
+const PLACE: u32 = 1 << 0;
+/// In [`Unit::known`]: `TX_FORMAT0`.
+const FORMAT0: u32 = 1 << 1;
+/// In [`Unit::known`]: `TX_FORMAT1`.
+const FORMAT1: u32 = 1 << 2;
+/// In [`Unit::known`]: `TX_FORMAT2`.
+const FORMAT2: u32 = 1 << 3;
+/// In [`Unit::known`]: `TX_FILTER0`.
+const FILTER0: u32 = 1 << 4;
+/// In [`Unit::known`]: all that a draw needs.
+const ALL: u32 = PLACE | FORMAT0 | FORMAT1 | FORMAT2 | FILTER0;
 
 /// What a stream has said about textures.
 #[derive(Debug)]
@@ -93,13 +110,10 @@ fn elements(texels: u64, edge: u32) -> u64 {
 }
 
 impl Unit {
-    /// Bytes from the address to the end of the last level.
+    /// Bytes from the address to the end of the last level, if all is known.
     fn length(&self) -> Result<u64, Reason> {
-        let (Some(word0), Some(word1), Some(word2), Some(filter)) =
-            (self.format0, self.format1, self.format2, self.filter0)
-        else {
-            return Err(Reason::NoTexture);
-        };
+        let (word0, word1, word2) = (self.format0, self.format1, self.format2);
+        let filter = self.filter0;
         let element = format::element(word1, word2).ok_or(Reason::TextureFormat)?;
         // The finest level in use may be named beyond the coarsest; nobody says what the unit makes of that.
         let finest = filter0::MAX_MIP_LEVEL.get(filter);
@@ -162,7 +176,10 @@ impl Unit {
     }
 
     fn check(&self, objects: &mut [Object]) -> Result<(), Reason> {
-        let place = self.place.ok_or(Reason::NoTexture)?;
+        if self.known != ALL {
+            return Err(Reason::NoTexture);
+        }
+        let place = self.place;
         layout::start_aligned(offset::MACRO_TILE.any(self.offset), u64::from(place.offset))?;
         if self.length()? > place.length(objects) {
             return Err(Reason::TextureBounds);
@@ -183,8 +200,10 @@ impl Textures {
         }
     }
 
-    fn change(&mut self, unit: u32, set: impl FnOnce(&mut Unit)) {
+    /// `set` gives the register with this bit in [`Unit::known`] its value.
+    fn change(&mut self, unit: u32, register: u32, set: impl FnOnce(&mut Unit)) {
         if let Some(entry) = self.units.get_mut(unit as usize) {
+            entry.known |= register;
             set(entry);
             self.changed |= 1u32.wrapping_shl(unit);
         }
@@ -197,26 +216,26 @@ impl Textures {
 
     /// `TX_OFFSET`, with the tiling bits that the unit will see.
     pub(super) fn set_offset(&mut self, unit: u32, word: u32, place: Place) {
-        self.change(unit, |unit| {
+        self.change(unit, PLACE, |unit| {
             unit.offset = word;
-            unit.place = Some(place);
+            unit.place = place;
         });
     }
 
     pub(super) fn set_format0(&mut self, unit: u32, word: u32) {
-        self.change(unit, |unit| unit.format0 = Some(word));
+        self.change(unit, FORMAT0, |unit| unit.format0 = word);
     }
 
     pub(super) fn set_format1(&mut self, unit: u32, word: u32) {
-        self.change(unit, |unit| unit.format1 = Some(word));
+        self.change(unit, FORMAT1, |unit| unit.format1 = word);
     }
 
     pub(super) fn set_format2(&mut self, unit: u32, word: u32) {
-        self.change(unit, |unit| unit.format2 = Some(word));
+        self.change(unit, FORMAT2, |unit| unit.format2 = word);
     }
 
     pub(super) fn set_filter0(&mut self, unit: u32, word: u32) {
-        self.change(unit, |unit| unit.filter0 = Some(word));
+        self.change(unit, FILTER0, |unit| unit.filter0 = word);
     }
 
     /// A draw: whether everything that the units may fetch is in the objects.
