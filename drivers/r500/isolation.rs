@@ -133,10 +133,12 @@ impl family::Isolation for Isolation {
         }
     }
 
+    #[inline]
     fn target(fixup: Fixup) -> usize {
         fixup.object as usize
     }
 
+    #[inline]
     fn place(fixup: Fixup, base: GpuAddr, words: &mut [u32]) -> Result {
         let word = words.get_mut(fixup.dword as usize).ok_or(EINVAL)?;
         *word = fixup.apply(*word, base).ok_or(EINVAL)?;

@@ -214,7 +214,14 @@ impl Engine2d {
     /// A GUI control word. A bit that says "the default" takes back what the stream has set.
     #[inline(never)]
     pub(super) fn set_control(&mut self, word: u32) -> Result<(), Reason> {
-        self.control = Some(Control::new(word)?);
+        // Clients repeat themselves.
+        if self
+            .control
+            .as_ref()
+            .is_none_or(|control| control.word != word)
+        {
+            self.control = Some(Control::new(word)?);
+        }
         if !gui::SRC_PITCH_OFF.any(word) {
             self.source = None;
         }
@@ -311,12 +318,14 @@ impl Engine2d {
 
     // --- what operations need ------------------------------------------------------------------------
 
-    fn reads_source(&self, control: Control) -> bool {
+    #[inline]
+    fn reads_source(&self, control: &Control) -> bool {
         control.reads_source || self.compare.reads_source()
     }
 
     /// What of `area` the scissor leaves, as far as this stream has set one.
-    fn clip(&self, control: Control, area: Area) -> Option<Area> {
+    #[inline]
+    fn clip(&self, control: &Control, area: Area) -> Option<Area> {
         match self.scissor {
             Some(scissor) if gui::DST_CLIPPING.any(control.word) => area.intersection(scissor),
             _ => Some(area),
@@ -324,7 +333,7 @@ impl Engine2d {
     }
 
     #[inline(always)]
-    fn write(&self, control: Control, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
+    fn write(&self, control: &Control, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
         let surface = match &self.destination {
             Some(surface) if gui::DST_PITCH_OFF.any(control.word) => surface,
             _ => return Err(Reason::NoDestination),
@@ -339,7 +348,7 @@ impl Engine2d {
     }
 
     #[inline(always)]
-    fn read(&self, control: Control, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
+    fn read(&self, control: &Control, area: Area, objects: &mut [Object]) -> Result<(), Reason> {
         let surface = match &self.source {
             Some(surface) if gui::SRC_PITCH_OFF.any(control.word) => surface,
             _ => return Err(Reason::NoSource),
@@ -358,16 +367,16 @@ impl Engine2d {
     pub(super) fn line_to(&mut self, to: u32, objects: &mut [Object]) -> Result<(), Reason> {
         let to = Point::from_y_x(to)?;
         let from = self.line_start.take().ok_or(Reason::NoLineStart)?;
-        let control = self.control.ok_or(Reason::NoControl)?;
+        self.direction = None;
+        self.source_corner = None;
+        self.destination_corner = None;
+        let control = self.control.as_ref().ok_or(Reason::NoControl)?;
         if self.reads_source(control) {
             return Err(Reason::SourceInLine);
         }
         if control.source == Source::Host {
             return Err(Reason::SourceNotFromHost);
         }
-        self.direction = None;
-        self.source_corner = None;
-        self.destination_corner = None;
         self.write(control, Area::hull(from, to), objects)
     }
 
@@ -379,13 +388,14 @@ impl Engine2d {
         height: u32,
         objects: &mut [Object],
     ) -> Result<(), Reason> {
-        let control = self.control.ok_or(Reason::NoControl)?;
-        let direction = self.direction.ok_or(Reason::NoDirection)?;
         let corner = self.destination_corner.take();
         let from = self.source_corner.take();
         self.line_start = None;
+        let control = self.control.as_ref().ok_or(Reason::NoControl)?;
+        let direction = self.direction.ok_or(Reason::NoDirection)?;
         let corner = corner.ok_or(Reason::NoDestinationCorner)?;
         let area = Area::rectangle(corner, width, height, direction)?;
+        self.write(control, area, objects)?;
         match (control.source, self.reads_source(control)) {
             (Source::Memory, false) => {}
             (Source::Memory, true) => {
@@ -398,7 +408,7 @@ impl Engine2d {
             // Whether the engine waits for data that it does not need is not known.
             (Source::Host, false) => return Err(Reason::SourceNotFromHost),
         }
-        self.write(control, area, objects)
+        Ok(())
     }
 
     // --- host data -----------------------------------------------------------------------------------

@@ -182,6 +182,7 @@ impl Fixup {
     ///
     /// `None` if the address is not a multiple of what the dword counts in or too high for it; objects are
     /// page aligned and end within 4 GiB, so that means a bug elsewhere.
+    #[inline]
     pub fn apply(&self, word: u32, address: u64) -> Option<u32> {
         match self.kind {
             FixupKind::PitchOffset => {

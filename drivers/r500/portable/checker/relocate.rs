@@ -180,6 +180,7 @@ impl Checker<'_> {
             let flag = |flag: u32| u32::from(object.tiling & flag != 0);
             checked = pitch_offset::TILE_MACRO.put(checked, flag(tiling::MACRO));
             checked = pitch_offset::TILE_MICRO.put(checked, flag(tiling::MICRO));
+            self.replace(self.position, checked)?;
         }
         let surface = Surface::new(
             number,
@@ -195,7 +196,6 @@ impl Checker<'_> {
             Role::Source => self.engine.set_source(surface),
             Role::Destination => self.engine.set_destination(surface),
         }
-        self.replace(self.position, checked)?;
         self.fixup(self.position, number, FixupKind::PitchOffset)
     }
 }
