@@ -222,8 +222,8 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
     let instructions = match kind {
         Kind::Submission | Kind::Refusal => Target::Ratio(0.9),
         Kind::Submission2d => Target::Ratio(1.0),
-        Kind::LargeTouched => Target::Ratio(1.1),
-        Kind::Wait | Kind::Other => Target::None,
+        Kind::Wait | Kind::LargeTouched => Target::Ratio(1.1),
+        Kind::Other => Target::None,
     };
     let only = |applies: bool, target: Target| if applies { target } else { Target::None };
     let accesses = match kind {
