@@ -340,6 +340,8 @@ impl<'a, F: Family> Running<'a, F> {
             if !self.asleep.load(Relaxed) {
                 self.gpu.quiesce();
             }
+            // New objects are made in system pages.
+            self.shared().memory.vram().forget();
         }
         // What had completed before is a success.
         self.look();
@@ -348,16 +350,21 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
+    /// Whether no job is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.look();
+        let busy = |lane: &Pin<KBox<Lane<F>>>| lane.timeline().progress().busy();
+        !self.lanes.iter().any(busy)
+    }
+
     /// Waits until no job is under way; says whether that is so after `timeout` milliseconds. The watchdog goes on:
     /// jobs that hang are ended by it.
     ///
     /// Only while nobody submits ([`Running::pause`]) it stays so.
     pub fn wait_idle(&self, timeout: Msecs) -> bool {
         let begin = Instant::<Monotonic>::now();
-        let busy = |lane: &Pin<KBox<Lane<F>>>| lane.timeline().progress().busy();
         loop {
-            self.look();
-            if !self.lanes.iter().any(busy) {
+            if self.is_idle() {
                 return true;
             }
             if begin.elapsed().as_millis() >= i64::from(timeout) {

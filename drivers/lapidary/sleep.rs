@@ -7,6 +7,8 @@
 //! held is given back, and objects lose their addresses in the GTT window, so that nothing in the page table is worth
 //! keeping ([`Running::sleep`]).
 //!
+//! What was known to be zero in VRAM is not known any more.
+//!
 //! Afterwards ([`Running::wake`]) the family starts the chip as if it had never run, the indirect buffers get their
 //! place in the page table again, and the self-test tells whether it works. Objects find their addresses, and their
 //! way back to VRAM, when the next job needs them; CPU mappings fault.
@@ -67,6 +69,7 @@ impl<F: Family> Running<'_, F> {
             return Ok(());
         }
         self.shared().memory.vacate()?;
+        self.shared().memory.vram().forget();
         // Not under the lock: it takes memory, and fences depend on that lock.
         self.gpu.suspend()?;
         let stopped = self.stopped.lock();

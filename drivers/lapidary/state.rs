@@ -199,12 +199,13 @@ fn memory<F: Family>(dev: &Device<F>, _: &Registered<'_, F>, out: &mut Page<'_>)
     let layout = memory.layout();
     writeln!(
         out,
-        "vram: {:#x} to {:#x}, {} bytes for objects, {} used, {} visible",
+        "vram: {:#x} to {:#x}, {} bytes for objects, {} used, {} visible, {} in stock",
         layout.vram.start,
         layout.vram.end,
         memory.vram().size(),
         memory.vram_usage(),
-        memory.vram().visible_size()
+        memory.vram().visible_size(),
+        memory.vram().stock()
     )?;
     writeln!(
         out,

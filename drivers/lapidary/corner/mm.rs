@@ -169,10 +169,20 @@ impl Mm {
     /// Errors: `ENOSPC` if part of it is handed out already or lies outside, `EINVAL` if it is empty or
     /// wraps, `ENOMEM`.
     pub fn reserve(self: &Arc<Self>, start: u64, size: u64) -> Result<Range> {
+        self.reserve_in(&mut Some(Node::new()?), start, size)
+    }
+
+    /// As [`Mm::reserve`], without allocating memory: takes `node` if it succeeds.
+    pub fn reserve_in(
+        self: &Arc<Self>,
+        node: &mut Option<Node>,
+        start: u64,
+        size: u64,
+    ) -> Result<Range> {
         if size == 0 || start.checked_add(size).is_none() {
             return Err(EINVAL);
         }
-        self.insert(&mut Some(Node::new()?), size, |mm, node| {
+        self.insert(node, size, |mm, node| {
             // SAFETY: As in `allocate`; the node is not in the manager yet.
             unsafe {
                 (*node).start = start;

@@ -48,8 +48,8 @@ use crate::{
 
 /// Makes an object, which is zero.
 ///
-/// In VRAM the ring clears it, with a fence of kernel usage. If the ring does not work, the object is made in system
-/// pages instead.
+/// In VRAM it comes from the stock of memory that is zero, or the ring clears it, with a fence of kernel usage. If the ring
+/// does not work, the object is made in system pages instead.
 ///
 /// # Errors
 ///
@@ -71,9 +71,19 @@ pub fn create<F: Family>(
     let align = request.alignment(limit).map_err(errno)?;
     // Before others make room for it.
     let mut charge = Some(client.object()?);
+    if request.domain == Domain::Vram && memory.vram().is_clearing() {
+        running.look();
+        memory.vram().collect();
+    }
     for &attempt in placement::attempts(request.domain, request.access) {
-        let home = match pressure::attempt(running, attempt, size, align, memory.now()) {
-            Ok(Some((range, _))) => Home::Vram(range),
+        let mut zero = true;
+        let home = match pressure::attempt(running, attempt, size, align, memory.now(), true) {
+            Ok(Some((mut lot, _))) => {
+                zero = lot.is_zero();
+                // From now on that is for the object to say.
+                lot.set_zero(false);
+                Home::Vram(lot)
+            }
             Ok(None) => Home::System(Slot::new(size, align)?),
             Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
             Err(_) => continue,
@@ -83,6 +93,7 @@ pub fn create<F: Family>(
             memory: memory.clone(),
             objects: dev.objects.clone(),
             home,
+            zero,
             size,
             align,
             wanted: request.domain,
@@ -98,6 +109,8 @@ pub fn create<F: Family>(
         if addr == NOWHERE {
             memory.count_system(size);
             object.recount();
+        }
+        if zero {
             return Ok(object);
         }
         match clear(running, &object, addr, size) {
@@ -142,6 +155,7 @@ pub fn create_user<F: Family>(
         memory: memory.clone(),
         objects: dev.objects.clone(),
         home: Home::System(slot),
+        zero: true,
         size,
         align,
         wanted: Domain::System,
@@ -173,6 +187,7 @@ pub(super) fn create_foreign<F: Family>(
         memory: memory.clone(),
         objects: dev.objects.clone(),
         home: Home::System(slot),
+        zero: true,
         size,
         align,
         wanted: Domain::Gtt,
@@ -193,7 +208,7 @@ pub(super) fn create_foreign<F: Family>(
     object
 }
 
-/// Has the ring clear an object of which nobody knows.
+/// Has the ring clear an object of which nobody knows. If it has nothing else to do, the same job adds to the stock.
 fn clear<F: Family>(
     running: &Running<'_, F>,
     object: &ARef<Bo<F>>,
@@ -202,5 +217,20 @@ fn clear<F: Family>(
 ) -> Result<ARef<Fence>> {
     let mut stream = KernelStream::new(running)?;
     stream.fill(addr, size, 0)?;
-    stream.run_on(object)
+    let vram = running.shared().memory.vram();
+    let mut batch = None;
+    if running.is_idle() {
+        // Without it the object is as good.
+        batch = vram.restock(vram.part_of(addr)).unwrap_or(None);
+    }
+    if let Some(batch) = &batch {
+        for (start, bytes) in batch.pieces() {
+            stream.fill(start, bytes, 0)?;
+        }
+    }
+    let fence = stream.run_on(object)?;
+    if let Some(batch) = batch {
+        batch.committed(fence.clone());
+    }
+    Ok(fence)
 }

@@ -32,7 +32,6 @@ use kernel::{
 use crate::{
     corner::{
         events,
-        mm::Range,
         mmap,
         resv::{
             self,
@@ -54,7 +53,8 @@ use crate::{
             Object, //
         },
         slot::Slot,
-        surfaces, //
+        surfaces,
+        vram::Lot, //
     },
     portable::{
         placement::Way,
@@ -73,7 +73,7 @@ pub(super) const BATCH: usize = 16;
 
 /// Where an object goes.
 pub(super) enum Goal {
-    Vram(Range),
+    Vram(Lot),
     System,
 }
 
@@ -141,9 +141,9 @@ impl<F: Family> Journey<F> {
             _new: None,
         };
         match goal {
-            Goal::Vram(range) => {
-                journey.to = range.start();
-                journey.home = Some(Home::Vram(range));
+            Goal::Vram(lot) => {
+                journey.to = lot.start();
+                journey.home = Some(Home::Vram(lot));
             }
             Goal::System => {
                 let slot = Slot::new(object.bytes(), object.align())?;

@@ -11,11 +11,16 @@
 //!
 //! # Secrets
 //!
-//! System pages come zeroed. A range of VRAM holds what its last owner left, so [`super::create`] has the ring
+//! System pages come zeroed, and so do lots of VRAM from the stock ([`super::vram`]). Another lot holds what its last owner
+//! left, so [`super::create`] has the ring
 //! clear it, and the object carries that fence: page faults wait for it, and jobs come behind it on the ring. If it ends
 //! with an error, the jobs behind it fail, too ([`crate::portable::replay`]), and the object gets fresh system pages,
 //! which are zero, before CPU, GPU or a move get to it ([`moves::renew`]). An object that has moved ([`super::moves`]) is
 //! clean: the move has overwritten all of its new home.
+//!
+//! An object that nobody has had to do with gives back memory that is zero: no job has had its address
+//! ([`Use::place`](super::usage::Use::place)), no CPU mapping has shown it, it has not moved, and its clear, if it had one,
+//! has succeeded. The clear is the only job that knows its address then, and is done: it has held the object until then.
 
 use core::{
     marker::PhantomData,
@@ -50,7 +55,6 @@ use crate::{
             Frame,
             Hook, //
         },
-        mm::Range,
         pages::Pages,
         prime::{
             Import,
@@ -80,6 +84,7 @@ use crate::{
             self,
             Taken, //
         },
+        vram::Lot,
         Memory, //
     },
     portable::{
@@ -97,7 +102,7 @@ pub type Bo<F> = gem::Object<Object<F>>;
 /// Where an object lives.
 pub(super) enum Home {
     /// In the GPU's own memory.
-    Vram(Range),
+    Vram(Lot),
     /// In system pages.
     System(Arc<Slot>),
 }
@@ -147,6 +152,8 @@ pub struct Object<F: Family> {
     cleared: SetOnce<ARef<Fence>>,
     /// The content may be looked at, for good: it is system pages, or clear VRAM.
     clean: Atomic<bool>,
+    /// The VRAM in which it was made may hold something else than zeros: see [`Object::set_reached`].
+    reached: Atomic<bool>,
     /// The clear is going to fail, or has.
     doomed: Atomic<bool>,
     /// Flags in the low half, pitch in the high half. Changed under the reservation.
@@ -168,6 +175,8 @@ pub struct Args<F: Family> {
     pub(super) memory: Arc<Memory>,
     pub(super) objects: Arc<Roster<Object<F>>>,
     pub(super) home: Home,
+    /// The home is zero, or comes zeroed.
+    pub(super) zero: bool,
     pub(super) size: u64,
     pub(super) align: u64,
     pub(super) wanted: Domain,
@@ -192,7 +201,8 @@ impl<F: Family> gem::DriverObject for Object<F> {
             memory: args.memory,
             objects: args.objects,
             seat: Seat::new(),
-            clean: Atomic::new(matches!(args.home, Home::System(_))),
+            clean: Atomic::new(args.zero),
+            reached: Atomic::new(false),
             doomed: Atomic::new(false),
             vram: Atomic::new(args.home.vram()),
             home <- shared_spinlock!(args.home, "object.home"),
@@ -220,7 +230,7 @@ impl Home {
     /// The address in VRAM, or [`NOWHERE`].
     pub(super) fn vram(&self) -> u64 {
         match self {
-            Self::Vram(range) => range.start(),
+            Self::Vram(lot) => lot.start(),
             Self::System(_) => NOWHERE,
         }
     }
@@ -239,9 +249,9 @@ impl<F: Family> Object<F> {
     /// Where the object lives. Stays so for whoever holds the reservation; a guess for others.
     pub(super) fn at(&self) -> At {
         match &*self.home.lock() {
-            Home::Vram(range) => At::Vram {
-                start: range.start(),
-                size: range.size(),
+            Home::Vram(lot) => At::Vram {
+                start: lot.start(),
+                size: lot.size(),
             },
             Home::System(slot) => At::System(slot.clone()),
         }
@@ -260,8 +270,14 @@ impl<F: Family> Object<F> {
             _ => {}
         }
         self.clean.store(true, Relaxed);
+        self.set_reached();
         self.recount();
         old
+    }
+
+    /// From now on its VRAM may hold something: a job or a CPU mapping is about to have its address, or a move fills it.
+    pub(super) fn set_reached(&self) {
+        self.reached.store(true, Relaxed);
     }
 
     /// Finds out whether the object should be in VRAM and is not.
@@ -500,7 +516,7 @@ unsafe impl<F: Family> Backed for Object<F> {
 
     fn place(&self) -> Place {
         match &*self.home.lock() {
-            Home::Vram(range) => Place::Device(range.start()),
+            Home::Vram(lot) => Place::Device(lot.start()),
             Home::System(slot) if slot.held() != 0 => Place::Pages(self.used()),
             Home::System(_) => Place::Apart,
         }
@@ -509,6 +525,10 @@ unsafe impl<F: Family> Backed for Object<F> {
     fn release(object: &Bo<F>) {
         // Before its range can be another's.
         surfaces::give_back(object);
+        let zero = !object.reached.load(Relaxed) && object.content() == Content::Own;
+        if let Home::Vram(lot) = &mut *object.home.lock() {
+            lot.set_zero(zero);
+        }
         if let At::System(slot) = object.at() {
             let memory = &object.memory;
             gtt::release(memory.gtt(), &slot, object);
@@ -533,6 +553,7 @@ unsafe impl<F: Family> Backed for Object<F> {
         moves::renew(object)?;
         object.check()?;
         if let At::Vram { start, size } = object.at() {
+            object.set_reached();
             let vram = object.memory.vram();
             let from = start + (first * PAGE_SIZE) as u64;
             if vram.bus_address(from).is_some() {

@@ -25,7 +25,6 @@ use kernel::{
 
 use crate::{
     corner::{
-        mm::Range,
         mmap,
         resv::{
             self,
@@ -56,7 +55,10 @@ use crate::{
         },
         turns::Turn,
         usage::Use,
-        vram::Fixed,
+        vram::{
+            Fixed,
+            Lot, //
+        },
         Memory, //
     },
     portable::placement::{
@@ -84,8 +86,8 @@ const NEAR: usize = 32;
 /// Objects that one call of the shrinker looks at.
 const LOOKS: usize = 1024;
 
-/// Tries one way to find a place for `size` bytes; only objects not used since `before` make room. Says how many bytes
-/// have been moved for it; `None` stands for system pages.
+/// Tries one way to find a place for `size` bytes, from the stock if it is to be `zero`; only objects not used since
+/// `before` make room. Says how many bytes have been moved for it; `None` stands for system pages.
 ///
 /// # Errors
 ///
@@ -96,17 +98,22 @@ pub(super) fn attempt<F: Family>(
     size: u64,
     align: u64,
     before: u64,
-) -> Result<Option<(Range, u64)>> {
+    zero: bool,
+) -> Result<Option<(Lot, u64)>> {
     let vram = running.shared().memory.vram();
+    let find = |part| match zero {
+        true => vram.find_zero(size, align, part),
+        false => vram.find(size, align, part),
+    };
     match attempt {
         Attempt::System => Ok(None),
-        Attempt::Free(part) => Ok(Some((vram.find(size, align, part)?, 0))),
+        Attempt::Free(part) => Ok(Some((find(part)?, 0))),
         Attempt::Displace(part) => {
             let mut bytes = 0;
             for _ in 0..TRIES {
                 bytes += displace(running, size, align, part, before)?;
-                match vram.find(size, align, part) {
-                    Ok(range) => return Ok(Some((range, bytes))),
+                match find(part) {
+                    Ok(lot) => return Ok(Some((lot, bytes))),
                     Err(e) if e == ENOSPC => {}
                     Err(e) => return Err(e),
                 }
@@ -464,9 +471,9 @@ fn bring_to_vram<F: Family>(
         if !displace && matches!(way, Attempt::Displace(_)) {
             continue;
         }
-        match attempt(running, way, object.bytes(), object.align(), before) {
-            Ok(Some((range, bytes))) => {
-                return Ok(bytes + moves::move_to(running, object, Goal::Vram(range))?)
+        match attempt(running, way, object.bytes(), object.align(), before, false) {
+            Ok(Some((lot, bytes))) => {
+                return Ok(bytes + moves::move_to(running, object, Goal::Vram(lot))?)
             }
             Ok(None) => break,
             Err(e) if e == ENOSPC => {}

@@ -156,7 +156,10 @@ impl<F: Family> Use<F> {
         }
         // Under the reservation it stays there.
         match self.object.vram() {
-            Some(start) => self.addr = start,
+            Some(start) => {
+                self.object.set_reached();
+                self.addr = start;
+            }
             None => self.place_pages(now)?,
         }
         self.object.set_used(now);

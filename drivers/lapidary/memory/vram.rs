@@ -3,32 +3,164 @@
 //! The GPU's own memory.
 //!
 //! What the firmware uses stays out of reach: the VGA text buffer and the picture it scans out. Everything
-//! else is handed out in ranges of GPU addresses. What the driver keeps for itself has empty memory on both sides.
+//! else is handed out in lots. What the driver keeps for itself has empty memory on both sides.
+//!
+//! # The stock
+//!
+//! A lot holds what its last owner left, unless it is known to be zero ([`Lot::is_zero`]): no client sees it before the ring
+//! has cleared it. Free memory that is zero is the stock, from which new objects are taken first ([`Vram::find_zero`]); they
+//! cost no commands. It comes from two sources:
+//!
+//! - when an object has to be cleared and the ring is idle, the same job clears more of what is free: up to
+//!   [`Vram::restock`]'s bound. Those lots, a [`Batch`], are handed out to nobody until the fence has signalled without an
+//!   error, for which the next who makes an object looks. If there is no other room they are taken back at once and are as
+//!   stale as before ([`Vram::recall`]): whatever fills them next does so on ring 0, behind the clear;
+//! - an object that no job and no CPU mapping has ever reached gives back what it got.
+//!
+//! Nothing runs on its own account, so that a machine on which no objects are made clears nothing. When video memory may
+//! lose its content, and when the ring stops for good, there is no stock any more ([`Vram::forget`]).
+
+use core::mem::take;
 
 use kernel::{
     new_mutex,
     page::PAGE_SIZE,
     prelude::*,
     sync::{
+        aref::ARef,
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
         Arc,
         Mutex, //
     },
 };
 
 use crate::{
-    corner::mm::{
-        Mm,
-        Mode,
-        Range, //
+    corner::{
+        fence::Fence,
+        mm::{
+            Mm,
+            Mode,
+            Node,
+            Range, //
+        }, //
     },
     family::{
         GpuAddr,
         Layout, //
     },
-    portable::placement::Part,
+    portable::{
+        placement::Part,
+        zeroed::{
+            words,
+            Zeroed, //
+        }, //
+    },
 };
 
 const PAGE: u64 = PAGE_SIZE as u64;
+/// What one job clears for the stock, in bytes and as a part of VRAM: the less of both. At 1 GB/s that takes 4 ms, which is
+/// how long a client waits at worst whose job comes directly behind it.
+const BATCH: u64 = 4 << 20;
+const BATCH_PART: u64 = 16;
+/// Lots of a batch.
+const PIECES: usize = 16;
+
+/// Which free pages are zero.
+type Pages = Mutex<Zeroed<KVVec<u64>>>;
+
+/// A range of VRAM; given back on drop.
+pub(super) struct Lot {
+    /// Until it is dropped.
+    range: Option<Range>,
+    start: GpuAddr,
+    size: u64,
+    pages: Arc<Pages>,
+    /// In which life of VRAM it was handed out.
+    life: u64,
+    zero: bool,
+}
+
+impl Lot {
+    /// First address.
+    pub(super) fn start(&self) -> GpuAddr {
+        self.start
+    }
+
+    /// Number of bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The address behind the last one.
+    pub(super) fn end(&self) -> GpuAddr {
+        self.start + self.size
+    }
+
+    /// Whether every byte is zero. If that is so when it is dropped, it goes back to the stock.
+    pub(super) fn is_zero(&self) -> bool {
+        self.zero
+    }
+
+    /// Says whether every byte is zero: since it was handed out, a clear has been executed without an error (or it was
+    /// zero then), and nothing could write to it behind that.
+    pub(super) fn set_zero(&mut self, zero: bool) {
+        self.zero = zero;
+    }
+}
+
+impl Drop for Lot {
+    fn drop(&mut self) {
+        let mut pages = self.pages.lock();
+        drop(self.range.take());
+        pages.give(&(self.start..self.end()), self.zero.then_some(self.life));
+    }
+}
+
+/// Lots on the way to the stock.
+struct Restock {
+    pieces: KVec<Lot>,
+    /// Behind it they are zero. `None` if there are none.
+    fence: Option<ARef<Fence>>,
+    /// Somebody is making a job for them.
+    begun: bool,
+}
+
+/// Lots that a job is going to clear for the stock. Without [`Batch::committed`] they are stale, as they were.
+pub(super) struct Batch<'v> {
+    vram: &'v Vram,
+    pieces: KVec<Lot>,
+    fence: Option<ARef<Fence>>,
+}
+
+impl Batch<'_> {
+    /// First address and bytes of each.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (GpuAddr, u64)> + '_ {
+        self.pieces.iter().map(|lot| (lot.start, lot.size))
+    }
+
+    /// The job is on ring 0, and its fence is this one.
+    pub(super) fn committed(mut self, fence: ARef<Fence>) {
+        self.fence = Some(fence);
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if self.fence.is_none() {
+            self.pieces.clear();
+        }
+        let mut restock = self.vram.restock.lock();
+        self.vram
+            .clearing
+            .store(self.pieces.iter().map(Lot::size).sum(), Relaxed);
+        restock.pieces = take(&mut self.pieces);
+        restock.fence = self.fence.take();
+        restock.begun = false;
+    }
+}
 
 /// Addresses that stay occupied.
 #[derive(Clone, Copy)]
@@ -38,41 +170,46 @@ pub(super) struct Fixed {
 }
 
 impl Fixed {
-    fn of(range: &Range) -> Self {
+    fn of(lot: &Lot) -> Self {
         Self {
-            start: range.start(),
-            size: range.size(),
+            start: lot.start,
+            size: lot.size,
         }
     }
 }
 
 /// VRAM that the driver keeps for itself, and the empty memory on both sides of it; given back on drop.
 pub struct Kept {
-    range: Range,
+    lot: Lot,
     guard: u64,
 }
 
 impl Kept {
     /// First address of the driver's memory.
     pub fn start(&self) -> GpuAddr {
-        self.range.start() + self.guard
+        self.lot.start + self.guard
     }
 
     /// Its length in bytes.
     pub fn size(&self) -> u64 {
-        self.range.size() - 2 * self.guard
+        self.lot.size - 2 * self.guard
     }
 }
 
 /// The manager of VRAM.
 pub struct Vram {
     mm: Arc<Mm>,
+    /// Changed together with `mm`, which is locked inside.
+    pages: Arc<Pages>,
+    restock: Arc<Mutex<Restock>>,
+    /// Bytes that are being cleared for the stock.
+    clearing: Atomic<u64>,
     /// First GPU address that the CPU cannot reach.
     hidden: GpuAddr,
     /// Bus address of VRAM's first byte.
     aperture: u64,
     /// Never handed out.
-    _reserved: KVec<Range>,
+    _reserved: KVec<Lot>,
     /// What no object occupies and nobody can move: that, and what the driver itself keeps here.
     fixed: Arc<Mutex<KVec<Fixed>>>,
     /// Their bytes, and those of them that the CPU sees.
@@ -85,6 +222,14 @@ impl Vram {
         let size = length(&layout.vram)?;
         let visible = length(&layout.aperture)?.min(size);
         let mm = Mm::new(layout.vram.start, size)?;
+        let set = || KVVec::from_elem(0, words(size), GFP_KERNEL);
+        let pages = Zeroed::new(layout.vram.start, size, set()?, set()?);
+        let pages = Arc::pin_init(new_mutex!(pages), GFP_KERNEL)?;
+        let reserve = |start, size| {
+            Self::take(&mm, &pages, |mm, node, _| {
+                Ok((mm.reserve_in(node, start, size)?, false))
+            })
+        };
         let mut kept = KVec::new();
         for range in layout.reserved.iter().filter(|range| !range.is_empty()) {
             // Ranges of the firmware need not be whole pages, and may touch each other.
@@ -94,13 +239,13 @@ impl Vram {
             }
             let mut at = range.start / PAGE * PAGE;
             while at < end {
-                match mm.reserve(layout.vram.start + at, end - at) {
-                    Ok(range) => {
-                        kept.push(range, GFP_KERNEL)?;
+                match reserve(layout.vram.start + at, end - at) {
+                    Ok(lot) => {
+                        kept.push(lot, GFP_KERNEL)?;
                         break;
                     }
                     // Overlaps a range that is reserved already: page by page, what is left of it.
-                    Err(e) if e == ENOSPC => match mm.reserve(layout.vram.start + at, PAGE) {
+                    Err(e) if e == ENOSPC => match reserve(layout.vram.start + at, PAGE) {
                         Ok(page) => kept.push(page, GFP_KERNEL)?,
                         Err(e) if e == ENOSPC => {}
                         Err(e) => return Err(e),
@@ -112,20 +257,49 @@ impl Vram {
         }
         let hidden = layout.vram.start + visible;
         let mut fixed = KVec::with_capacity(kept.len(), GFP_KERNEL)?;
-        for range in &kept {
-            fixed.push(Fixed::of(range), GFP_KERNEL)?;
+        for lot in &kept {
+            fixed.push(Fixed::of(lot), GFP_KERNEL)?;
         }
+        let restock = Restock {
+            pieces: KVec::with_capacity(PIECES, GFP_KERNEL)?,
+            fence: None,
+            begun: false,
+        };
         Ok(Self {
             fixed: Arc::pin_init(new_mutex!(fixed), GFP_KERNEL)?,
             reserved: mm.used(),
             reserved_visible: kept
                 .iter()
-                .map(|range| range.end().min(hidden).saturating_sub(range.start()))
+                .map(|lot| lot.end().min(hidden).saturating_sub(lot.start))
                 .sum(),
             hidden,
             aperture: layout.aperture.start,
             _reserved: kept,
+            pages,
+            restock: Arc::pin_init(new_mutex!(restock), GFP_KERNEL)?,
+            clearing: Atomic::new(0),
             mm,
+        })
+    }
+
+    /// Takes the range that `find` makes, and of which it says whether it is zero.
+    fn take(
+        mm: &Arc<Mm>,
+        pages: &Arc<Pages>,
+        find: impl FnOnce(&Arc<Mm>, &mut Option<Node>, &mut Zeroed<KVVec<u64>>) -> Result<(Range, bool)>,
+    ) -> Result<Lot> {
+        let mut node = Some(Node::new()?);
+        let mut locked = pages.lock();
+        let (range, zero) = find(mm, &mut node, &mut locked)?;
+        let (start, size) = (range.start(), range.size());
+        locked.take(&(start..range.end()));
+        Ok(Lot {
+            range: Some(range),
+            start,
+            size,
+            pages: pages.clone(),
+            life: locked.life(),
+            zero,
         })
     }
 
@@ -143,11 +317,13 @@ impl Vram {
             .checked_mul(2)
             .and_then(|guards| guards.checked_add(size))
             .ok_or(EINVAL)?;
-        let range = self
-            .mm
-            .allocate(all, align, self.mm.start(), self.hidden, Mode::High)?;
-        self.fixed.lock().push(Fixed::of(&range), GFP_KERNEL)?;
-        Ok(Kept { range, guard })
+        let (start, hidden) = (self.mm.start(), self.hidden);
+        let lot = Self::take(&self.mm, &self.pages, |mm, node, _| {
+            let range = mm.allocate_in(node, all, align, start, hidden, Mode::High)?;
+            Ok((range, false))
+        })?;
+        self.fixed.lock().push(Fixed::of(&lot), GFP_KERNEL)?;
+        Ok(Kept { lot, guard })
     }
 
     /// What stays where it is: the firmware's, and what the driver has ever kept for itself.
@@ -163,13 +339,129 @@ impl Vram {
         part.of(&all, self.hidden)
     }
 
-    /// Allocates for an object.
+    /// The part of VRAM, as the CPU sees it, in which `addr` lies.
+    pub(super) fn part_of(&self, addr: GpuAddr) -> Part {
+        match addr < self.hidden {
+            true => Part::Visible,
+            false => Part::Hidden,
+        }
+    }
+
+    /// Allocates for an object that is to be overwritten.
     ///
     /// Errors: `ENOSPC`; `ENOMEM`.
-    pub(super) fn find(&self, size: u64, align: u64, part: Part) -> Result<Range> {
+    pub(super) fn find(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
         let span = self.span(part);
-        self.mm
-            .allocate(size, align, span.start, span.end, Mode::Best)
+        let find = || {
+            Self::take(&self.mm, &self.pages, |mm, node, _| {
+                let (start, end) = (span.start, span.end);
+                let range = mm.allocate_in(node, size, align, start, end, Mode::Best)?;
+                Ok((range, false))
+            })
+        };
+        match find() {
+            Err(e) if e == ENOSPC && self.recall() => find(),
+            result => result,
+        }
+    }
+
+    /// Allocates for an object that is to be zero, from the stock if that has it.
+    ///
+    /// Errors: `ENOSPC`; `ENOMEM`.
+    pub(super) fn find_zero(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
+        let span = self.span(part);
+        let stock = Self::take(&self.mm, &self.pages, |mm, node, pages| {
+            let start = pages.find(size, align, &span).ok_or(ENOSPC)?;
+            Ok((mm.reserve_in(node, start, size)?, true))
+        });
+        match stock {
+            Err(e) if e == ENOSPC => self.find(size, align, part),
+            result => result,
+        }
+    }
+
+    /// Takes what is free and stale in `part`, for a job that clears it: 4 MiB at most and a sixteenth of VRAM. `None` if
+    /// nothing is stale, or if another job does so at this moment.
+    ///
+    /// No lock is held. Errors: `ENOMEM`.
+    pub(super) fn restock(&self, part: Part) -> Result<Option<Batch<'_>>> {
+        let mut restock = self.restock.lock();
+        if restock.begun || restock.fence.is_some() {
+            return Ok(None);
+        }
+        restock.begun = true;
+        let mut batch = Batch {
+            vram: self,
+            pieces: take(&mut restock.pieces),
+            fence: None,
+        };
+        drop(restock);
+
+        let span = self.span(part);
+        let mut left = BATCH.min(self.mm.size() / BATCH_PART);
+        while left >= PAGE && batch.pieces.len() < batch.pieces.capacity() {
+            let piece = Self::take(&self.mm, &self.pages, |mm, node, pages| {
+                let stale = pages.stale(&span, left).ok_or(ENOSPC)?;
+                let size = stale.end - stale.start;
+                Ok((mm.reserve_in(node, stale.start, size)?, false))
+            });
+            match piece {
+                Ok(lot) => {
+                    left -= lot.size;
+                    batch.pieces.push_within_capacity(lot).map_err(|_| ENOMEM)?;
+                }
+                Err(e) if e == ENOSPC => break,
+                Err(e) => return Err(e),
+            }
+        }
+        Ok((!batch.pieces.is_empty()).then_some(batch))
+    }
+
+    /// Whether lots are being cleared for the stock.
+    pub(super) fn is_clearing(&self) -> bool {
+        self.clearing.load(Relaxed) != 0
+    }
+
+    /// Adds to the stock what has been cleared for it meanwhile.
+    pub(super) fn collect(&self) {
+        let mut restock = self.restock.lock();
+        let result = restock.fence.as_ref().and_then(|fence| fence.result());
+        if let Some(result) = result {
+            for lot in restock.pieces.iter_mut() {
+                lot.set_zero(result.is_ok());
+            }
+            self.give_back(&mut restock);
+        }
+    }
+
+    /// Takes back what is being cleared for the stock: it is free and stale, or zero if that is known by now. Says whether
+    /// there was anything.
+    ///
+    /// The job that clears it may be executed after that. Whoever gets one of these lots has it filled by ring 0, behind
+    /// that job, before anything else gets to it.
+    fn recall(&self) -> bool {
+        self.collect();
+        let mut restock = self.restock.lock();
+        let any = restock.fence.is_some();
+        self.give_back(&mut restock);
+        any
+    }
+
+    fn give_back(&self, restock: &mut Restock) {
+        restock.fence = None;
+        restock.pieces.clear();
+        self.clearing.store(0, Relaxed);
+    }
+
+    /// VRAM may lose its content, or cannot be cleared any more: nothing is zero. Any context that may sleep.
+    pub(crate) fn forget(&self) {
+        self.pages.lock().forget();
+    }
+
+    /// Bytes in the stock, those included that have been cleared for it by now.
+    pub fn stock(&self) -> u64 {
+        self.collect();
+        self.pages.lock().zeros()
     }
 
     /// Bus address at which the CPU reaches `addr`, or `None` if it is not in the visible part of VRAM.
@@ -191,7 +483,9 @@ impl Vram {
 
     /// Bytes handed out, without what is reserved for the firmware.
     pub fn usage(&self) -> u64 {
-        self.mm.used() - self.reserved
+        let used = self.mm.used() - self.reserved;
+        // They are free for whoever needs them.
+        used.saturating_sub(self.clearing.load(Relaxed))
     }
 }
 
@@ -289,6 +583,86 @@ mod tests {
         assert_eq!(vram.bus_address(hidden.start()), None);
         assert!(vram.find(MIB, PAGE, Part::Visible).is_err());
         assert!(vram.allocate(1, PAGE, 0).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_zero_is_handed_out_first() -> Result {
+        let vram = Vram::new(&layout(2 * MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        let stale = vram.find_zero(PAGE, PAGE, Part::Any)?;
+        assert!(!stale.is_zero());
+        let mut lot = vram.find_zero(4 * PAGE, PAGE, Part::Hidden)?;
+        lot.set_zero(true);
+        let start = lot.start();
+        drop(lot);
+        assert_eq!(vram.stock(), 4 * PAGE);
+        assert!(!vram.find_zero(PAGE, PAGE, Part::Visible)?.is_zero());
+        assert!(!vram.find_zero(5 * PAGE, PAGE, Part::Hidden)?.is_zero());
+        let lot = vram.find_zero(4 * PAGE, PAGE, Part::Any)?;
+        assert!(lot.is_zero() && lot.start() == start && vram.stock() == 0);
+        // What comes to a place only to be overwritten takes it as it is.
+        drop(lot);
+        assert!(!vram.find(MIB, PAGE, Part::Hidden)?.is_zero());
+        assert_eq!(vram.stock(), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_is_zero_in_a_new_life() -> Result {
+        let vram = Vram::new(&layout(MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        let mut lots = [
+            vram.find_zero(PAGE, PAGE, Part::Any)?,
+            vram.find_zero(PAGE, PAGE, Part::Any)?,
+        ];
+        lots.iter_mut().for_each(|lot| lot.set_zero(true));
+        let [before, behind] = lots;
+        drop(before);
+        assert_eq!(vram.stock(), PAGE);
+        vram.forget();
+        drop(behind);
+        assert_eq!(vram.stock(), 0);
+        assert!(!vram.find_zero(PAGE, PAGE, Part::Any)?.is_zero());
+        Ok(())
+    }
+
+    #[test]
+    fn a_batch_is_a_part_of_what_is_stale_and_goes_back_as_it_was() -> Result {
+        let vram = Vram::new(&layout(4 * MIB, 2 * MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        let most = 4 * MIB / BATCH_PART;
+        // Two pieces of a page, with others between them.
+        let first = vram.find(PAGE, PAGE, Part::Hidden)?;
+        let mut lots = KVec::new();
+        for _ in 0..4 {
+            lots.push(vram.find(PAGE, PAGE, Part::Hidden)?, GFP_KERNEL)?;
+        }
+        let start = first.start();
+        drop(first);
+        drop(lots.remove(1));
+        let used = vram.usage();
+        let batch = vram.restock(Part::Hidden)?.ok_or(ENOSPC)?;
+        let mut pieces = batch.pieces();
+        assert_eq!(pieces.next(), Some((start, PAGE)));
+        assert_eq!(pieces.next(), Some((start + 2 * PAGE, PAGE)));
+        assert_eq!(pieces.next(), Some((start + 5 * PAGE, most - 2 * PAGE)));
+        assert!(pieces.next().is_none());
+        drop(pieces);
+        // One at a time; and what has not been committed cannot be taken back.
+        assert!(vram.restock(Part::Visible)?.is_none());
+        assert!(!vram.recall() && !vram.is_clearing());
+        drop(batch);
+        assert!(vram.stock() == 0 && vram.usage() == used);
+        assert!(vram.restock(Part::Visible)?.is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn where_nothing_is_stale_there_is_no_batch() -> Result {
+        let vram = Vram::new(&layout(MIB, MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        let mut all = vram.find(MIB, PAGE, Part::Any)?;
+        assert!(vram.restock(Part::Any)?.is_none());
+        all.set_zero(true);
+        drop(all);
+        assert!(vram.restock(Part::Any)?.is_none() && vram.stock() == MIB);
         Ok(())
     }
 

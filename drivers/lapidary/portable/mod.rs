@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, the video BIOS, where
-//! objects go, the radeon uAPI, what we add to it, the envelope of its command submission, how engine time is divided,
-//! what a reset makes of jobs, how often a process may hang the GPU, and how long a submission waits for work of others.
+//! objects go, which free memory is zero, the radeon uAPI, what we add to it, the envelope of its command submission,
+//! how engine time is divided, what a reset makes of jobs, how often a process may hang the GPU, and how long a
+//! submission waits for work of others.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
 //! benches reach it in milliseconds. It therefore uses `core` only: no allocation, no kernel types, no
@@ -24,3 +25,4 @@ pub mod radeon_uapi;
 pub mod replay;
 pub mod ring;
 pub mod sink;
+pub mod zeroed;

@@ -11,7 +11,7 @@ mod clearing;
 mod halt;
 
 use crate::support::{
-    PITCH, Reprobe, WIDTH, engine_works, nothing, settled, surface, usage, within,
+    PITCH, Reprobe, WIDTH, emptied, engine_works, nothing, settled, stocked, surface, usage, within,
 };
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi::info_request;
@@ -418,6 +418,7 @@ fn all_waits_end(context: &mut Context) -> Result<()> {
     for bo in &objects {
         bo.wait()?;
     }
+    let _stock = emptied(&device)?;
     guilty.hang(context, "hang")?;
     for bo in &objects {
         let mut stream = Stream::new();
@@ -640,6 +641,7 @@ fn wedged(context: &mut Context) -> Result<()> {
     for bo in &objects {
         bo.wait()?;
     }
+    stocked(&device)?;
     let resets = device.reset_counter()?;
     let mut events = Uevents::listen()?;
     context.control()?.request("fault hang")?;
@@ -671,6 +673,10 @@ fn wedged(context: &mut Context) -> Result<()> {
     ensure!(
         later.read()?.iter().all(|&word| word == 0),
         "an object made later is not zero"
+    );
+    ensure!(
+        device.busy(later.handle()).1 == lapidary_guest::abi::DOMAIN_GTT,
+        "it is in the memory of a GPU that does not work"
     );
     ensure!(!on_upstream(&device), "this is about our driver");
     drop((later, objects, guilty, device));

@@ -62,6 +62,7 @@ pub fn tests() -> Vec<Test> {
         rehearsal("sleep/moving_out_hangs", moving_out_hangs)
             .needs_control()
             .hangs(2),
+        rehearsal("sleep/no_memory_is_taken_for_zero", nothing_in_stock),
         rehearsal("sleep/picture", picture).needs_control(),
         rehearsal("sleep/hostile_bios", hostile_bios)
             .needs_control()
@@ -319,6 +320,21 @@ fn moving_out_hangs(context: &mut Context) -> Result<()> {
     })?;
     ensure!(device.reset_counter()? == resets + 2, "no move has hung");
     Ok(())
+}
+
+/// Video memory that was free and zero is not zero any more, and nobody takes it for that.
+fn nothing_in_stock(context: &mut Context) -> Result<()> {
+    const SIZE: u64 = 64 << 10;
+    let device = context.device()?;
+    let make = || device.create(SIZE, Domain::Vram);
+    let before = support::stocked(&device)?;
+    machine::rehearse(Kind::Memory, Depth::Platform)?;
+    for i in 0..before / SIZE {
+        let seen = make()?.read()?;
+        let wrong = seen.iter().find(|&&word| word != 0);
+        ensure!(wrong.is_none(), "object {i} holds {wrong:#x?}");
+    }
+    engine_works(&device)
 }
 
 /// The picture that firmware shows comes back where it was.

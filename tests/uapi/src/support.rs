@@ -12,6 +12,7 @@ use lapidary_guest::limit::{Limit, timed};
 use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Bo, Device, Domain, Stream, pm4};
 use lapidary_registers::r500::pm4::op;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -176,6 +177,54 @@ pub fn hang_twice<R>(context: &mut Context, begin: impl FnOnce() -> Result<R>) -
     }
     control.fault("hang-buffer", 1)?;
     Ok(result)
+}
+
+/// Bytes of free video memory that our driver knows to be zero.
+pub fn stock(device: &Device) -> Result<u64> {
+    let address = PciDevice::of(device)?.address();
+    let path = Path::new("/sys/kernel/debug/dri")
+        .join(address)
+        .join("lapidary_memory");
+    if !path.exists() {
+        return skip("no debugfs");
+    }
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let line = text.lines().next().unwrap_or_default();
+    let bytes = line
+        .strip_suffix(" in stock")
+        .and_then(|line| line.rsplit(' ').next());
+    let bytes = bytes.with_context(|| format!("{line:?} says nothing of a stock"))?;
+    Ok(bytes.parse()?)
+}
+
+/// Sees to it that our driver knows at least 1 MiB of free video memory to be zero; says how much it is.
+pub fn stocked(device: &Rc<Device>) -> Result<u64> {
+    const ENOUGH: u64 = 1 << 20;
+    for _ in 0..40 {
+        // It goes back to the stock, as nobody uses it.
+        device.create(ENOUGH, Domain::Vram)?.wait()?;
+        let bytes = stock(device)?;
+        if bytes >= ENOUGH {
+            return Ok(bytes);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    bail!("nothing comes to the stock")
+}
+
+/// Takes all video memory that our driver knows to be zero: the next object has to be cleared by the ring.
+pub fn emptied(device: &Rc<Device>) -> Result<Vec<Bo>> {
+    let mut taken = Vec::new();
+    for _ in 0..8 {
+        let pages = stock(device)? / 4096;
+        if pages == 0 {
+            return Ok(taken);
+        }
+        for _ in 0..pages {
+            taken.push(device.create(4096, Domain::Vram)?);
+        }
+    }
+    bail!("the stock is not used up")
 }
 
 /// The PCI device of a client, and its driver's name.

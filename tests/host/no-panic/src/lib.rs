@@ -16,6 +16,7 @@ use lapidary::portable::{
     radeon_uapi::{CsChunk, CsReloc},
     ring::{Geometry, Run},
     sink::{CountingSink, Full, Sink, SliceSink},
+    zeroed::{self, Zeroed},
 };
 use r500::portable::{
     checker::{Fixup, Object, Options, Refusal, check, max_fixups},
@@ -63,6 +64,21 @@ pub fn others(rounds: &mut Rounds, fences: &[u32], now: i64) -> Result<(), End<u
         fence => Ok(fence > most),
     };
     rounds.round(fences.iter(), || now, wait)
+}
+
+/// Free pages that are zero.
+pub fn zeroed<'a>(
+    sets: (&'a mut [u64], &'a mut [u64]),
+    range: &core::ops::Range<u64>,
+    bytes: u64,
+) -> (Option<u64>, Option<core::ops::Range<u64>>, u64) {
+    let mut pages = Zeroed::new(range.start, bytes, sets.0, sets.1);
+    pages.take(range);
+    pages.give(range, Some(pages.life()));
+    let found = pages.find(bytes, range.end, range);
+    let stale = pages.stale(range, bytes);
+    pages.forget();
+    (found, stale, pages.zeros() ^ zeroed::words(bytes) as u64)
 }
 
 /// The envelope of a submission.

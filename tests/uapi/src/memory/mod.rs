@@ -15,6 +15,7 @@ mod costs;
 mod guard;
 mod hidden;
 mod policy;
+mod stock;
 mod survival;
 mod swap;
 
@@ -45,6 +46,20 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/one_submission_moves_little", policy::budget).lapidary_only(OURS),
         Test::new("memory/fresh_memory_has_no_secrets", survival::secrets)
             .lapidary_only("upstream's video memory is as the last user left it"),
+        Test::new("memory/stock_shows_nothing_of_others", stock::shows_nothing)
+            .lapidary_only("upstream's video memory is as the last user left it")
+            .limit(180),
+        Test::new("memory/stock_saves_clears", stock::saves_clears)
+            .needs_control()
+            .lapidary_only("upstream's driver does not clear"),
+        Test::new("memory/stock_clear_that_fails", stock::clear_fails)
+            .needs_control()
+            .hangs(2)
+            .lapidary_only("upstream's driver does not clear"),
+        Test::new("memory/stock_is_not_in_the_way", stock::not_in_the_way)
+            .needs_control()
+            .hangs(1)
+            .lapidary_only("upstream's driver does not clear"),
         Test::new(
             "memory/nothing_borders_on_the_page_table",
             guard::page_table,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The ring clears video memory before anybody sees it as a new object. What if it hangs in that?
+//! The ring clears video memory before anybody sees it as a new object, if none is in stock. What if it hangs in that?
 
 use super::{BOUND, ROWS, ResetStatus, SIZE, on, whole};
-use crate::support::{PITCH, WIDTH, engine_works, fill, hang_twice, surface, vgem, within};
+use crate::support::{
+    PITCH, WIDTH, emptied, engine_works, fill, hang_twice, surface, vgem, within,
+};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::draw2d::{self, Rect};
 use lapidary_guest::harness::Context;
@@ -34,6 +36,7 @@ fn leave_secrets(device: &Rc<Device>) -> Result<()> {
 pub(super) fn once(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     leave_secrets(&device)?;
+    let _stock = emptied(&device)?;
     context.control()?.fault("endless-buffer", 1)?;
     let objects: Vec<Bo> = (0..3)
         .map(|_| device.create(SIZE, Domain::Vram))
@@ -53,6 +56,7 @@ pub(super) fn once(context: &mut Context) -> Result<()> {
 pub(super) fn twice(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     leave_secrets(&device)?;
+    let _stock = emptied(&device)?;
     let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
     let others: Vec<Bo> = (0..3)
         .map(|_| device.create(SIZE, Domain::Vram))
@@ -83,6 +87,7 @@ pub(super) fn exported(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let vgem = vgem()?;
     leave_secrets(&device)?;
+    let _stock = emptied(&device)?;
     let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
     within(2 * BOUND, "the wait", || lost.wait())??;
     let buffer = device.export(lost.handle())?;
@@ -120,6 +125,7 @@ pub(super) fn spied_upon(context: &mut Context) -> Result<()> {
     spy.write(&[MARK; WORDS])?;
     let painting = surface(&other, ROWS, Domain::Vram)?;
     painting.wait()?;
+    let _stock = emptied(&device)?;
     let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
     other.submit(&fill(&painting, 5))?;
     within(4 * BOUND, "submitting", || {

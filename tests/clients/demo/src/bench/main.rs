@@ -223,6 +223,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
         Kind::Submission | Kind::Refusal => Target::Ratio(0.9),
         Kind::Submission2d => Target::Ratio(1.0),
         Kind::Wait | Kind::LargeTouched => Target::Ratio(1.1),
+        Kind::Vram => Target::Ratio(1.8),
         Kind::Other => Target::None,
     };
     let only = |applies: bool, target: Target| if applies { target } else { Target::None };
@@ -230,7 +231,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
         Kind::Submission | Kind::Submission2d => Target::Most(1.0),
         Kind::Refusal => Target::Most(0.0),
         Kind::Wait => Target::Most(5.0),
-        Kind::LargeTouched | Kind::Other => Target::None,
+        Kind::Vram | Kind::LargeTouched | Kind::Other => Target::None,
     };
     let line = |quantity, upstream: Vec<f64>, ours: Vec<f64>, target| Line {
         row: row.name.clone(),

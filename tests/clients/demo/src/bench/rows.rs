@@ -31,6 +31,8 @@ pub enum Kind {
     Wait,
     /// A large object in system memory whose pages are all written to.
     LargeTouched,
+    /// An object in video memory that is made and closed.
+    Vram,
     /// Something else.
     Other,
 }
@@ -126,6 +128,8 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
                 let used = if touch { " touched" } else { "" };
                 let kind = if domain == Domain::Gtt && size >= 1 << 20 && touch {
                     Kind::LargeTouched
+                } else if domain == Domain::Vram && !touch {
+                    Kind::Vram
                 } else {
                     Kind::Other
                 };
