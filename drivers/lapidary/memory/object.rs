@@ -12,9 +12,8 @@
 //! # Secrets
 //!
 //! System pages come zeroed, and so do lots of VRAM from the stock ([`super::vram`]). Another lot holds what its last owner
-//! left, so [`super::create`] has the ring
-//! clear it, and the object carries that fence: page faults wait for it, and jobs come behind it on the ring. If it ends
-//! with an error, the jobs behind it fail, too ([`crate::portable::replay`]), and the object gets fresh system pages,
+//! left, so [`super::create`] has the ring clear it, and the object carries that fence: page faults wait for it, and jobs
+//! come behind it on the ring. If it ends with an error, the jobs behind it fail, too ([`crate::portable::replay`]), and the object gets fresh system pages,
 //! which are zero, before CPU, GPU or a move get to it ([`moves::renew`]). An object that has moved ([`super::moves`]) is
 //! clean: the move has overwritten all of its new home.
 //!
