@@ -283,7 +283,8 @@ pub(crate) mod fake {
             IoBase,
             IoCapable, //
         },
-        ptr::KnownSize, //
+        ptr::KnownSize,
+        str::CString, //
     };
 
     /// An access.
@@ -382,8 +383,14 @@ pub(crate) mod fake {
 
     impl Device {
         /// Makes a device.
+        ///
+        /// Its name is that of the moment: a case that fails never gives its device back, and the next must not find the
+        /// name taken, not even after the module has been loaded again.
         pub(crate) fn new() -> Result<Self> {
-            let device = Self(faux::Registration::new(c"r500-kunit", None)?);
+            // SAFETY: Any context may read the clock.
+            let now = unsafe { bindings::ktime_get() };
+            let name = CString::try_from_fmt(fmt!("r500-kunit-{now}"))?;
+            let device = Self(faux::Registration::new(&name, None)?);
             let raw = core::ptr::from_ref(device.dev())
                 .cast_mut()
                 .cast::<bindings::device>();

@@ -323,8 +323,10 @@ fn kunit(
     sites: &[Site],
     wanted: &[usize],
 ) -> Result<Vec<Option<Noticed>>> {
+    // The control comes first, and last again: a site that leaves something behind must not fail those after it.
     let mut left: Vec<isize> = vec![NONE];
     left.extend(wanted.iter().map(|at| *at as isize));
+    left.push(NONE);
     let mut results: Vec<(isize, Option<String>)> = Vec::new();
     while !left.is_empty() {
         let words = [
@@ -351,11 +353,9 @@ fn kunit(
         left.drain(..shown.len().min(left.len()));
         results.extend(shown);
     }
-    if let Some((_, Some(failed))) = results.first() {
-        bail!("KUnit fails with all sites: {failed}");
-    }
-    eprintln!("KUnit passes with all sites");
-    for (at, failed) in results.iter().skip(1) {
+    let results = controlled(results)?;
+    eprintln!("KUnit passes with all sites, before and after");
+    for (at, failed) in &results {
         let failed = failed.as_deref().unwrap_or("passes");
         if let Some(site) = usize::try_from(*at).ok().and_then(|at| sites.get(at)) {
             eprintln!("kunit: {failed}: {}", site.name);
@@ -363,7 +363,6 @@ fn kunit(
     }
     Ok(results
         .into_iter()
-        .skip(1)
         .map(|(_, failed)| {
             failed.map(|test| Noticed {
                 step: "kunit".into(),
@@ -371,6 +370,20 @@ fn kunit(
             })
         })
         .collect())
+}
+
+/// The results of sites, without those of the controls around them, which must have passed.
+fn controlled(mut results: Vec<(isize, Option<String>)>) -> Result<Vec<(isize, Option<String>)>> {
+    let last = results.pop();
+    let first = results.drain(..1.min(results.len())).next();
+    for control in [first, last] {
+        match control {
+            Some((NONE, None)) => {}
+            Some((NONE, Some(failed))) => bail!("KUnit fails with all sites: {failed}"),
+            _ => bail!("KUnit was not run with all sites, before and after"),
+        }
+    }
+    Ok(results)
 }
 
 /// Loads the module once for each of `sites`, and shows what the suites said.
@@ -521,6 +534,18 @@ mod tests {
                 (5, Some("the guest dies".into())),
             ]
         );
+    }
+
+    #[test]
+    fn sites_count_only_between_controls_that_pass() {
+        let failed = || Some("a".to_owned());
+        let run = |results: &[(isize, Option<String>)]| controlled(results.to_vec()).ok();
+        let all = [(NONE, None), (3, failed()), (4, None), (NONE, None)];
+        assert_eq!(run(&all), Some(all[1..3].to_vec()));
+        assert_eq!(run(&[(NONE, failed()), (3, None), (NONE, None)]), None);
+        assert_eq!(run(&[(NONE, None), (3, None), (NONE, failed())]), None);
+        assert_eq!(run(&[(NONE, None), (3, None)]), None);
+        assert_eq!(run(&[(NONE, None)]), None);
     }
 
     #[test]
