@@ -82,11 +82,16 @@ pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
     // No delay yet: pointers have to be in place before the next step.
     window.write_reg(CP_RB_WPTR_DELAY::zeroed());
     window.write_reg(CP_RB_BASE::from(setup.ring));
-    set_pointers(window, control.with_rb_no_update(true), 0);
+    // Both pointers at 0: the ring looks empty. The read pointer takes its new value when the write pointer is written, and
+    // only while it is enabled to (R5xx 4.8).
+    window.write_reg(control.with_rb_no_update(true).with_rb_rptr_wr_ena(true));
+    window.write_reg(CP_RB_RPTR_WR::zeroed());
+    window.write_reg(CP_RB_WPTR::zeroed());
 
     window.write_reg(CP_RB_RPTR_ADDR::from(setup.read_pointer));
     window.write_reg(SCRATCH_ADDR::from(setup.scratch));
     window.write_reg(SCRATCH_UMSK::from(0xff));
+    // Step 6 of R5xx 4.8: the read pointer is the CP's alone from here on, and is reported.
     window.write_reg(control);
     fsleep(RESET_TIME);
 
@@ -154,17 +159,6 @@ fn soft_reset(window: Window<'_>, reset: RBBM_SOFT_RESET) {
 pub(crate) fn reset_3d(window: Window<'_>) {
     window.write_reg(GA_SOFT_RESET::zeroed().with_const_count::<RASTER_RESET_CLOCKS>());
     fsleep(RASTER_RESET_TIME);
-}
-
-/// Makes the ring look empty, with both pointers at `pointer`.
-///
-/// The read pointer takes its new value when the write pointer is written, and only while it is
-/// enabled to (R5xx 4.8).
-fn set_pointers(window: Window<'_>, control: CP_RB_CNTL, pointer: u32) {
-    window.write_reg(control.with_rb_rptr_wr_ena(true));
-    window.write_reg(CP_RB_RPTR_WR::from(pointer));
-    window.write_reg(CP_RB_WPTR::from(pointer));
-    window.write_reg(control.with_rb_rptr_wr_ena(false));
 }
 
 /// Waits until no engine is busy.
