@@ -196,17 +196,17 @@ impl<'t, M: Io<'t, Target = Region, Backend: IoCapable<u32>>> Entries<M> {
     }
 }
 
-/// Makes the table empty and opens the window. What the chip has cached of another table it forgets when the first page
-/// has been mapped, as always: until then nobody uses the window.
+/// Makes the table empty and sets up the window. It stays closed until the first pages have been mapped and the chip is
+/// told so, when it also forgets what it has cached of another table ([`Space::flush`]).
 fn begin(registers: &Pcie<'_>, table: &wc::Window<'_>, place: &Place) {
     // All of the memory: what lies behind the table is where discarded reads are answered from.
     let all = table.size() / ENTRY_SIZE;
     Entries::of(table, all).fill(0, all, Entry::NONE);
-    enable(registers, place);
+    set_up(registers, place);
 }
 
-/// Sets up the window and opens it.
-fn enable(registers: &Pcie<'_>, place: &Place) {
+/// Sets up the window, closed.
+fn set_up(registers: &Pcie<'_>, place: &Place) {
     let closed =
         PCIE_TX_GART_CNTL::zeroed().with_const_unmapped_access::<{ unmapped_access::DISCARD }>();
     registers.write(closed);
@@ -218,7 +218,6 @@ fn enable(registers: &Pcie<'_>, place: &Place) {
     registers.write(PCIE_TX_DISCARD_RD_ADDR_LO::from(place.scapegoat));
     registers.write(PCIE_TX_DISCARD_RD_ADDR_HI::zeroed());
     registers.write(PCIE_TX_GART_ERROR::zeroed());
-    registers.write(open());
 }
 
 /// Closes the window: whatever is addressed to it is discarded.
@@ -239,7 +238,7 @@ fn open() -> PCIE_TX_GART_CNTL {
         .with_gart_en(true)
 }
 
-/// Makes the chip forget what it has cached of `entries`, when those have arrived in VRAM.
+/// Makes the chip forget what it has cached of `entries`, when those have arrived in VRAM, and opens the window.
 fn invalidate(registers: &Pcie<'_>, entries: &Entries<Mmio<'_, Region>>) {
     // The selection is an access to a register, behind which nothing is left to be combined.
     forget(&registers.select(), entries);
