@@ -5,12 +5,15 @@
 //! On the model of a card that somebody has left in a bad state (`--state careless`) each of these registers has another
 //! value before; on others many are right from the start. Sleep costs all of them, and so does the reset.
 
-use crate::support::{engine_works, peek};
+use crate::support::{engine_works, fill, peek, surface};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Domain;
 use lapidary_guest::control::Control;
 use lapidary_guest::harness::{Context, Test};
+use lapidary_guest::limit::Limit;
 use lapidary_guest::machine::{self, Depth, Kind};
 use lapidary_registers::r500::{mmio, pcie, pll};
+use std::time::Duration;
 
 const PROMISE: &str = "how upstream's driver sets up the chip is its own affair";
 /// Bytes of a page.
@@ -24,6 +27,7 @@ pub fn tests() -> Vec<Test> {
         test("bringup/registers", |c| registers(c.control()?)),
         test("bringup/page_table", |c| page_table(c.control()?)),
         test("bringup/after_sleep", after_sleep),
+        test("bringup/entries_go_with_their_object", entries_go),
     ]
 }
 
@@ -186,6 +190,60 @@ fn page_table(control: &mut Control) -> Result<()> {
         shown[0]
     );
     Ok(())
+}
+
+/// How many entries of the page table lead to a page.
+fn mapped(control: &mut Control) -> Result<usize> {
+    let vram = vram_start(control)?;
+    let first = u64::from(peek(control, "PCIE_TX_GART_START_LO")?);
+    let last = u64::from(peek(control, "PCIE_TX_GART_END_LO")?);
+    let table = u64::from(peek(control, "PCIE_TX_GART_BASE")?) - vram;
+    let bytes = (last - first) / PAGE * 4 + 4;
+    let mut count = 0;
+    for at in (0..bytes).step_by(PAGE as usize) {
+        let entries = page(control, table + at)?;
+        count += entries.iter().filter(|entry| **entry != 0).count();
+    }
+    Ok(count)
+}
+
+/// Pages that the GPU has used and that their object gives back are out of its reach.
+fn entries_go(context: &mut Context) -> Result<()> {
+    const OBJECTS: usize = 8;
+    let device = context.device()?;
+    engine_works(&device)?;
+    // What earlier clients had is given back when they are gone, not at once.
+    let mut before = mapped(context.control()?)?;
+    let mut limit = Limit::new(Duration::from_secs(10));
+    loop {
+        limit.rest("entries come and go while nobody uses the GPU")?;
+        let now = mapped(context.control()?)?;
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    let objects: Vec<_> = (0..OBJECTS)
+        .map(|_| surface(&device, 64, Domain::Gtt))
+        .collect::<Result<_>>()?;
+    for bo in &objects {
+        device.submit(&fill(bo, 1))?;
+    }
+    for bo in &objects {
+        bo.wait()?;
+    }
+    let pages: u64 = objects.iter().map(|bo| bo.size() / PAGE).sum();
+    let during = mapped(context.control()?)?;
+    ensure!(
+        during as u64 >= before as u64 + pages,
+        "{during} entries, {before} before {pages} pages were used"
+    );
+    drop(objects);
+    let mut limit = Limit::new(Duration::from_secs(10));
+    while mapped(context.control()?)? > before {
+        limit.rest("entries stay in the page table")?;
+    }
+    engine_works(&device)
 }
 
 /// The card has lost everything, and has been posted by the driver: all is as before, at the same place.

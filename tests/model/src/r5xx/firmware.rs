@@ -423,6 +423,8 @@ impl R5xx {
         ] {
             self.bus.pcie.set(register, value);
         }
+        // The memories of the pipes have no power.
+        self.pll.set(pll::DYN_SCLK_PWMEM_PIPE, 0);
         let layout = self.bus.layout;
         let (agp_base, agp_base_2) = match layout.domain {
             Domain::McRv515 => (mc_rv515::MC_AGP_BASE, mc_rv515::MC_AGP_BASE_2),
