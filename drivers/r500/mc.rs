@@ -64,8 +64,9 @@ const SPACE_END: u64 = 1 << 32;
 const GTT_SIZE: u64 = SZ_512M as u64;
 const GTT_LEAST: u64 = SZ_32M as u64;
 
-/// How long the memory controller may take to finish what it is at.
-const IDLE_TIME: Delta = Delta::from_millis(10);
+/// How long the memory controller may take to finish what it is at. Linux waits as long (`radeon`: `usec_timeout`). It is
+/// looked at a few times at least, also on a machine whose processor is away for some milliseconds now and then.
+const IDLE_TIME: Delta = Delta::from_millis(100);
 
 /// Bytes of a page.
 const PAGE: u64 = PAGE_SIZE as u64;
