@@ -60,16 +60,33 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// How many columns may be drawn if `lines` lines are; `None` if the object is too small for that.
+    ///
+    /// The arrangement of multi-sampled buffers is fixed: micro- and macro-tiled, one block of that kind for each sample
+    /// (Mesa, `r300_texture_desc.c`, `r300_blit.c`; R5xx 9.4.8 for four samples). The manual does not say what the chip
+    /// does if the register says another one, so the buffer has to fit in both.
     pub(super) fn columns(self, lines: u64, objects: &[Object]) -> Result<Option<u64>, Reason> {
-        // The arrangement of multi-sampled buffers is fixed: micro- and macro-tiled, one block of that kind
-        // for each sample (Mesa, `r300_texture_desc.c`, `r300_blit.c`; R5xx 9.4.8 for four samples). What would
-        // be said by asking for another one is not known.
-        let sampled = self.samples > 1;
-        if sampled && self.micro == Micro::Square {
+        if self.samples == 1 {
+            return self.arranged(self.micro, self.macro_tiled, lines, objects);
+        }
+        if self.micro == Micro::Square {
             return Err(Reason::TilingMode);
         }
-        let macro_tiled = self.macro_tiled || sampled;
-        let micro = if sampled { Micro::Tiled } else { self.micro };
+        let fixed = self.arranged(Micro::Tiled, true, lines, objects)?;
+        let said = self.arranged(self.micro, self.macro_tiled, lines, objects)?;
+        Ok(match (fixed, said) {
+            (Some(fixed), Some(said)) => Some(fixed.min(said)),
+            _ => None,
+        })
+    }
+
+    /// [`Buffer::columns`] of one arrangement.
+    fn arranged(
+        self,
+        micro: Micro,
+        macro_tiled: bool,
+        lines: u64,
+        objects: &[Object],
+    ) -> Result<Option<u64>, Reason> {
         let block = Block::new(self.pixel, micro, macro_tiled)?;
         layout::aligned(block, macro_tiled, self.pitch, u64::from(self.place.offset))?;
         Ok(block.fitting_columns(self.pitch, lines, self.samples, self.place.length(objects)))

@@ -337,6 +337,22 @@ pub fn resolve(rules: &mut Vec<Rule>) {
         )
         .with_objects(&[7 * PAGE]),
     );
+    // The register says macro-blocks of 64 by 8 pixels, and the row has one and a half of them.
+    let format = rb3d_colorpitch::colorformat::ARGB8888;
+    let mut said = state();
+    said.write(mmio::GB_AA_CONFIG, gb_aa_config::AA_ENABLE.of(1))
+        .write(pitch(0), color_pitch(96, format));
+    point(&mut said);
+    rules.push(
+        spoilt(
+            Reason::TiledPitch,
+            &said,
+            pitch(0),
+            color_pitch(96, format) | MACRO,
+            point_control(&said),
+        )
+        .with_objects(&[16 * PAGE]),
+    );
 
     // Square blocks of 16-bit pixels: the resolved picture may have them, a sampled buffer may not.
     let square = color_pitch(EDGE, rb3d_colorpitch::colorformat::RGB565)
