@@ -79,6 +79,10 @@ fn words_choose_tests() {
     assert_eq!(text.lines().count(), 12);
     let (_, text) = sample(&["--unmarked", "differs", "left_out"]);
     assert_eq!(text.lines().last(), Some("2 passed, 1 failed, 0 skipped"));
+    let (output, text) = sample(&["--stop", "bad/fails", "bad/dies", "passes"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text.matches("FAILED").count(), 1);
+    assert!(text.ends_with(" 1 failed, 0 skipped\n"), "{text}");
     let (output, _) = sample(&["--nonsense"]);
     assert_eq!(output.status.code(), Some(2));
 }

@@ -8,7 +8,8 @@
 //! what it has been told, until one of them fails.
 //!
 //! A site that nothing notices must stand in the list with the reason why only silicon could. The list is right only if
-//! all its entries are sites, and nothing notices them.
+//! all its entries are sites, and nothing notices them. Such sites pass all steps, so they are left out together first:
+//! only if a step fails without all of them does each go through the steps.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -27,6 +28,10 @@ use crate::{
 const PARAMETER: &str = "mutant";
 /// No site has this number.
 const NONE: isize = -1;
+/// All sites with a reason have this number.
+const REASONED: isize = -2;
+/// The program in the guest that has the tests.
+const TESTS: &str = "lapidary-uapi-tests";
 /// Seconds that a guest may take for the KUnit suites of all sites.
 const KUNIT_LIMIT: u64 = 3600;
 /// Seconds that a step may take; its guest has a limit of its own.
@@ -123,21 +128,17 @@ pub fn run(args: &Args) -> Result<bool> {
         tree.must(command, "build")?;
     }
     let mut noticed = kunit(&tree, &list, &sites, &wanted)?;
-    let mut tried = BTreeSet::new();
+    let mut guests = Guests {
+        list: &list,
+        tree: &tree,
+        tried: BTreeSet::new(),
+    };
+    let reasoned = |at: &usize| list.reason(&sites[*at].name).is_some();
+    let together = wanted.iter().any(reasoned) && guests.notice("", REASONED)?.is_none();
     for (at, noticed) in wanted.iter().zip(&mut noticed) {
         let site = &sites[*at];
-        for step in list.steps_for(&site.name) {
-            if noticed.is_some() {
-                break;
-            }
-            // A step that fails anyway proves nothing by failing.
-            if tried.insert(&step.name) {
-                if let Some(noticed) = list.guest(&tree, step, NONE)? {
-                    bail!("{} fails with all sites: {}", step.name, noticed.test);
-                }
-                eprintln!("{} passes with all sites", step.name);
-            }
-            *noticed = list.guest(&tree, step, *at as isize)?;
+        if noticed.is_none() && !(together && reasoned(at)) {
+            *noticed = guests.notice(&site.name, *at as isize)?;
         }
         eprintln!(
             "{}: {}",
@@ -157,6 +158,33 @@ pub fn run(args: &Args) -> Result<bool> {
     args.show(&table)?;
     println!("\n{} passed, {wrong} failed", rows.len() - wrong);
     Ok(wrong == 0)
+}
+
+/// The guest steps, and which of them are known to pass with all sites.
+struct Guests<'a> {
+    list: &'a List,
+    tree: &'a Tree,
+    tried: BTreeSet<&'a str>,
+}
+
+impl Guests<'_> {
+    /// Runs the steps without the site of that name and number, until one fails.
+    fn notice(&mut self, name: &str, site: isize) -> Result<Option<Noticed>> {
+        for step in self.list.steps_for(name) {
+            // A step that fails anyway proves nothing by failing.
+            if self.tried.insert(&step.name) {
+                if let Some(noticed) = self.list.guest(self.tree, step, NONE)? {
+                    bail!("{} fails with all sites: {}", step.name, noticed.test);
+                }
+                eprintln!("{} passes with all sites", step.name);
+            }
+            let noticed = self.list.guest(self.tree, step, site)?;
+            if noticed.is_some() {
+                return Ok(noticed);
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// The sources of a folder, by name.
@@ -203,12 +231,20 @@ impl List {
         for (index, source) in sources.iter().enumerate() {
             let mut text = sites::switched(sources, sites, index);
             if source.name == self.root {
-                text = with_parameter(&text)?;
+                let reasoned: Vec<_> = (0..sites.len())
+                    .filter(|at| self.reason(&sites[*at].name).is_some())
+                    .collect();
+                text = with_parameter(&text, &reasoned)?;
             }
             let path = tree.checkout().join(&self.sources).join(&source.name);
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
         Ok(())
+    }
+
+    /// The entry for a site that nothing notices.
+    fn reason(&self, site: &str) -> Option<&Unseen> {
+        self.unseen.iter().find(|entry| entry.site == site)
     }
 
     /// The steps, those first that are meant for a site of that name.
@@ -250,8 +286,7 @@ impl List {
         let mut table = String::from("| without | fails in | test |\n| --- | --- | --- |\n");
         let mut wrong = 0;
         for (name, noticed) in rows {
-            let reason = self.unseen.iter().find(|entry| entry.site == *name);
-            let (step, test) = match (noticed, reason) {
+            let (step, test) = match (noticed, self.reason(name)) {
                 (Some(noticed), None) => (noticed.step.as_str(), noticed.test.clone()),
                 (None, Some(reason)) => ("nothing", reason.why.trim().to_owned()),
                 (Some(noticed), Some(_)) => {
@@ -271,8 +306,8 @@ impl List {
     }
 }
 
-/// A module's root with a parameter that says which site is off.
-fn with_parameter(text: &str) -> Result<String> {
+/// A module's root with a parameter that says which site is off, or that those of `reasoned` are.
+fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     let opening = "    params: {\n";
     ensure!(
         text.matches(opening).count() == 1,
@@ -282,12 +317,14 @@ fn with_parameter(text: &str) -> Result<String> {
         "{opening}        {PARAMETER}: i32 {{\n            default: {NONE},\n            description: \"Site that is left out\",\n        }},\n"
     );
     let asked = format!(
-        "\nmod mutant {{\n    pub(crate) fn on(site: i32) -> bool {{\n        crate::module_parameters::{PARAMETER}.value() != site\n    }}\n}}\n"
+        "\nmod mutant {{\n    pub(crate) fn on(site: i32) -> bool {{\n        \
+         let off = *crate::module_parameters::{PARAMETER}.value();\n        \
+         off != site && (off != {REASONED} || !{reasoned:?}.contains(&site))\n    }}\n}}\n"
     );
     Ok(text.replace(opening, &parameter) + &asked)
 }
 
-/// A suite that has only the step `name`, which loads the module without a site.
+/// A suite that has only the step `name`, which loads the module without a site and ends with the first test that fails.
 fn without(suite: &str, name: &str, module: &str, site: isize) -> Result<String> {
     let mut suite: toml::Table = toml::from_str(suite)?;
     let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
@@ -302,7 +339,9 @@ fn without(suite: &str, name: &str, module: &str, site: isize) -> Result<String>
     };
     let load = format!("load {module}");
     ensure!(job.contains(&load), "{name} does not load {module}");
-    *job = job.replace(&load, &format!("{load} {PARAMETER}={site}"));
+    *job = job
+        .replace(&load, &format!("{load} {PARAMETER}={site}"))
+        .replace(TESTS, &format!("{TESTS} --stop"));
     Ok(toml::to_string(&suite)?)
 }
 
@@ -503,9 +542,9 @@ mod tests {
 
     #[test]
     fn one_step_is_left_with_the_parameter() {
-        let suite = "[[guest]]\nname = \"a\"\njob = \"load m\"\n[[guest]]\nname = \"b\"\njob = \"load m x=1 && t\"\n";
+        let suite = "[[guest]]\nname = \"a\"\njob = \"load m\"\n[[guest]]\nname = \"b\"\njob = \"load m x=1 && lapidary-uapi-tests t\"\n";
         let text = without(suite, "b", "m", 7).unwrap();
-        assert!(text.contains("load m mutant=7 x=1 && t"));
+        assert!(text.contains("load m mutant=7 x=1 && lapidary-uapi-tests --stop t"));
         assert!(!text.contains("\"a\""));
         assert!(without(suite, "c", "m", 7).is_err());
         assert!(without(suite, "a", "other", 7).is_err());
@@ -513,10 +552,15 @@ mod tests {
 
     #[test]
     fn the_parameter_is_the_modules() {
-        let text = with_parameter("x! {\n    params: {\n        a: i32 {},\n    },\n}\n").unwrap();
+        let text = with_parameter(
+            "x! {\n    params: {\n        a: i32 {},\n    },\n}\n",
+            &[3, 5],
+        )
+        .unwrap();
         assert!(text.contains("params: {\n        mutant: i32 {"));
-        assert!(text.contains("module_parameters::mutant.value() != site"));
-        assert!(with_parameter("x").is_err());
+        assert!(text.contains("let off = *crate::module_parameters::mutant.value();"));
+        assert!(text.contains("off != site && (off != -2 || ![3, 5].contains(&site))"));
+        assert!(with_parameter("x", &[]).is_err());
     }
 
     #[test]

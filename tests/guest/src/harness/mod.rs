@@ -123,21 +123,24 @@ pub fn main(tests: Vec<Test>) -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let all = arguments.len();
-    arguments.retain(|argument| argument != "--unmarked");
-    let unmarked = arguments.len() < all;
+    let mut given = |flag: &str| {
+        let all = arguments.len();
+        arguments.retain(|argument| argument != flag);
+        arguments.len() < all
+    };
+    let (unmarked, stop) = (given("--unmarked"), given("--stop"));
     if let Some(flag) = arguments.iter().find(|argument| argument.starts_with('-')) {
         eprintln!(
-            "unknown option {flag}; usage: [--list] [--unmarked] [WORD...]\n\
+            "unknown option {flag}; usage: [--list] [--unmarked] [--stop] [WORD...]\n\
              Runs all tests, or those whose name contains a word. --unmarked: as if no driver were known to \
-             differ; for a guest of your own."
+             differ; for a guest of your own. --stop: the first failure ends the run."
         );
         return ExitCode::from(2);
     }
     let chosen = tests.into_iter().filter(|test| {
         arguments.is_empty() || arguments.iter().any(|word| test.name.contains(word))
     });
-    match Harness::new(unmarked).and_then(|mut harness| harness.run(chosen.collect())) {
+    match Harness::new(unmarked, stop).and_then(|mut harness| harness.run(chosen.collect())) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {

@@ -56,11 +56,13 @@ pub struct Harness {
     kmsg: Option<Kmsg>,
     driver: Driver,
     unmarked: bool,
+    stop: bool,
 }
 
 impl Harness {
-    /// For the device of this machine; `unmarked` makes it blind to known differences.
-    pub fn new(unmarked: bool) -> Result<Harness> {
+    /// For the device of this machine; `unmarked` makes it blind to known differences, `stop` ends a run with the first
+    /// failure.
+    pub fn new(unmarked: bool, stop: bool) -> Result<Harness> {
         let control = Control::find()?;
         let device = Device::open_within(Duration::from_secs(2));
         // Without a device the log is none of our business.
@@ -78,6 +80,7 @@ impl Harness {
             kmsg,
             driver,
             unmarked,
+            stop,
         })
     }
 
@@ -92,6 +95,9 @@ impl Harness {
             }
         }
         for test in tests {
+            if self.stop && failed > 0 {
+                break;
+            }
             print!("test {} ... ", test.name);
             std::io::stdout().flush()?;
             match self.judge(&test)? {
