@@ -42,6 +42,7 @@ use crate::{
         McPair,
         Pair,
         PllPair,
+        RegisterIo,
         Window, //
     },
 };
@@ -167,6 +168,20 @@ struct Registers<'a> {
     chip: &'a dyn Chip,
 }
 
+/// Writes a register on the way through an index and a data register, on some chips behind a read of it.
+fn write_for_port<'w>(
+    window: impl RegisterIo<'w>,
+    offset: u32,
+    value: u32,
+    reads_first: bool,
+) -> Option<()> {
+    let offset = usize::try_from(offset).ok()?;
+    if reads_first {
+        window.try_read32(offset).ok()?;
+    }
+    window.try_write32(value, offset).ok()
+}
+
 impl Card for Registers<'_> {
     fn read(&mut self, offset: u32) -> Option<u32> {
         self.window.try_read32(usize::try_from(offset).ok()?).ok()
@@ -178,10 +193,7 @@ impl Card for Registers<'_> {
     }
 
     fn write_for_port(&mut self, offset: u32, value: u32) -> Option<()> {
-        if self.chip.port_reads_first() {
-            self.read(offset)?;
-        }
-        self.write(offset, value)
+        write_for_port(self.window, offset, value, self.chip.port_reads_first())
     }
 
     fn read_pll(&mut self, index: u8) -> u32 {
@@ -214,6 +226,10 @@ mod tests {
             fake,
             WINDOW, //
         },
+    };
+    use kernel::time::{
+        Instant,
+        Monotonic, //
     };
 
     /// A window of memory, and a device to complain to.
@@ -250,6 +266,34 @@ mod tests {
                 assert_eq!(card.write_for_port(0x100, 9), Some(()));
                 assert_eq!(card.read(0x100), Some(9));
             }
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn some_registers_are_read_before_a_port_writes_them() {
+        use fake::Access::{
+            Read,
+            Write, //
+        };
+        let log = fake::Log::new();
+        assert_eq!(write_for_port(log.registers(), 0x70, 3, true), Some(()));
+        assert_eq!(log.take().as_slice(), [Read(0x70), Write(0x70, 3)]);
+        assert_eq!(write_for_port(log.registers(), 0x70, 3, false), Some(()));
+        assert_eq!(log.take().as_slice(), [Write(0x70, 3)]);
+    }
+
+    /// What a video BIOS waits for has no other sign than the time: it must not be shorter.
+    #[test]
+    fn waits_last_as_long_as_they_are_asked_to() -> Result {
+        with_window(|_, window| {
+            let mut card = Registers {
+                window,
+                chip: Chipset::R580.chip(),
+            };
+            let begin = Instant::<Monotonic>::now();
+            card.wait(3000);
+            assert!(begin.elapsed() >= Delta::from_micros(3000));
             Ok(())
         })
     }

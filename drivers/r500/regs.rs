@@ -32,6 +32,7 @@ use kernel::{
             WithBase, //
         },
         Io,
+        IoCapable,
         Region, //
     },
     new_spinlock,
@@ -51,6 +52,14 @@ pub(crate) const WINDOW: usize = SZ_64K;
 
 /// The register window. Cheap to copy; accesses are 32 bits wide unless a function says otherwise.
 pub(crate) type Window<'a> = io::Mmio<'a, Region<WINDOW>>;
+
+/// The registers of the window: those of the chip, or in a test what notes each access.
+pub(crate) trait RegisterIo<'a>:
+    Io<'a, Target = Region<WINDOW>, Backend: IoCapable<u32>>
+{
+}
+
+impl<'a, T: Io<'a, Target = Region<WINDOW>, Backend: IoCapable<u32>>> RegisterIo<'a> for T {}
 
 /// An index/data pair in the register window.
 pub(crate) trait Pair {
@@ -280,8 +289,7 @@ pub(crate) mod fake {
         faux,
         io::{
             IoBackend,
-            IoBase,
-            IoCapable, //
+            IoBase, //
         },
         ptr::KnownSize,
         str::CString, //
@@ -316,6 +324,12 @@ pub(crate) mod fake {
         pub(crate) fn window(&self, size: usize) -> Noted<'_, Region> {
             // Offsets are all there is: nothing looks behind this pointer.
             let place = Region::ptr_from_raw_parts_mut(core::ptr::null_mut(), size);
+            Noted { place, log: self }
+        }
+
+        /// The register window, which is read as zeros and notes accesses.
+        pub(crate) fn registers(&self) -> Noted<'_, Region<WINDOW>> {
+            let place = Region::ptr_from_raw_parts_mut(core::ptr::null_mut(), WINDOW);
             Noted { place, log: self }
         }
 

@@ -36,6 +36,7 @@ use crate::{
             SURFACE_LOWER_BOUND,
             SURFACE_UPPER_BOUND, //
         },
+        RegisterIo,
         Window, //
     },
 };
@@ -60,15 +61,32 @@ impl<'a> Surfaces<'a> {
         }
         Self { window, usable }
     }
+}
 
-    /// Writes one register, and waits until the write has arrived: the host's accesses to VRAM come behind it.
-    fn write_info(&self, index: usize, info: SURFACE_INFO) {
-        if let Some(at) = SURFACE_INFO::try_at(index) {
-            self.window.write(at, info);
-        }
-        if let Some(at) = SURFACE_INFO::try_at(index) {
-            self.window.read(at);
-        }
+/// Writes one register, and waits until the write has arrived: the host's accesses to VRAM come behind it.
+fn write_info<'w>(window: impl RegisterIo<'w>, index: usize, info: SURFACE_INFO) {
+    if let Some(at) = SURFACE_INFO::try_at(index) {
+        window.write(at, info);
+    }
+    if let Some(at) = SURFACE_INFO::try_at(index) {
+        window.read(at);
+    }
+}
+
+/// Makes surface `index` be `values`, or none.
+fn set<'w>(window: impl RegisterIo<'w>, index: usize, values: Option<CpuSurface>) {
+    let (Some(lower), Some(upper)) = (
+        SURFACE_LOWER_BOUND::try_at(index),
+        SURFACE_UPPER_BOUND::try_at(index),
+    ) else {
+        return;
+    };
+    // Not with the old tiling in the new range, nor the other way round.
+    write_info(window, index, SURFACE_INFO::zeroed());
+    if let Some(values) = values {
+        window.write(lower, values.lower.into());
+        window.write(upper, values.upper.into());
+        write_info(window, index, values.info.into());
     }
 }
 
@@ -87,20 +105,7 @@ impl family::Surfaces for Surfaces<'_> {
     }
 
     fn set(&self, index: u32, surface: Option<&Surface>) {
-        let index = index as usize;
-        let (Some(lower), Some(upper)) = (
-            SURFACE_LOWER_BOUND::try_at(index),
-            SURFACE_UPPER_BOUND::try_at(index),
-        ) else {
-            return;
-        };
-        // Not with the old tiling in the new range, nor the other way round.
-        self.write_info(index, SURFACE_INFO::zeroed());
-        if let Some(values) = surface.and_then(values) {
-            self.window.write(lower, values.lower.into());
-            self.window.write(upper, values.upper.into());
-            self.write_info(index, values.info.into());
-        }
+        set(self.window, index as usize, surface.and_then(values));
     }
 }
 
@@ -141,6 +146,29 @@ mod tests {
         assert_eq!(info, 1 << 17 | 160);
         surfaces.set(5, None);
         assert_eq!(window.read(SURFACE_INFO::at(5)).into_raw(), 0);
+        Ok(())
+    }
+
+    /// The switch is off while the bounds change, and each position of it has arrived before anything else is done.
+    #[test]
+    fn a_surface_is_off_while_it_changes() -> Result {
+        use fake::Access::{
+            Read,
+            Write, //
+        };
+        let log = fake::Log::new();
+        let values = CpuSurface::new(0x1000..0x4000, tiling::SURFACE | tiling::MICRO, 1280);
+        set(log.registers(), 2, values);
+        let (info, lower, upper) = (0xb2c, 0xb24, 0xb28);
+        let want = [
+            Write(info, 0),
+            Read(info),
+            Write(lower, 0x1000),
+            Write(upper, 0x37ff),
+            Write(info, 1 << 17 | 160),
+            Read(info),
+        ];
+        assert_eq!(log.take().as_slice(), want.as_slice());
         Ok(())
     }
 
