@@ -318,7 +318,7 @@ fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     );
     let asked = format!(
         "\nmod mutant {{\n    pub(crate) fn on(site: i32) -> bool {{\n        \
-         let off = *crate::module_parameters::{PARAMETER}.value();\n        \
+         let off = crate::module_parameters::{PARAMETER}.value();\n        \
          off != site && (off != {REASONED} || !{reasoned:?}.contains(&site))\n    }}\n}}\n"
     );
     Ok(text.replace(opening, &parameter) + &asked)
@@ -558,7 +558,7 @@ mod tests {
         )
         .unwrap();
         assert!(text.contains("params: {\n        mutant: i32 {"));
-        assert!(text.contains("let off = *crate::module_parameters::mutant.value();"));
+        assert!(text.contains("let off = crate::module_parameters::mutant.value();"));
         assert!(text.contains("off != site && (off != -2 || ![3, 5].contains(&site))"));
         assert!(with_parameter("x", &[]).is_err());
     }
