@@ -512,6 +512,7 @@ impl Finder<'_> {
 /// Whether it reads, and nothing else.
 fn is_read(expr: &Expr) -> bool {
     match expr {
+        Expr::MethodCall(call) if call.method == "ok" => is_read(&call.receiver),
         Expr::MethodCall(call) => READS.contains(&call.method.to_string().as_str()),
         Expr::Try(expr) => is_read(&expr.expr),
         _ => false,
@@ -584,13 +585,15 @@ mod tests {
 
     #[test]
     fn writes_and_waits_are_found() {
-        let text = "fn f(w: W) { let a = w.read(A); w.write_reg(a); let _ = w.read(B); w.read(C); fsleep(T); w.poke(D); }";
+        let text = "fn f(w: W) { let a = w.read(A); w.write_reg(a); let _ = w.read(B); w.read(C); w.try_read32(E).ok()?; \
+            fsleep(T); w.poke(D); }";
         assert_eq!(
             names(text),
             [
                 "a.rs f: w.write_reg(a);",
                 "a.rs f: let _ = w.read(B);",
                 "a.rs f: w.read(C);",
+                "a.rs f: w.try_read32(E).ok()?;",
                 "a.rs f: fsleep(T);",
             ]
         );
