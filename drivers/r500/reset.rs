@@ -10,18 +10,20 @@
 //!    CP and VAP; `rs600_asic_reset` of Linux' `radeon` does these, too);
 //! 2. the 3D pipe by a raster reset of two halves (R5xx 9.2.1, 9.4.1). Both steps are [`cp::stop`], and come before
 //!    [`Gpu::restart`];
-//! 3. now the engines have to be idle. They get the registers that clients cannot write, as at the first start
-//!    ([`pipes`]);
+//! 3. now the engines have to be idle. The host's read buffer is emptied, as behind a fence, and they get the
+//!    registers that clients cannot write, as at the first start ([`pipes`]);
 //! 4. the microcode is written again, and read back: whatever the CP had executed last, it is right
 //!    now;
 //! 5. the ring is empty and the CP starts; the ring test brings the first state to the engines, and
 //!    shows that the CP executes and reports.
 //!
 //! Memory controller, page table, display and clocks keep what they have: none of them takes
-//! commands from the ring. Linux resets the memory controller too, which needs the display stopped. The host's read
-//! buffer is emptied by fences: what a job has written is promised to nobody before its fence.
+//! commands from the ring. Linux resets the memory controller too, which needs the display stopped.
 
-use kernel::prelude::*;
+use kernel::{
+    io::Io,
+    prelude::*, //
+};
 
 use crate::{
     cp,
@@ -29,6 +31,7 @@ use crate::{
     gpu::Gpu,
     pipes,
     probe::is_dead,
+    regs::mmio::*,
     selftest, //
 };
 
@@ -49,6 +52,11 @@ impl Gpu<'_> {
             dev_err!(dev, "device does not answer: registers read all ones\n");
             return Err(ENODEV);
         }
+        // What the engines had written must not be hidden by what the CPU has read before: the ring test reports like a
+        // fence.
+        window.update(HOST_PATH_CNTL, |control| {
+            control.with_hdp_read_buffer_invalidate(true)
+        });
         pipes::set_up(self.chip, window)
             .inspect_err(|_| dev_err!(dev, "engines do not become idle after a reset\n"))?;
         firmware::load(dev, window, &self.microcode)?;
