@@ -20,7 +20,10 @@
 //! All methods may sleep unless they say otherwise. Nothing here is called with a reservation lock held
 //! *and* allocates: the path from `commit` to retirement is a fence-signalling section.
 
-use core::ops::Range;
+use core::{
+    fmt::Display,
+    ops::Range, //
+};
 
 use kernel::{
     device,
@@ -31,15 +34,18 @@ use kernel::{
 };
 
 use crate::{
-    corner::extend::Tables,
+    corner::{
+        extend::Tables,
+        stash::Rest, //
+    },
     memory::{
         Bo,
         Memory, //
     },
     portable::{
-        lapidary_uapi::Reason,
+        reason::Reason,
         replay::Memories, //
-    }, //
+    },
 };
 
 /// An address as the GPU's engines see it, in bytes: VRAM and the GTT window share this space.
@@ -51,12 +57,12 @@ pub trait Family: Sized + Send + Sync + 'static {
     type Module: kernel::ModuleMetadata;
     /// What the PCI id says about the chip.
     type Chip: Send + Sync + 'static;
-    /// The user-space interface: [`crate::radeon::Radeon`] for the Radeon families.
+    /// The user-space interface.
     type Uapi: Uapi<Self>;
     /// A chip whose registers are mapped and that has been identified, not yet touched otherwise.
     type Board<'a>: Send + 'a;
     /// A running chip.
-    type Gpu<'a>: Gpu<'a>;
+    type Gpu<'a>: Gpu<'a, Isolation: Isolation<Note = Note<Self>>>;
 
     /// Ids that this family binds.
     const IDS: pci::IdTable<Self::Chip>;
@@ -96,6 +102,12 @@ pub trait Family: Sized + Send + Sync + 'static {
     fn bring_up<'a>(board: Self::Board<'a>, memory: &Memory) -> impl PinInit<Self::Gpu<'a>, Error>;
 }
 
+/// What the user-space interface of family `F` keeps with an object.
+pub type Note<F> = <<F as Family>::Uapi as Uapi<F>>::Note;
+
+/// What the user-space interface of family `F` needs to read a submission.
+pub type ScratchOf<F> = <<F as Family>::Uapi as Uapi<F>>::Scratch;
+
 /// Where memory is, as [`Family::identify`] found it.
 #[derive(Clone)]
 pub struct Layout {
@@ -123,16 +135,22 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Command checker or VM membership.
     type Isolation: Isolation;
 
-    /// The rings; index 0 takes the kernel's own commands (clears and moves).
+    /// Index in [`Gpu::rings`] of the ring that takes the kernel's own commands: clears and moves.
+    const KERNEL_RING: usize;
+    /// Dwords that suffice for one call of [`Gpu::fill`] or [`Gpu::copy`].
+    const STEP_DWORDS: usize;
+
+    /// The rings.
     fn rings(&self) -> &[Self::Ring];
 
     /// The page table that serves [`Layout::gtt`].
     fn space(&self) -> &Self::Space;
 
-    /// How the CPU sees tiled objects.
+    /// How the CPU sees objects whose pixels do not lie in the order of their lines, if the chip can do something about
+    /// it.
     ///
     /// All of them show nothing after [`Gpu::resume`]; [`Gpu::reset`] leaves them as they are.
-    fn surfaces(&self) -> &dyn Surfaces;
+    fn surfaces(&self) -> Option<&dyn Surfaces>;
 
     /// What proves that a client's stream is harmless.
     fn isolation(&self) -> &Self::Isolation;
@@ -173,18 +191,18 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Any, after one `dev_err!` line. [`Gpu::quiesce`] may follow, [`Gpu::resume`] not.
     fn resume(&self) -> Result;
 
-    /// Writes into `out` the commands for ring 0 that fill `len` bytes at `dst` with `value`; returns the
-    /// number of dwords. `dst` and `len` are multiples of 4096.
+    /// Writes into `out` commands for [`Gpu::KERNEL_RING`] that fill the first of the `len` bytes at `dst` with `value`;
+    /// says how far they got. `dst` and `len` are multiples of 4096, `len` is not 0.
     ///
     /// The written data is in memory when the fence behind these commands has signalled.
     ///
     /// # Errors
     ///
-    /// `ENOSPC` if `out` is too short: 1024 dwords suffice for any object.
-    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<usize>;
+    /// `ENOSPC` if `out` is shorter than [`Gpu::STEP_DWORDS`]; `EINVAL` for a range that the ring cannot reach.
+    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<Step>;
 
     /// As [`Gpu::fill`], copying from `src`, which does not overlap the destination.
-    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<usize>;
+    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<Step>;
 
     /// Reports registers that say what the chip does, by name, for a developer. Reading them has no effects.
     ///
@@ -212,6 +230,15 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
 
     /// Called in the interrupt thread after [`TopHalf::Wake`]: reports what `top_half` has seen and not told.
     fn drain(&self, report: &mut dyn FnMut(Event));
+}
+
+/// A part of a fill or copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Dwords of commands.
+    pub dwords: usize,
+    /// Bytes that they fill or copy: at least 4096, a multiple of that, and not more than was asked for.
+    pub bytes: u64,
 }
 
 /// What the top half of an interrupt has found.
@@ -312,20 +339,27 @@ pub trait Slot {
 pub struct Surface {
     /// Bytes from the start of VRAM, whole pages.
     pub range: Range<u64>,
-    /// Tiling flags that user space has stored with the object: anything.
+    /// How its pixels lie there.
+    pub arrangement: Arrangement,
+}
+
+/// How the pixels of an object lie in memory, as user space says: anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrangement {
+    /// What they mean is between the family's user-space interface and its [`Surfaces`].
     pub flags: u32,
-    /// Bytes from line to line, user space says: anything.
+    /// Bytes from line to line.
     pub pitch: u32,
 }
 
-/// Registers through which the CPU sees tiled VRAM as lines.
+/// Registers through which the CPU sees such VRAM as lines.
 ///
 /// The generic memory code owns which of them are taken. Nothing here takes memory or sleeps.
 pub trait Surfaces: Send + Sync {
     /// The registers that can be used, as a set; at most eight. Stays the same.
     fn usable(&self) -> u32;
 
-    /// Whether a register makes a difference to `surface`: its flags ask for something that the chip can do.
+    /// Whether a register makes a difference to `surface`: its arrangement is one that the chip can undo.
     fn reorders(&self, surface: &Surface) -> bool;
 
     /// Has register `index` show `surface`, which [`Surfaces::reorders`], or nothing. The CPU's accesses that come
@@ -370,16 +404,18 @@ pub trait Space: Send + Sync {
 ///
 /// A command checker, where clients share an address space; membership in the client's own address space elsewhere.
 pub trait Isolation: Send + Sync {
-    /// What the proof has to know about the client besides its objects, at the time of the submission.
-    type Client;
+    /// What the proof has to know about the client besides its objects. The job is only committed if it still is the same
+    /// then.
+    type Client: PartialEq;
     /// An object as the proof sees it, and what it finds out about it.
     type Object: Copy + Default + Send;
     /// A place in the proven stream that depends on where an object lies.
     type Fixup: Copy + Default + Send;
+    /// What the family's user-space interface keeps with an object.
+    type Note;
 
-    /// The object that a relocation entry names: its size in bytes, and the tiling flags that user space has stored
-    /// with it.
-    fn object(size: u64, tiling: u32) -> Self::Object;
+    /// An object of `size` bytes.
+    fn object(size: u64, note: &Self::Note) -> Self::Object;
 
     /// Whether the proven commands write `object`.
     fn writes(object: &Self::Object) -> bool;
@@ -389,7 +425,7 @@ pub trait Isolation: Send + Sync {
 
     /// Checks `words`, and changes what has to be changed in them.
     ///
-    /// `objects[i]` is the object of relocation entry `i`; the result does not depend on any address. `fixups` is
+    /// `objects` are in the order in which the commands name them; the result does not depend on any address. `fixups` is
     /// as long as [`Isolation::most_fixups`] says; what it holds before is arbitrary.
     ///
     /// # Errors
@@ -403,7 +439,7 @@ pub trait Isolation: Send + Sync {
         fixups: &mut [Self::Fixup],
     ) -> Result<Proof, Refusal>;
 
-    /// Which relocation entry `fixup` speaks of.
+    /// Index of the object whose address `fixup` needs.
     fn target(fixup: Self::Fixup) -> usize;
 
     /// Puts the address of an object that lies at `base` into the proven words.
@@ -435,12 +471,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal before the commands are looked at. What `position` counts depends on the reason.
-    pub(crate) const fn new(position: u32, reason: Reason) -> Self {
+    /// A refusal for `reason`. What `position` counts depends on it.
+    pub const fn new(position: u32, reason: Reason) -> Self {
         Self {
             position,
-            number: reason.number(),
-            reason: reason.text(),
+            number: reason.number,
+            reason: reason.text,
         }
     }
 }
@@ -455,6 +491,11 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
     type Device: Send + Sync;
     /// State of the interface per open file.
     type Client: Send + Sync;
+    /// State of the interface per object, which all clients share that have a handle of it. Its text is one clause for
+    /// a developer.
+    type Note: Default + Display + Send + Sync;
+    /// Memory that reading a submission takes, kept for the next one.
+    type Scratch: Rest + Send;
 
     /// Makes the device state. It outlives unbind.
     fn device() -> Result<Self::Device>;
@@ -464,6 +505,9 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
 
     /// Another driver's memory has become an object.
     fn imported(object: &Bo<F>);
+
+    /// How the pixels of an object lie in memory, if not in the order of their lines.
+    fn arrangement(note: &Self::Note) -> Option<Arrangement>;
 
     /// The clear of these memories on the chip has failed: nobody owns them any more. Called in a fence-signalling
     /// section, while no job can be committed.

@@ -246,14 +246,16 @@ impl<'a, F: Family> Running<'a, F> {
         Err(ENOMEM)
     }
 
-    /// Runs a fence and an indirect buffer through ring 0, which fills a page of system memory and copies it to the
+    /// Runs a fence and an indirect buffer through the kernel's ring, which fills a page of system memory and copies it to the
     /// next one, and looks at both.
     ///
     /// # Errors
     ///
     /// `EIO` after a line in the log that says what is wrong; as [`crate::submit::job::Job::prepare`].
     pub(crate) fn self_test(&self) -> Result {
-        let (_, lane) = self.ring(0).ok_or(ENODEV)?;
+        let (_, lane) = self
+            .ring(<F::Gpu<'a> as Gpu<'a>>::KERNEL_RING)
+            .ok_or(ENODEV)?;
         let addr = lane.pool().lock().test_pages();
         let page = kernel::page::PAGE_SIZE as u64;
         let mut stream = KernelStream::new(self)?;

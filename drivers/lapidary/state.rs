@@ -174,16 +174,14 @@ fn objects<F: Family>(dev: &Device<F>, _: &Registered<'_, F>, out: &mut Page<'_>
                 Region::Gtt => "gtt",
                 Region::Cpu => "cpu",
             };
-            let (flags, pitch) = object.tiling();
             writeln!(
                 out,
-                "client {} handle {}: {} bytes in {}, tiling {:#x} pitch {}{}",
+                "client {} handle {}: {} bytes in {}, {}{}",
                 client.id,
                 handle,
                 object.size(),
                 region,
-                flags,
-                pitch,
+                object.note(),
                 match resv::wait(&*object, 0) {
                     Ok(true) => "",
                     _ => ", busy",

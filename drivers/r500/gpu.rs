@@ -20,6 +20,7 @@ use lapidary::{
         GpuAddr,
         Layout,
         Space as _,
+        Step,
         TopHalf, //
     },
     memory::{
@@ -231,6 +232,10 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
     type Space = Gart<'a>;
     type Isolation = Isolation;
 
+    const KERNEL_RING: usize = 0;
+    // A copy names its source too.
+    const STEP_DWORDS: usize = emit::Copy::DWORDS;
+
     fn rings(&self) -> &[Self::Ring] {
         core::slice::from_ref(&self.ring)
     }
@@ -239,8 +244,8 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         &self.gart
     }
 
-    fn surfaces(&self) -> &dyn family::Surfaces {
-        &self.surfaces
+    fn surfaces(&self) -> Option<&dyn family::Surfaces> {
+        Some(&self.surfaces)
     }
 
     fn isolation(&self) -> &Self::Isolation {
@@ -265,18 +270,24 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         self.awake()
     }
 
-    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<usize> {
+    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<Step> {
         let fill = emit::Fill::new(dst, len, value).map_err(|_| EINVAL)?;
         let mut out = SliceSink::new(out);
         fill.emit(&mut out).map_err(|_| ENOSPC)?;
-        Ok(out.written())
+        Ok(Step {
+            dwords: out.written(),
+            bytes: fill.bytes(),
+        })
     }
 
-    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<usize> {
+    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<Step> {
         let copy = emit::Copy::new(dst, src, len).map_err(|_| EINVAL)?;
         let mut out = SliceSink::new(out);
         copy.emit(&mut out).map_err(|_| ENOSPC)?;
-        Ok(out.written())
+        Ok(Step {
+            dwords: out.written(),
+            bytes: copy.bytes(),
+        })
     }
 
     fn dump(&self, report: &mut dyn FnMut(&'static str, u32)) {

@@ -17,6 +17,7 @@ use lapidary::{
     },
     portable::sink::SliceSink,
     radeon::{
+        note::Note,
         owners::Resource,
         Submitter, //
     }, //
@@ -90,11 +91,12 @@ impl family::Isolation for Isolation {
     type Client = Submitter;
     type Object = Object;
     type Fixup = Fixup;
+    type Note = Note;
 
-    fn object(size: u64, tiling: u32) -> Object {
+    fn object(size: u64, note: &Note) -> Object {
         Object {
             size,
-            tiling,
+            tiling: note.tiling().0,
             access: checker::Access::default(),
         }
     }
@@ -333,8 +335,13 @@ mod tests {
                 objects.map(|object| Isolation::writes(&object)),
             ))
         };
-        let page = |tiling| Isolation::object(4096, tiling);
-        let macro_tiled = lapidary::portable::radeon_uapi::tiling::MACRO;
+        let object = |size, tiling| {
+            let note = Note::default();
+            note.set_tiling(tiling, 0);
+            Isolation::object(size, &note)
+        };
+        let page = |tiling| object(4096, tiling);
+        let macro_tiled = lapidary::portable::radeon::uapi::tiling::MACRO;
 
         let Ok((mut words, fixups, writes)) = copy([page(macro_tiled), page(0)], true) else {
             panic!("refused");
@@ -353,7 +360,7 @@ mod tests {
         };
         assert_eq!(words[5], place | pitch_offset::TILE_MACRO.of(1));
         assert_eq!(words[9], place);
-        let small = Isolation::object(4095, 0);
+        let small = object(4095, 0);
         let number = Reason::SourceBounds.number();
         assert_eq!(copy([page(0), small], true).err(), Some(number));
     }

@@ -41,16 +41,25 @@ use lapidary::{
         Layout, //
     },
     memory::Memory,
-    portable::cs::Rings,
+    portable::radeon::{
+        envelope::{
+            Ring,
+            Rings, //
+        },
+        uapi::info, //
+    },
     radeon::{
         owners::Resource,
         Facts,
+        Info,
         Radeon,
         RadeonFamily,
         Submitter, //
     },
     running::IsolationOf,
 };
+
+use portable::onchip;
 
 mod chip;
 mod cp;
@@ -119,15 +128,27 @@ impl Family for R500 {
 
 impl RadeonFamily for R500 {
     const RINGS: Rings = Rings::GFX;
+    const CLEAR_DWORDS: usize = 2 * onchip::MOST_DWORDS;
+
+    fn ring(_ring: Ring, _priority: i32) -> usize {
+        0
+    }
 
     fn facts(gpu: &Self::Gpu<'_>) -> Facts {
         let clocks = gpu.bios.as_ref().and_then(|bios| bios.clocks());
         Facts {
-            pixel_pipes: gpu.pipes.pixel,
-            z_pipes: gpu.pipes.z,
             crystal_khz: clocks.map_or(CRYSTAL_KHZ, |clocks| clocks.reference_khz),
             clocks_khz: clocks.map(|clocks| (clocks.engine_khz, clocks.memory_khz)),
         }
+    }
+
+    fn info<'g>(gpu: &'g Self::Gpu<'_>, request: u32) -> Option<Info<'g>> {
+        Some(Info::Word(match request {
+            info::NUM_GB_PIPES => gpu.pipes.pixel,
+            info::NUM_Z_PIPES => gpu.pipes.z,
+            info::MAX_SE | info::ACTIVE_CU_COUNT => 1,
+            _ => return None,
+        }))
     }
 
     fn client<'a>(

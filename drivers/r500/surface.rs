@@ -22,6 +22,7 @@ use kernel::{
 
 use lapidary::family::{
     self,
+    Arrangement,
     Surface, //
 };
 
@@ -92,7 +93,8 @@ fn set<'w>(window: impl RegisterIo<'w>, index: usize, values: Option<CpuSurface>
 
 /// What to write for `surface`; `None` if the CPU sees its memory as it is.
 fn values(surface: &Surface) -> Option<CpuSurface> {
-    CpuSurface::new(surface.range.clone(), surface.flags, surface.pitch)
+    let Arrangement { flags, pitch } = surface.arrangement;
+    CpuSurface::new(surface.range.clone(), flags, pitch)
 }
 
 impl family::Surfaces for Surfaces<'_> {
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
     use crate::regs::fake;
     use family::Surfaces as _;
-    use lapidary::portable::radeon_uapi::tiling;
+    use lapidary::portable::radeon::uapi::tiling;
 
     #[test]
     fn a_register_of_the_firmware_is_not_used() -> Result {
@@ -134,8 +136,10 @@ mod tests {
         let surfaces = Surfaces::new(window);
         let surface = Surface {
             range: 0x1000..0x4000,
-            flags: tiling::SURFACE | tiling::MICRO,
-            pitch: 1280,
+            arrangement: Arrangement {
+                flags: tiling::SURFACE | tiling::MICRO,
+                pitch: 1280,
+            },
         };
         assert!(surfaces.reorders(&surface));
         surfaces.set(5, Some(&surface));
@@ -179,8 +183,10 @@ mod tests {
         let surfaces = Surfaces::new(window);
         let surface = Surface {
             range: 0x1000..0x2000,
-            flags: tiling::SURFACE | tiling::MACRO,
-            pitch: 3840,
+            arrangement: Arrangement {
+                flags: tiling::SURFACE | tiling::MACRO,
+                pitch: 3840,
+            },
         };
         assert!(!surfaces.reorders(&surface));
         surfaces.set(5, Some(&surface));

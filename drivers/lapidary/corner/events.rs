@@ -16,7 +16,7 @@ pub struct Submission {
     pub client: u64,
     /// Dwords of commands.
     pub dwords: usize,
-    /// Relocation entries.
+    /// Uses of objects; an object may be named several times.
     pub objects: usize,
     /// Synchronisation objects to wait for.
     pub waits: usize,

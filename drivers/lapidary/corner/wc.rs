@@ -2,12 +2,12 @@
 
 //! VRAM as the CPU sees it: write-combined, and not claimed.
 //!
-//! BAR0 of a Radeon is a window on its memory. Stores through it should be combined into bursts, which
+//! A BAR of the GPU is a window on its memory. Stores through it should be combined into bursts, which
 //! x86 does only for ranges whose memory type says so in every mapping: [`Combining`] records the type
 //! for the whole window (visible in `pat_memtype_list`), [`Window`] maps a part of it for the kernel.
 //!
 //! Neither requests the region. On a posted card the driver of the firmware's framebuffer holds part of
-//! BAR0 as its own, and its picture must survive; what keeps the two apart is the reserved range in the
+//! that BAR as its own, and its picture must survive; what keeps the two apart is the reserved range in the
 //! VRAM manager.
 
 use core::{

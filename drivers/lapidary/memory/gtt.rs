@@ -315,15 +315,9 @@ mod tests {
         },
     };
 
-    use crate::{
-        corner::{
-            gem_kunit::Machine,
-            lent::Lease, //
-        },
-        family::{
-            Surface,
-            Surfaces, //
-        },
+    use crate::corner::{
+        gem_kunit::Machine,
+        lent::Lease, //
     };
     pub(super) const START: GpuAddr = 0x8000_0000;
     pub(super) const PAGE: u64 = PAGE_SIZE as u64;
@@ -367,18 +361,6 @@ mod tests {
         pub(super) fn flushed(&self) -> bool {
             self.dirty.load(Relaxed) == 0
         }
-    }
-
-    impl Surfaces for Table {
-        fn usable(&self) -> u32 {
-            0
-        }
-
-        fn reorders(&self, _surface: &Surface) -> bool {
-            false
-        }
-
-        fn set(&self, _index: u32, _surface: Option<&Surface>) {}
     }
 
     impl Space for Table {
@@ -433,7 +415,7 @@ mod tests {
             window.lend(Hardware {
                 dev,
                 space,
-                surfaces: space,
+                surfaces: None,
             })
         }
     }

@@ -15,7 +15,7 @@
 //! the CPU touches what it cannot see, when the machine goes to sleep ([`pressure`]). The rules are portable code,
 //! [`crate::portable::placement`]; [`object`] is the object itself.
 //!
-//! The CPU sees tiled objects in VRAM as lines if they ask for it ([`surfaces`]).
+//! The CPU sees objects in VRAM as lines, however their pixels are arranged, if user space asks for it ([`surfaces`]).
 //!
 //! Some objects stand for memory of other drivers ([`foreign`], [`source`]); they lie in system pages for good. So do
 //! objects that other drivers use, while they do.
@@ -95,7 +95,10 @@ pub use object::{
     Status, //
 };
 
-pub use usage::Use;
+pub use usage::{
+    Places,
+    Use, //
+};
 
 pub use crate::portable::placement::{
     Access,
@@ -106,7 +109,7 @@ pub use crate::portable::placement::{
 pub use foreign::ForeignLease;
 
 use foreign::Foreign;
-pub use surfaces::set_tiling;
+pub use surfaces::rearrange;
 
 use gtt::Gtt;
 use surfaces::Registers;

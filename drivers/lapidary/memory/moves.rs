@@ -6,7 +6,7 @@
 //!
 //! 1. all CPU mappings are taken away: the next access is a fault, which waits for the reservation;
 //! 2. the new home is made: a range of VRAM, or fresh system pages with addresses in the GTT window;
-//! 3. ring 0 copies, behind all jobs that use the object, and whoever moves it waits for the fence;
+//! 3. the kernel's ring copies, behind all jobs that use the object, and whoever moves it waits for the fence;
 //! 4. only if the copy has succeeded the object has its new home, and the old one is given back.
 //!
 //! So whatever happens on the way, the object has one home that holds all of its content. The copy only reads the old
@@ -114,7 +114,7 @@ impl<F: Family> Journey<F> {
             return Err(EPERM);
         }
         object.check()?;
-        // What runs on ring 0 is done before the copy begins, but other rings know nothing of it.
+        // What runs on the kernel's ring is done before the copy begins, but other rings know nothing of it.
         if running.gpu().rings().len() > 1 && !resv::wait(&**object, OTHERS_MS)? {
             return Err(EBUSY);
         }

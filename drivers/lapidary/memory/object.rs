@@ -70,6 +70,7 @@ use crate::{
     family::{
         Family,
         GpuAddr,
+        Note,
         Uapi, //
     },
     lock::shared_spinlock,
@@ -155,12 +156,10 @@ pub struct Object<F: Family> {
     reached: Atomic<bool>,
     /// The clear is going to fail, or has.
     doomed: Atomic<bool>,
-    /// Flags in the low half, pitch in the high half. Changed under the reservation.
-    tiling: Atomic<u64>,
+    /// What the user-space interface keeps with it.
+    note: Note<F>,
     /// How the CPU sees it while it is in VRAM.
     surface: Taken,
-    /// User space's number for [`Object::wanted`], kept for it.
-    initial_domains: Atomic<u32>,
     /// It counts for the client that has made it.
     _charge: Option<Charge>,
     _family: PhantomData<fn() -> F>,
@@ -216,9 +215,8 @@ impl<F: Family> gem::DriverObject for Object<F> {
             user: args.user,
             astray: Atomic::new(false),
             cleared: SetOnce::new(),
-            tiling: Atomic::new(0),
+            note: Note::<F>::default(),
             surface: Taken::new(),
-            initial_domains: Atomic::new(0),
             _charge: args.charge,
             _family: PhantomData,
         })
@@ -404,16 +402,11 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// Tiling flags and pitch that user space has stored with the object.
-    pub fn tiling(&self) -> (u32, u32) {
-        let both = self.tiling.load(Relaxed);
-        (both as u32, (both >> 32) as u32)
-    }
-
-    /// Stores what [`Object::tiling`] says; see [`surfaces::set_tiling`].
-    pub(super) fn store_tiling(&self, flags: u32, pitch: u32) {
-        let both = u64::from(flags) | u64::from(pitch) << 32;
-        self.tiling.store(both, Relaxed);
+    /// What the user-space interface keeps with the object. What [`Uapi::arrangement`] makes of it changes only in
+    /// [`surfaces::rearrange`].
+    #[inline]
+    pub fn note(&self) -> &Note<F> {
+        &self.note
     }
 
     /// How the CPU sees it.
@@ -424,16 +417,6 @@ impl<F: Family> Object<F> {
     /// The list that it is on, unless its memory is somebody else's.
     pub(super) fn objects(&self) -> &Roster<Self> {
         &self.objects
-    }
-
-    /// What user space has stored as the domains it wanted.
-    pub fn initial_domains(&self) -> u32 {
-        self.initial_domains.load(Relaxed)
-    }
-
-    /// Stores such domains for whoever shares the object. Nothing here looks at them.
-    pub fn set_initial_domains(&self, domains: u32) {
-        self.initial_domains.store(domains, Relaxed);
     }
 
     /// Behind `fence`, the VRAM in which it was made is clear.

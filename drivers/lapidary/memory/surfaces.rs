@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Tiled objects as the CPU sees them.
+//! Objects whose pixels do not lie in the order of their lines, as the CPU sees them.
 //!
-//! The pixels of a tiled object do not lie in memory in the order of its lines. Old programs that draw by the CPU know
-//! nothing of that: for an object in VRAM they ask (in its tiling flags) that mappings show lines. The chip has a few
-//! *surface registers* for it, each of which reorders the CPU's accesses to one range of VRAM ([`family::Surfaces`]).
+//! A GPU arranges the pixels of a picture in blocks. Old programs that draw by the CPU know nothing of that: for an
+//! object in VRAM they ask that mappings show lines ([`Uapi::arrangement`]). Some chips have a few *surface registers*
+//! for it, each of which reorders the CPU's accesses to one range of VRAM ([`family::Surfaces`]).
 //!
-//! An object takes a register when the CPU touches a mapping of it, and has it until it leaves VRAM, its tiling
+//! An object takes a register when the CPU touches a mapping of it, and has it until it leaves VRAM, its arrangement
 //! changes, or it is freed. When all are taken it robs the object that took one first: that loses its CPU mappings, so
 //! that its next access is a fault, and takes a register again. [`Registers`] know who has them, by name: what it costs
 //! to find a victim depends on the number of registers and not on that of objects.
@@ -50,7 +50,9 @@ use crate::{
     },
     family::{
         Family,
-        Surface, //
+        Note,
+        Surface,
+        Uapi, //
     },
     memory::object::Bo,
 };
@@ -119,8 +121,8 @@ impl Registers {
 impl Tenant for Registers {
     fn leave(&mut self, hardware: &Hardware<'_>) {
         for (index, holder) in (0..).zip(&mut self.holders) {
-            if holder.take().is_some() {
-                hardware.surfaces.set(index, None);
+            if let (Some(_), Some(surfaces)) = (holder.take(), hardware.surfaces) {
+                surfaces.set(index, None);
             }
         }
     }
@@ -156,22 +158,20 @@ impl Taken {
     }
 }
 
-/// The CPU is about to see `object`, which lies in VRAM at `range` (offsets in VRAM): if its tiling asks for it,
+/// The CPU is about to see `object`, which lies in VRAM at `range` (offsets in VRAM): if user space has asked for it,
 /// through a register. The caller holds its reservation, as in all of this file.
 ///
 /// # Errors
 ///
 /// `EAGAIN` if all registers belong to objects that are in use at this moment; `ENODEV` after unbind.
 pub(super) fn show<F: Family>(object: &Bo<F>, range: Range<u64>) -> Result {
-    let (flags, pitch) = object.tiling();
-    if flags == 0 || object.surface().ticket().is_some() {
+    let Some(arrangement) = F::Uapi::arrangement(object.note()) else {
+        return Ok(());
+    };
+    if object.surface().ticket().is_some() {
         return Ok(());
     }
-    let surface = Surface {
-        range,
-        flags,
-        pitch,
-    };
+    let surface = Surface { range, arrangement };
     if take(object, &surface)? {
         return Ok(());
     }
@@ -187,7 +187,9 @@ fn take<F: Family>(object: &Bo<F>, surface: &Surface) -> Result<bool> {
     let memory = object.memory();
     let mut guard = memory.surfaces().lock();
     let (registers, hardware) = guard.parts();
-    let surfaces = hardware.ok_or(ENODEV)?.surfaces;
+    let Some(surfaces) = hardware.ok_or(ENODEV)?.surfaces else {
+        return Ok(true);
+    };
     let usable = surfaces.usable();
     if usable == 0 || !surfaces.reorders(surface) {
         return Ok(true);
@@ -234,25 +236,24 @@ pub(super) fn give_back<F: Family>(object: &super::Object<F>) {
     };
     let mut guard = object.memory().surfaces().lock();
     let (registers, hardware) = guard.parts();
-    if let (true, Some(hardware)) = (registers.give_back(ticket), hardware) {
-        hardware.surfaces.set(register(ticket) as u32, None);
+    let surfaces = hardware.and_then(|hardware| hardware.surfaces);
+    if let (true, Some(surfaces)) = (registers.give_back(ticket), surfaces) {
+        surfaces.set(register(ticket) as u32, None);
     }
 }
 
-/// Stores tiling flags and pitch for whoever shares the object. CPU mappings show it accordingly from now on.
+/// Has `change` store another arrangement with the object; it says whether that is a change. CPU mappings show the
+/// object accordingly from now on.
 ///
 /// # Errors
 ///
 /// `ERESTARTSYS` if a signal arrives.
-pub fn set_tiling<F: Family>(object: ARef<Bo<F>>, flags: u32, pitch: u32) -> Result {
+pub fn rearrange<F: Family>(object: ARef<Bo<F>>, change: impl FnOnce(&Note<F>) -> bool) -> Result {
     let object = Held::lock(object)?;
-    if object.tiling() != (flags, pitch) {
-        object.store_tiling(flags, pitch);
-        if object.vram().is_some() {
-            resv::assert_held(&**object);
-            mmap::zap(&**object);
-            give_back(&object);
-        }
+    if change(object.note()) && object.vram().is_some() {
+        resv::assert_held(&**object);
+        mmap::zap(&**object);
+        give_back(&object);
     }
     Ok(())
 }

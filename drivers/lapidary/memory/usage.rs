@@ -29,6 +29,15 @@ use crate::{
     portable::replay::Content,
 };
 
+/// Where the GPU may find an object during a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// In VRAM; if it may be, it should.
+    pub vram: bool,
+    /// In system memory.
+    pub system: bool,
+}
+
 /// A job's use of an object.
 ///
 /// It holds a reference, and from [`Use::place`] on the object keeps its address. Dropping it may sleep.

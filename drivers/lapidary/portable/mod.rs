@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, the video BIOS, where
-//! objects go, which free memory is zero, the radeon uAPI, what we add to it, the envelope of its command submission,
-//! how engine time is divided, what a reset makes of jobs, how often a process may hang the GPU, and how long a
-//! submission waits for work of others.
+//! objects go, which free memory is zero, why a submission is refused, the radeon uAPI, how engine time is divided,
+//! what a reset makes of jobs, how often a process may hang the GPU, and how long a submission waits for work of others.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
 //! benches reach it in milliseconds. It therefore uses `core` only: no allocation, no kernel types, no
@@ -15,13 +14,12 @@
 pub mod atom;
 pub mod bits;
 pub mod busy;
-pub mod cs;
 pub mod hangs;
 pub mod heap;
-pub mod lapidary_uapi;
 pub mod others;
 pub mod placement;
-pub mod radeon_uapi;
+pub mod radeon;
+pub mod reason;
 pub mod replay;
 pub mod ring;
 pub mod sink;

@@ -3,7 +3,7 @@
 //! Where objects go, and which of them make room for another.
 //!
 //! The GPU reaches two memories: its own, VRAM, of which the CPU may see only the first part, and system pages. What
-//! user space asks for is a preference (as it is for Linux' `radeon` driver): an object that wants VRAM may be in
+//! user space asks for is a preference (as it is for Linux' TTM drivers): an object that wants VRAM may be in
 //! system pages whenever VRAM is full, and never the other way round. This module decides; it moves nothing.
 //!
 //! # The rules

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! CS: submitting commands. The steps are in [`crate::submit`].
+//! CS: submitting commands. What the client says is read in [`super::stream`]; the steps after that are in
+//! [`crate::submit`].
 
 use kernel::prelude::*;
 
@@ -18,28 +19,23 @@ use crate::{
         Refusal, //
     },
     portable::{
-        lapidary_uapi::{
-            Reason,
-            NO_POSITION, //
+        radeon::{
+            additions::NO_POSITION,
+            uapi, //
         },
-        radeon_uapi as uapi, //
+        reason::Reason, //
     },
     radeon::{
         owners::Resource,
+        stream::UserStream,
         ClientFile,
         Device,
         RadeonFamily,
         Submitter, //
     },
     running::Running,
-    submit::{
-        others::Others,
-        stream::UserStream, //
-    },
+    submit::others::Others,
 };
-
-/// The ring of all submissions: a family with several has to choose by the flags.
-const RING: usize = 0;
 
 /// CS.
 ///
@@ -68,27 +64,31 @@ pub(super) fn submit<F: RadeonFamily>(
         events::refused(id, refusal.number, refusal.position, error);
     };
     let banned = match context.is_banned() {
-        true => Some(Reason::Banned),
-        false => dev.hangs.refuses_current().then_some(Reason::HungTooOften),
+        true => Some(Reason::BANNED),
+        false => dev
+            .hangs
+            .refuses_current()
+            .then_some(Reason::HUNG_TOO_OFTEN),
     };
     if let Some(reason) = banned {
         refused(Refusal::new(NO_POSITION, reason), ECANCELED);
         return Err(ECANCELED);
     }
-    let Some(mut stream) = UserStream::read(running.workspace()?, arg, &F::RINGS, refused)? else {
+    let Some(stream) = UserStream::read(running.workspace()?, arg, refused)? else {
         return Ok(());
     };
     let mut syncs = stream.syncs(file, refused)?;
-    let keep_tiling = stream.flags().keep_tiling;
+    let flags = stream.flags();
+    let ring = F::ring(stream.ring(), flags.priority);
     let submitter = || Submitter {
-        keep_tiling,
+        keep_tiling: flags.keep_tiling,
         hyperz: dev.uapi.owns(Resource::HyperZ, client),
         cmask: dev.uapi.owns(Resource::Cmask, client),
     };
     let before = submitter();
     let mut checked = stream.look_up(file, refused)?.prove(
         running.gpu().isolation(),
-        &F::client(running.gpu(), before),
+        F::client(running.gpu(), before),
         |refusal| refused(refusal, EINVAL),
     )?;
     events::submit(Submission {
@@ -97,17 +97,17 @@ pub(super) fn submit<F: RadeonFamily>(
         objects: checked.objects(),
         waits: syncs.waits(),
     });
-    let (_, lane) = running.ring(RING).ok_or(EINVAL)?;
+    let (_, lane) = running.ring(ring).ok_or(EINVAL)?;
     let only = running.gpu().rings().len() == 1;
     let own = lane.timeline().context();
     syncs.wait(dev, own, only, refused)?;
     checked.lock(&mut Others::new(dev, own, only), |locked| {
         locked.place(running)?.submit(
             running,
-            RING,
+            ring,
             context,
             before.memories(),
-            || submitter() == before,
+            || F::client(running.gpu(), submitter()),
             |fence| syncs.publish(fence),
         )
     })?;

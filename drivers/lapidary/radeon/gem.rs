@@ -16,7 +16,7 @@ use crate::{
         Domain,
         Request, //
     },
-    portable::radeon_uapi::{
+    portable::radeon::uapi::{
         self as uapi,
         domain,
         gem,
@@ -80,7 +80,9 @@ pub(super) fn create<F: RadeonFamily>(
         },
     };
     let object = memory::create(dev, running, &file.inner().allowance, &request)?;
-    object.set_initial_domains(arg.initial_domain & DOMAINS);
+    object
+        .note()
+        .set_initial_domains(arg.initial_domain & DOMAINS);
     arg.handle = object.create_handle(file)?;
     Ok(())
 }
@@ -117,7 +119,7 @@ pub(super) fn set_tiling<F: RadeonFamily>(
     file: &ClientFile<F>,
 ) -> Result {
     let object = Bo::<F>::lookup_handle(file, arg.handle)?;
-    memory::set_tiling(object, arg.tiling_flags, arg.pitch)
+    memory::rearrange(object, |note| note.set_tiling(arg.tiling_flags, arg.pitch))
 }
 
 /// GEM_GET_TILING: what SET_TILING has stored.
@@ -131,7 +133,8 @@ pub(super) fn get_tiling<F: RadeonFamily>(
     arg: &mut uapi::GemTiling,
     file: &ClientFile<F>,
 ) -> Result {
-    (arg.tiling_flags, arg.pitch) = Bo::<F>::lookup_handle(file, arg.handle)?.tiling();
+    let object = Bo::<F>::lookup_handle(file, arg.handle)?;
+    (arg.tiling_flags, arg.pitch) = object.note().tiling();
     Ok(())
 }
 
@@ -152,10 +155,10 @@ pub(super) fn op<F: RadeonFamily>(
         return Err(EPERM);
     }
     match arg.op {
-        gem_op::GET_INITIAL_DOMAIN => arg.value = object.initial_domains().into(),
+        gem_op::GET_INITIAL_DOMAIN => arg.value = object.note().initial_domains().into(),
         gem_op::SET_INITIAL_DOMAIN => {
             let domains = arg.value as u32 & DOMAINS;
-            object.set_initial_domains(domains);
+            object.note().set_initial_domains(domains);
             object.set_wanted(wanted(domains));
         }
         _ => return Err(EINVAL),
@@ -214,7 +217,7 @@ pub(super) fn userptr<F: RadeonFamily>(
         bytes,
         arg.flags & VALIDATE != 0,
     )?;
-    object.set_initial_domains(domain::CPU);
+    object.note().set_initial_domains(domain::CPU);
     arg.handle = object.create_handle(file)?;
     Ok(())
 }

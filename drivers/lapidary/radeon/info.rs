@@ -2,7 +2,7 @@
 
 //! INFO: facts about chip and driver.
 //!
-//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter, or a structure. Requests
+//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter, an array, or a structure. Requests
 //! that mean nothing on a family answer `EINVAL`, which is what user space expects.
 //!
 //! Requests from 0x4C500000 on are our own; they are declared in `uapi/drm/lapidary_drm.h`.
@@ -22,17 +22,16 @@ use zerocopy::{
 
 use crate::{
     context::Context,
-    portable::{
-        lapidary_uapi::{
+    portable::radeon::{
+        additions::{
             self,
             feature,
             info as own,
             LastRefusal,
             ResetStatus, //
         },
-        radeon_uapi::{
-            self as uapi,
-            cs_ring,
+        uapi::{
+            self,
             info, //
         },
     },
@@ -40,6 +39,7 @@ use crate::{
         owners::Resource,
         ClientFile,
         Device,
+        Info,
         RadeonFamily, //
     },
     running::Running,
@@ -54,9 +54,9 @@ const FEATURES: u64 =
 const KHZ_PER_MHZ: u32 = 1000;
 
 /// An answer.
-enum Answer {
-    Word(u32),
-    Long(u64),
+enum Answer<'a> {
+    /// What the family may answer too.
+    Plain(Info<'a>),
     Reset(ResetStatus),
     Refusal(LastRefusal),
 }
@@ -75,14 +75,15 @@ pub(super) fn info<F: RadeonFamily>(
     let pointer = UserPtr::from_addr(usize::try_from(arg.value).map_err(|_| EFAULT)?);
     let question = || -> Result<u32> { UserSlice::new(pointer, 4).reader().read() };
     match answer(dev, running, arg.request, file, question)? {
-        Answer::Word(word) => UserSlice::new(pointer, 4).writer().write(&word),
-        Answer::Long(long) => UserSlice::new(pointer, 8).writer().write(&long),
+        Answer::Plain(Info::Word(word)) => UserSlice::new(pointer, 4).writer().write(&word),
+        Answer::Plain(Info::Long(long)) => UserSlice::new(pointer, 8).writer().write(&long),
+        Answer::Plain(Info::Words(words)) => write(pointer, words),
         Answer::Reset(status) => write(pointer, &status),
         Answer::Refusal(refusal) => write(pointer, &refusal),
     }
 }
 
-fn write<T: IntoBytes + Immutable>(pointer: UserPtr, answer: &T) -> Result {
+fn write<T: IntoBytes + Immutable + ?Sized>(pointer: UserPtr, answer: &T) -> Result {
     let bytes = answer.as_bytes();
     UserSlice::new(pointer, bytes.len())
         .writer()
@@ -92,7 +93,7 @@ fn write<T: IntoBytes + Immutable>(pointer: UserPtr, answer: &T) -> Result {
 /// What has become of the submissions of a file.
 fn reset_status<F: RadeonFamily>(dev: &Device<F>, context: &Context) -> ResetStatus {
     let flags = match context.is_banned() {
-        true => lapidary_uapi::reset_status::BANNED,
+        true => additions::reset_status::BANNED,
         false => 0,
     };
     ResetStatus {
@@ -109,7 +110,7 @@ fn last_refusal(context: &Context) -> LastRefusal {
     let mut answer = LastRefusal {
         count: refusals.count,
         reason: 0,
-        position: lapidary_uapi::NO_POSITION,
+        position: additions::NO_POSITION,
         error: 0,
         pad: 0,
         text: LastRefusal::text(""),
@@ -123,21 +124,20 @@ fn last_refusal(context: &Context) -> LastRefusal {
     answer
 }
 
-fn answer<F: RadeonFamily>(
+fn answer<'r, F: RadeonFamily>(
     dev: &Device<F>,
-    running: &Running<'_, F>,
+    running: &'r Running<'_, F>,
     request: u32,
     file: &ClientFile<F>,
     question: impl FnOnce() -> Result<u32>,
-) -> Result<Answer> {
+) -> Result<Answer<'r>> {
+    let long = |value| Ok(Answer::Plain(Info::Long(value)));
     let facts = F::facts(running.gpu());
     let context = &file.inner().get_ref().context;
     let working = || u32::from(running.is_working());
     let clocks = || facts.clocks_khz.ok_or(EINVAL);
-    Ok(Answer::Word(match request {
+    Ok(Answer::Plain(Info::Word(match request {
         info::DEVICE_ID => running.pdev().device_id().into(),
-        info::NUM_GB_PIPES => facts.pixel_pipes,
-        info::NUM_Z_PIPES => facts.z_pipes,
         info::ACCEL_WORKING | info::ACCEL_WORKING2 => working(),
         // No display, no register that clients may read; but they are asked about one.
         info::CRTC_FROM_ID | info::READ_REG => {
@@ -148,31 +148,32 @@ fn answer<F: RadeonFamily>(
         info::WANT_CMASK => want(dev, running, file, Resource::Cmask, question()?)?,
         info::CLOCK_CRYSTAL_FREQ => facts.crystal_khz,
         info::FUSION_GART_WORKING | info::SI_CP_DMA_COMPUTE | info::VA_UNMAP_WORKING => 1,
-        info::MAX_SE | info::ACTIVE_CU_COUNT => 1,
         // No direct framebuffer, no video encoder.
         info::FASTFB_WORKING | info::VCE_FW_VERSION | info::VCE_FB_VERSION => 0,
-        info::RING_WORKING => match question()? {
-            // Compute streams run on the graphics ring.
-            cs_ring::GFX | cs_ring::COMPUTE => working(),
-            cs_ring::DMA | cs_ring::UVD | cs_ring::VCE => 0,
-            _ => return Err(EINVAL),
+        info::RING_WORKING => match F::RINGS.has(question()?).ok_or(EINVAL)? {
+            true => working(),
+            false => 0,
         },
-        info::NUM_BYTES_MOVED => return Ok(Answer::Long(dev.memory.moved())),
+        info::NUM_BYTES_MOVED => return long(dev.memory.moved()),
         // The engine runs at the clock that the video BIOS has set, all the time.
         info::MAX_SCLK => clocks()?.0,
         info::CURRENT_GPU_SCLK => clocks()?.0 / KHZ_PER_MHZ,
         info::CURRENT_GPU_MCLK => clocks()?.1 / KHZ_PER_MHZ,
-        info::VRAM_USAGE => return Ok(Answer::Long(dev.memory.vram_usage())),
-        info::GTT_USAGE => return Ok(Answer::Long(dev.memory.gtt_usage())),
+        info::VRAM_USAGE => return long(dev.memory.vram_usage()),
+        info::GTT_USAGE => return long(dev.memory.gtt_usage()),
         // There is no sensor.
         info::CURRENT_GPU_TEMP => 0,
         info::GPU_RESET_COUNTER => dev.resets(),
-        own::FENCES_POLLED => return Ok(Answer::Long(dev.polled())),
-        own::FEATURES => return Ok(Answer::Long(FEATURES)),
+        own::FENCES_POLLED => return long(dev.polled()),
+        own::FEATURES => return long(FEATURES),
         own::RESET_STATUS => return Ok(Answer::Reset(reset_status(dev, context))),
         own::LAST_REFUSAL => return Ok(Answer::Refusal(last_refusal(context))),
-        _ => return Err(EINVAL),
-    }))
+        _ => {
+            return F::info(running.gpu(), request)
+                .map(Answer::Plain)
+                .ok_or(EINVAL)
+        }
+    })))
 }
 
 /// Asks for (1) or gives back (0) something that one client can have; says whether the client has it. Who gets it finds
@@ -193,7 +194,9 @@ fn want<F: RadeonFamily>(
         0 => dev.uapi.release(resource, client),
         1 => dev.uapi.acquire(resource, client, |publish| {
             let mut stream = KernelStream::new(running)?;
-            stream.append(|out| F::clear(running.gpu(), resource, out))?;
+            stream.append(F::CLEAR_DWORDS, |out| {
+                F::clear(running.gpu(), resource, out)
+            })?;
             stream.run_for(resource.memories(), publish)
         })?,
         _ => return Err(EINVAL),

@@ -3,7 +3,7 @@
 //! The `radeon` user-space interface, 2.51.0, as Mesa and libdrm know it.
 //!
 //! What each call does and which errors it gives is documented in `Documentation/radeon-uapi.md`; layouts and numbers
-//! are in [`crate::portable::radeon_uapi`]. Numbers that are missing in the table answer `EINVAL`, which is also what
+//! are in [`crate::portable::radeon::uapi`]. Numbers that are missing in the table answer `EINVAL`, which is also what
 //! upstream's driver says to the calls of its past.
 
 use core::marker::PhantomData;
@@ -26,24 +26,32 @@ use crate::{
         File, //
     },
     family::{
+        Arrangement,
         Family,
         Isolation,
         Uapi, //
     },
     memory::Bo,
     portable::{
-        cs::Rings,
+        radeon::envelope::{
+            self,
+            Rings, //
+        },
         replay::Memories, //
     },
     running::IsolationOf,
+    submit::workspace::Scratch,
 };
 
 mod cs;
 mod gem;
 mod info;
+pub mod note;
 pub mod owners;
+mod stream;
 mod wait;
 
+use note::Note;
 use owners::{
     Client,
     Owners,
@@ -55,8 +63,15 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
     /// The rings that clients may name, and how they are isolated there.
     const RINGS: Rings;
 
-    /// What INFO reports about the chip.
+    /// Index in [`Gpu::rings`](crate::family::Gpu::rings) of the ring that executes what clients send to `ring`, which [`RadeonFamily::RINGS`] has,
+    /// with `priority`: the higher, the more urgent.
+    fn ring(ring: envelope::Ring, priority: i32) -> usize;
+
+    /// What INFO reports about every chip.
     fn facts(gpu: &Self::Gpu<'_>) -> Facts;
+
+    /// The answer to a `request` of INFO about what only some families have; `None` if this one has not.
+    fn info<'g>(gpu: &'g Self::Gpu<'_>, request: u32) -> Option<Info<'g>>;
 
     /// The client of a submission, as the family's isolation sees it.
     fn client<'a>(
@@ -64,12 +79,15 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
         submitter: Submitter,
     ) -> <IsolationOf<'a, Self> as Isolation>::Client;
 
-    /// Writes into `out` the commands for ring 0 that remove what the last owner of `resource` has left there; returns the
-    /// number of dwords, at least one.
+    /// Dwords that suffice for [`RadeonFamily::clear`].
+    const CLEAR_DWORDS: usize;
+
+    /// Writes into `out` the commands for the kernel's ring that remove what the last owner of `resource` has left there;
+    /// returns the number of dwords, at least one.
     ///
     /// # Errors
     ///
-    /// `ENOSPC` if `out` is too short: 1024 dwords suffice.
+    /// `ENOSPC` if `out` is shorter than [`RadeonFamily::CLEAR_DWORDS`].
     fn clear(gpu: &Self::Gpu<'_>, resource: Resource, out: &mut [u32]) -> Result<usize>;
 }
 
@@ -98,13 +116,20 @@ impl Submitter {
     }
 }
 
-/// What INFO reports about a chip.
+/// An answer of INFO.
+#[derive(Clone, Copy)]
+pub enum Info<'a> {
+    /// 4 bytes.
+    Word(u32),
+    /// 8 bytes: a size or a counter.
+    Long(u64),
+    /// An array.
+    Words(&'a [u32]),
+}
+
+/// What INFO reports about every chip.
 #[derive(Clone, Copy)]
 pub struct Facts {
-    /// Pixel pipes, 1 to 4.
-    pub pixel_pipes: u32,
-    /// Depth pipes, 1 or 2.
-    pub z_pipes: u32,
     /// Reference clock in kHz.
     pub crystal_khz: u32,
     /// Engine and memory clock in kHz, as the video BIOS has set them; `None` if it does not say.
@@ -131,7 +156,7 @@ macro_rules! command {
         impl<F: RadeonFamily> crate::corner::ioctl::Command for $name<F> {
             type Driver = Driver<F>;
             type Arg = $arg;
-            const NR: u32 = crate::portable::radeon_uapi::ioctl::$nr;
+            const NR: u32 = crate::portable::radeon::uapi::ioctl::$nr;
             const DIRECTION: crate::corner::ioctl::Direction =
                 crate::corner::ioctl::Direction::$direction;
             const FLAGS: u32 = FLAGS;
@@ -150,7 +175,7 @@ macro_rules! command {
     };
 }
 
-use crate::portable::radeon_uapi as uapi;
+use crate::portable::radeon::uapi;
 
 command!(GemInfo = GEM_INFO(InOut uapi::GemInfo) => gem::info);
 command!(GemCreate = GEM_CREATE(InOut uapi::GemCreate) => gem::create);
@@ -199,6 +224,8 @@ impl<F: RadeonFamily> Uapi<F> for Radeon {
     const IOCTLS: &'static [drm::ioctl::DrmIoctlDescriptor] = Commands::<F>::TABLE.as_slice();
     type Device = Owners;
     type Client = Client;
+    type Note = Note;
+    type Scratch = Scratch<uapi::CsReloc>;
 
     fn device() -> Result<Owners> {
         Ok(Owners::new())
@@ -209,7 +236,11 @@ impl<F: RadeonFamily> Uapi<F> for Radeon {
     }
 
     fn imported(object: &Bo<F>) {
-        object.set_initial_domains(uapi::domain::GTT);
+        object.note().set_initial_domains(uapi::domain::GTT);
+    }
+
+    fn arrangement(note: &Note) -> Option<Arrangement> {
+        note.arrangement()
     }
 
     fn lost(device: &Owners, memories: Memories) {

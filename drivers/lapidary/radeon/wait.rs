@@ -13,7 +13,7 @@ use crate::{
         Bo,
         Domain, //
     },
-    portable::radeon_uapi::{
+    portable::radeon::uapi::{
         self as uapi,
         domain, //
     },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Third step: the commands are proven harmless.
+//! Second step: the commands are proven harmless.
 //!
 //! The words here are the driver's own copy: nobody can change them any more. They still lack addresses.
 
@@ -28,6 +28,8 @@ use crate::{
 pub struct Checked<'s, F: Family, I: Isolation> {
     pub(super) space: Lease<'s, F, I>,
     pub(super) proof: Proof,
+    /// Whose they are, as the proof has assumed.
+    pub(super) client: I::Client,
     /// An object is a process's memory.
     pub(super) user: bool,
 }
@@ -38,7 +40,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
         self.proof.dwords
     }
 
-    /// Uses of objects, one for each relocation entry.
+    /// Uses of objects.
     pub fn objects(&self) -> usize {
         self.space.uses.len()
     }
@@ -71,6 +73,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                     return then(Locked {
                         words: words.filled_mut(self.proof.dwords),
                         fixups: fixups.filled(self.proof.fixups),
+                        client: &self.client,
                         uses,
                         user: self.user,
                         locked,

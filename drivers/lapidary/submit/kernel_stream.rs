@@ -2,7 +2,7 @@
 
 //! Commands that the kernel itself composes: clearing, of objects and of memories on the chip, moving, and self-test.
 //!
-//! They never contain user words, and go to ring 0.
+//! They never contain user words, and go to [`Gpu::KERNEL_RING`].
 
 use kernel::{
     prelude::*,
@@ -20,7 +20,8 @@ use crate::{
     family::{
         Family,
         Gpu,
-        GpuAddr, //
+        GpuAddr,
+        Step, //
     },
     memory::{
         Bo,
@@ -33,14 +34,14 @@ use crate::{
     },
     submit::{
         job::Job,
-        workspace::Lease, //
+        workspace::{
+            Lease,
+            Workspace, //
+        }, //
     },
 };
 
-/// What [`Gpu::fill`] and [`Gpu::copy`] need at most, and the other commands.
-const MOST_DWORDS: usize = 1024;
-
-/// Commands of the kernel for ring 0.
+/// Commands of the kernel for its ring.
 pub struct KernelStream<'s, 'a, F: Family> {
     running: &'s Running<'a, F>,
     space: Lease<'s, F, IsolationOf<'a, F>>,
@@ -60,20 +61,49 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     /// Fills `len` bytes at `dst` with `value`; both in whole pages.
     pub fn fill(&mut self, dst: GpuAddr, len: u64, value: u32) -> Result {
         let gpu = self.running.gpu();
-        self.append(|out| gpu.fill(out, dst, len, value))
+        self.steps(len, |out, done| {
+            gpu.fill(out, dst + done, len - done, value)
+        })
     }
 
     /// Copies `len` bytes from `src` to `dst`, which do not overlap; all in whole pages.
     pub fn copy(&mut self, dst: GpuAddr, src: GpuAddr, len: u64) -> Result {
         let gpu = self.running.gpu();
-        self.append(|out| gpu.copy(out, dst, src, len))
+        self.steps(len, |out, done| {
+            gpu.copy(out, dst + done, src + done, len - done)
+        })
     }
 
-    /// Adds the dwords that `write` makes, at most 1024, and of which it says the number.
-    pub(crate) fn append(&mut self, write: impl FnOnce(&mut [u32]) -> Result<usize>) -> Result {
-        let out = self.space.words.room(self.len + MOST_DWORDS)?;
+    /// Calls `step` with the number of bytes that are done until these are `len`.
+    fn steps(&mut self, len: u64, mut step: impl FnMut(&mut [u32], u64) -> Result<Step>) -> Result {
+        let mut done = 0;
+        while done < len {
+            self.append(<F::Gpu<'a> as Gpu<'a>>::STEP_DWORDS, |out| {
+                let Step { dwords, bytes } = step(out, done)?;
+                // A step of nothing would never end.
+                done += bytes.max(1);
+                Ok(dwords)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds the dwords that `write` makes, `most` of them or fewer, and of which it says the number.
+    pub(crate) fn append(
+        &mut self,
+        most: usize,
+        write: impl FnOnce(&mut [u32]) -> Result<usize>,
+    ) -> Result {
+        let out = self.space.words.room(self.len + most)?;
         self.len += write(out.get_mut(self.len..).ok_or(EINVAL)?)?;
         Ok(())
+    }
+
+    /// Reserves what a job needs that executes the commands. Errors: as [`Job::prepare`].
+    fn job(&mut self) -> Result<Job<'_, 'a, F>> {
+        let Workspace { words, uses, .. } = &mut *self.space;
+        let ring = <F::Gpu<'a> as Gpu<'a>>::KERNEL_RING;
+        Job::prepare(self.running, ring, words.filled(self.len), uses, None)
     }
 
     /// Executes the commands.
@@ -82,9 +112,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     ///
     /// As [`Job::prepare`].
     pub(crate) fn run(mut self) -> Result<ARef<Fence>> {
-        let space = &mut *self.space;
-        let words = space.words.filled(self.len);
-        Ok(Job::prepare(self.running, 0, words, &mut space.uses, None)?.commit(|_, _| {}))
+        Ok(self.job()?.commit(|_, _| {}))
     }
 
     /// Executes the commands, which clear `memories` on the chip for their next owner. `publish` is called when no other
@@ -94,9 +122,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     ///
     /// As [`Job::prepare`]; `publish` has not been called then.
     pub(crate) fn run_for(mut self, memories: Memories, publish: impl FnOnce()) -> Result {
-        let space = &mut *self.space;
-        let words = space.words.filled(self.len);
-        let mut job = Job::prepare(self.running, 0, words, &mut space.uses, None)?;
+        let mut job = self.job()?;
         job.set_memories(memories);
         job.commit(|_, _| publish());
         Ok(())
@@ -108,15 +134,11 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     ///
     /// As [`Job::prepare`].
     pub(crate) fn run_on(mut self, object: &ARef<Bo<F>>) -> Result<ARef<Fence>> {
-        let space = &mut *self.space;
-        let words = space.words.filled(self.len);
-        space
-            .uses
-            .push(Use::new(object.clone(), true, false), GFP_KERNEL)?;
+        let uses = &mut self.space.uses;
+        uses.push(Use::new(object.clone(), true, false), GFP_KERNEL)?;
         pin_init::stack_pin_init!(let exec = Exec::new(1));
-        let locked = exec.lock(&space.uses, Use::object)?;
-        let job = Job::prepare(self.running, 0, words, &mut space.uses, None)?;
-        Ok(job.commit(|fence, uses| {
+        let locked = exec.lock(uses, Use::object)?;
+        Ok(self.job()?.commit(|fence, uses| {
             locked.attach(fence, uses, |item| (item.object(), Usage::Kernel));
         }))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Fourth step: all objects are locked.
+//! Third step: all objects are locked.
 //!
 //! No other thread adds fences to them or moves them now, and none of them has a pending fence that this GPU's rings
 //! know nothing of ([`super::others`]). User memory is not touched from here on: a page fault on a mapping of a locked
@@ -36,6 +36,7 @@ const ROOM_MS: u32 = 30_000;
 pub struct Locked<'e, F: Family, I: Isolation> {
     pub(super) words: &'e mut [u32],
     pub(super) fixups: &'e [I::Fixup],
+    pub(super) client: &'e I::Client,
     pub(super) uses: &'e mut KVVec<Use<F>>,
     /// An object is a process's memory.
     pub(super) user: bool,
@@ -50,10 +51,11 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     ///
     /// `ENOMEM` if these objects do not fit together, `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s; otherwise
     /// as [`Use::place`].
-    pub fn place(self, running: &Running<'_, F>) -> Result<Placed<'e, F>> {
+    pub fn place(self, running: &Running<'_, F>) -> Result<Placed<'e, F, I>> {
         let Self {
             words,
             fixups,
+            client,
             uses,
             user,
             locked,
@@ -74,6 +76,7 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         }
         Ok(Placed {
             words,
+            client,
             taken,
             user,
             locked,

@@ -3,15 +3,15 @@
 //! The way of a submission, from user words to the ring.
 //!
 //! ```text
-//! copy in → objects → prove → wait and lock → place → job → commit → fence → interrupt → retire
+//! objects → prove → wait and lock → place → job → commit → fence → interrupt → retire
 //! ```
 //!
-//! Each step is a type, consumes what the step before made, and only it can make the next:
+//! It begins when the family's user-space interface has copied the commands in, and knows nothing of how clients
+//! express them. Each step is a type, consumes what the step before made, and only it can make the next:
 //!
 //! | step | type | made by | what may fail |
 //! | --- | --- | --- | --- |
-//! | words and handles copied from user space | [`stream::UserStream`] | `read` | user memory, sizes |
-//! | handles looked up | [`objects::Objects`] | `UserStream::look_up` | handles |
+//! | commands, and objects with where they may be | [`objects::Objects`] | the interface | handles |
 //! | commands proven harmless | [`checked::Checked`] | `Objects::prove` | the check |
 //! | fences of other drivers waited for, objects locked | [`locked::Locked`] | `Checked::lock` | signals, [`others`] |
 //! | objects at their addresses, addresses in the words | [`placed::Placed`] | `Locked::place` | memory |
@@ -37,6 +37,5 @@ pub mod objects;
 pub mod others;
 pub mod placed;
 pub mod placing;
-pub mod stream;
 pub mod syncs;
 pub mod workspace;

@@ -1,44 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Second step: handles become objects.
+//! First step: the commands, and the objects that they may use.
 //!
-//! From here on the submission holds references: closing a handle changes nothing for it.
+//! The family's user-space interface has copied the commands into a [`Workspace`] and looks the objects up. It says of
+//! each where the GPU may find it and whether the client announces to write it. From here on the submission holds
+//! references: closing a handle changes nothing for it.
+
+use core::slice;
 
 use kernel::{
-    drm::{
-        self,
-        gem::BaseObject, //
-    },
+    drm::gem::BaseObject,
     prelude::*,
     sync::aref::ARef, //
 };
 
 use crate::{
-    corner::{
-        gem,
-        prime::Shared, //
-    },
-    driver::File,
+    corner::prime::Shared,
     family::{
         Family,
         Isolation,
-        Refusal, //
+        Note,
+        Refusal,
+        ScratchOf, //
     },
     memory::{
         Bo,
+        Places,
         Use, //
-    },
-    portable::{
-        cs::Placement,
-        lapidary_uapi::Reason,
-        radeon_uapi::{
-            domain,
-            CsReloc, //
-        },
     },
     submit::{
         checked::Checked,
-        stream::UserStream,
         workspace::{
             Lease,
             Workspace, //
@@ -46,81 +37,77 @@ use crate::{
     },
 };
 
-/// A submission whose handles have been looked up.
+/// Commands that are not proven yet, and objects for them.
 pub struct Objects<'s, F: Family, I: Isolation> {
     space: Lease<'s, F, I>,
     words: usize,
-    /// Number of objects, one for each relocation entry.
-    objects: usize,
-    /// One of them is a process's memory.
+    /// One of the objects is a process's memory.
     user: bool,
 }
 
-impl<'s, F: Family, I: Isolation> UserStream<'s, F, I> {
-    /// Looks the handles up in `file`.
+/// The list of objects, to be filled.
+pub struct Entries<'e, F: Family, I: Isolation> {
+    facts: slice::IterMut<'e, I::Object>,
+    uses: &'e mut KVVec<Use<F>>,
+    user: &'e mut bool,
+}
+
+impl<F: Family, I: Isolation<Note = Note<F>>> Entries<'_, F, I> {
+    /// Adds the next object. The commands name it by its position in the list.
     ///
     /// # Errors
     ///
-    /// After `refused` has been told why: `EINVAL` for an entry that allows no memory the GPU can reach, `ENOENT` for a
-    /// handle that is none. `ENOMEM`.
-    pub fn look_up(
-        self,
-        file: &drm::File<File<F>>,
-        refused: impl Fn(Refusal, Error),
-    ) -> Result<Objects<'s, F, I>> {
-        let Self {
-            mut space,
-            words,
-            relocs: count,
-            ..
-        } = self;
-        let Workspace {
-            relocs,
-            facts,
-            uses,
-            ..
-        } = &mut *space;
-        uses.reserve(count, GFP_KERNEL)?;
-        let facts = facts.room(count)?;
-        let mut facts = facts.iter_mut();
-        let mut user = false;
-        let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {
-            let placement = Placement::new(reloc).map_err(|error| {
-                let index = uses.len() as u32;
-                refused(Refusal::new(index, Reason::Envelope(error)), EINVAL);
-                EINVAL
-            })?;
-            if let Some(fact) = facts.next() {
-                *fact = I::object(object.size() as u64, object.tiling().0);
+    /// `EINVAL` for a process's memory that may not stay in system memory; `ENOMEM` for more objects than there is room for.
+    pub fn add(&mut self, object: ARef<Bo<F>>, places: Places, writes: bool) -> Result {
+        if let Some(fact) = self.facts.next() {
+            *fact = I::object(object.size() as u64, object.note());
+        }
+        if object.is_private() {
+            *self.user = true;
+            if !places.system {
+                return Err(EINVAL);
             }
-            if object.is_private() {
-                user = true;
-                if placement.domains & domain::GTT == 0 {
-                    return Err(EINVAL);
-                }
-            }
-            let vram = placement.domains & domain::VRAM != 0;
-            uses.push_within_capacity(Use::new(object, placement.write, vram))
-                .map_err(|_| ENOMEM)
-        };
-        gem::look_up(file, relocs.filled(count), |reloc| reloc.handle, each).inspect_err(
-            |&error| {
-                if error == ENOENT {
-                    let index = uses.len() as u32;
-                    refused(Refusal::new(index, Reason::NoObject), error);
-                }
-            },
-        )?;
-        Ok(Objects {
-            space,
-            words,
-            objects: count,
-            user,
-        })
+        }
+        self.uses
+            .push_within_capacity(Use::new(object, writes, places.vram))
+            .map_err(|_| ENOMEM)
+    }
+
+    /// How many there are.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.uses.len()
     }
 }
 
-impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
+impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
+    /// The first `words` dwords of the commands in `space`, without objects.
+    pub fn new(space: Lease<'s, F, I>, words: usize) -> Self {
+        Self {
+            space,
+            words,
+            user: false,
+        }
+    }
+
+    /// The list of objects with room for `count`, and what the interface has left in the workspace for itself. Once.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub fn entries(&mut self, count: usize) -> Result<(&ScratchOf<F>, Entries<'_, F, I>)> {
+        let Workspace {
+            uapi, facts, uses, ..
+        } = &mut *self.space;
+        uses.reserve(count, GFP_KERNEL)?;
+        let entries = Entries {
+            facts: facts.room(count)?.iter_mut(),
+            uses,
+            user: &mut self.user,
+        };
+        Ok((uapi, entries))
+    }
+
     /// Has `isolation` prove that the commands of `client` stay within these objects.
     ///
     /// # Errors
@@ -129,7 +116,7 @@ impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
     pub fn prove(
         self,
         isolation: &I,
-        client: &I::Client,
+        client: I::Client,
         refused: impl FnOnce(Refusal),
     ) -> Result<Checked<'s, F, I>> {
         let mut space = self.space;
@@ -140,12 +127,12 @@ impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
             uses,
             ..
         } = &mut *space;
-        let facts = facts.filled_mut(self.objects);
+        let facts = facts.filled_mut(uses.len());
         let proof = isolation
             .prove(
                 words.filled_mut(self.words),
                 facts,
-                client,
+                &client,
                 fixups.room(I::most_fixups(self.words))?,
             )
             .map_err(|refusal| {
@@ -161,6 +148,7 @@ impl<'s, F: Family, I: Isolation> Objects<'s, F, I> {
         Ok(Checked {
             space,
             proof,
+            client,
             user: self.user,
         })
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Fifth step: the objects are where the job uses them, and the commands name their addresses.
+//! Fourth step: the objects are where the job uses them, and the commands name their addresses.
 //!
 //! The addresses stay as they are until the job's fence has signalled, because the job keeps the objects placed.
 
@@ -21,7 +21,10 @@ use crate::{
         },
         fence::Fence, //
     },
-    family::Family,
+    family::{
+        Family,
+        Isolation, //
+    },
     memory::{
         Bo,
         Use, //
@@ -35,8 +38,9 @@ use crate::{
 };
 
 /// Commands with addresses, and the objects that lie there.
-pub struct Placed<'e, F: Family> {
+pub struct Placed<'e, F: Family, I: Isolation> {
     pub(super) words: &'e [u32],
+    pub(super) client: &'e I::Client,
     pub(super) taken: Taken<'e, F>,
     /// An object is a process's memory.
     pub(super) user: bool,
@@ -65,14 +69,14 @@ impl<F: Family> Drop for Taken<'_, F> {
     }
 }
 
-impl<F: Family> Placed<'_, F> {
-    /// Reserves everything else, and commits a job of `context` that may use `memories` on the chip. `still` says whether what the proof assumed about the
-    /// client still holds; it is asked when nobody else can put a job before this one any more. `publish` is called
-    /// with the fence when the objects have it.
+impl<F: Family, I: Isolation> Placed<'_, F, I> {
+    /// Reserves everything else, and commits a job of `context` that may use `memories` on the chip. `now` says what the
+    /// proof would have to know about the client now; it is asked when no other job can come before this one any more.
+    /// `publish` is called with the fence when the objects have it.
     ///
     /// # Errors
     ///
-    /// `EAGAIN` if it does not, if a process has changed memory that the job uses, or if the clear of an object has
+    /// `EAGAIN` if that is not what the proof has assumed, if a process has changed memory that the job uses, or if the clear of an object has
     /// failed meanwhile; as [`Job::prepare`]. Nothing has happened then.
     pub fn submit(
         self,
@@ -80,11 +84,12 @@ impl<F: Family> Placed<'_, F> {
         ring: usize,
         context: &Arc<Context>,
         memories: Memories,
-        still: impl FnOnce() -> bool,
+        now: impl FnOnce() -> I::Client,
         publish: impl FnOnce(&Fence),
     ) -> Result<ARef<Fence>> {
         let Self {
             words,
+            client,
             taken,
             user,
             locked,
@@ -92,7 +97,7 @@ impl<F: Family> Placed<'_, F> {
         let mut job = Job::prepare(running, ring, words, taken.uses, Some(context))?;
         // Whoever waits for a place on the ring may wait for the end of a reset, which has judged the jobs before it.
         let lost = taken.clearing && job.uses().iter().any(Use::is_lost);
-        if !still() || lost {
+        if now() != *client || lost {
             return Err(EAGAIN);
         }
         let _gate = user.then(|| running.shared().memory.gate().close());

@@ -28,11 +28,9 @@ use crate::{
     },
     family::{
         Family,
-        Isolation,
         Refusal, //
     },
-    portable::lapidary_uapi::Reason,
-    submit::stream::UserStream,
+    portable::reason::Reason,
 };
 
 /// How long to wait for all synchronisation objects together, in milliseconds.
@@ -46,56 +44,69 @@ pub struct Syncs {
     after: Signals,
 }
 
-impl<F: Family, I: Isolation> UserStream<'_, F, I> {
-    /// Looks up the synchronisation objects in `file`.
+/// A synchronisation object as a client names it.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Handle of the file.
+    pub handle: u32,
+    /// 0: there are no flags.
+    pub flags: u32,
+    /// Point on the timeline; 0 for a binary object.
+    pub point: u64,
+}
+
+impl Syncs {
+    /// Looks up in `file` what to wait for (`before`) and what to signal (`after`).
     ///
     /// # Errors
     ///
     /// After `refused` has been told why: `ENOENT` for a handle that is none, `ENODATA` for an object or a point that
-    /// nothing submitted would signal, `EINVAL` for unknown flags and for a handle that is to be signalled twice.
-    /// `ENOMEM`.
-    pub fn syncs(
-        &mut self,
+    /// nothing submitted would signal, `EINVAL` for flags and for a handle that is to be signalled twice. `ENOMEM`.
+    pub fn look_up<F: Family>(
         file: &drm::File<File<F>>,
+        before: impl ExactSizeIterator<Item = Entry>,
+        after: impl Iterator<Item = Entry> + Clone,
         refused: impl Fn(Refusal, Error),
-    ) -> Result<Syncs> {
+    ) -> Result<Self> {
         let refuse = |index: usize, reason, error| {
             refused(Refusal::new(index as u32, reason), error);
             error
         };
-        let mut before = KVec::with_capacity(self.syncs.before.len(), GFP_KERNEL)?;
-        for (index, sync) in self.syncs.before.iter().enumerate() {
-            if sync.flags != 0 {
-                return Err(refuse(index, Reason::SyncFlags, EINVAL));
+        let mut fences = KVec::with_capacity(before.len(), GFP_KERNEL)?;
+        for (index, entry) in before.enumerate() {
+            if entry.flags != 0 {
+                return Err(refuse(index, Reason::SYNC_FLAGS, EINVAL));
             }
-            let fence =
-                syncobj::find(file, sync.handle, sync.point).map_err(|missing| match missing {
-                    Missing::Handle => refuse(index, Reason::NoSyncobj, ENOENT),
-                    Missing::Fence => refuse(index, Reason::NotSubmitted, ENODATA),
-                })?;
-            before.push(fence, GFP_KERNEL)?;
+            let found = syncobj::find(file, entry.handle, entry.point);
+            let fence = found.map_err(|missing| match missing {
+                Missing::Handle => refuse(index, Reason::NO_SYNCOBJ, ENOENT),
+                Missing::Fence => refuse(index, Reason::NOT_SUBMITTED, ENODATA),
+            })?;
+            fences.push(fence, GFP_KERNEL)?;
         }
-        let mut after = Signals::new();
-        for (index, sync) in self.syncs.after.iter().enumerate() {
-            if sync.flags != 0 {
-                return Err(refuse(index, Reason::SyncFlags, EINVAL));
+        let mut signals = Signals::new();
+        for (index, entry) in after.clone().enumerate() {
+            if entry.flags != 0 {
+                return Err(refuse(index, Reason::SYNC_FLAGS, EINVAL));
             }
-            let mut others = self.syncs.after.iter().take(index);
-            if others.any(|other| other.handle == sync.handle) {
-                return Err(refuse(index, Reason::SignalledTwice, EINVAL));
+            let mut others = after.clone().take(index);
+            if others.any(|other| other.handle == entry.handle) {
+                return Err(refuse(index, Reason::SIGNALLED_TWICE, EINVAL));
             }
-            after.add(file, sync.handle, sync.point).map_err(|error| {
+            let added = signals.add(file, entry.handle, entry.point);
+            added.map_err(|error| {
                 if error == ENOENT {
-                    return refuse(index, Reason::NoSyncobj, ENOENT);
+                    return refuse(index, Reason::NO_SYNCOBJ, ENOENT);
                 }
                 error
             })?;
         }
-        Ok(Syncs { before, after })
+        Ok(Self {
+            before: fences,
+            after: signals,
+        })
     }
-}
 
-impl Syncs {
     /// Waits for the fences. Those of context `own` are in order on the ring anyway, if it is the `only` one of this
     /// GPU. What became of the work behind a fence makes no difference.
     ///
@@ -121,7 +132,7 @@ impl Syncs {
                     return Err(ENODEV);
                 }
                 left = left.checked_sub(1).ok_or_else(|| {
-                    refused(Refusal::new(index as u32, Reason::NotSignalled), EBUSY);
+                    refused(Refusal::new(index as u32, Reason::NOT_SIGNALLED), EBUSY);
                     EBUSY
                 })?;
             }

@@ -2,9 +2,9 @@
 
 //! The memory of a submission, which is used again for the next one.
 //!
-//! A submission needs room for the client's words, for handles, objects and fixups. Most
-//! submissions are of the same kind as the one before, so the memory of a few is kept in a [`Stash`]: whoever begins
-//! a submission takes a [`Workspace`] from there, and nothing is allocated or cleared if it is large enough.
+//! A submission needs room for the client's words, for handles, objects and fixups. Most submissions are of the same
+//! kind as the one before, so the memory of a few is kept in a [`Stash`]: the submitter takes a [`Workspace`] from there,
+//! and nothing is allocated or cleared if it is large enough.
 //!
 //! What a buffer holds from before is never looked at: each step writes the stretch that it hands on.
 
@@ -17,10 +17,10 @@ use crate::{
     },
     family::{
         Family,
-        Isolation, //
+        Isolation,
+        ScratchOf, //
     },
     memory::Use,
-    portable::radeon_uapi::CsReloc,
 };
 
 /// Elements of the largest buffer that is kept: clients' streams are shorter, but need not be.
@@ -29,13 +29,9 @@ const LARGEST: usize = 32 * 1024;
 const SMALLEST: usize = 64;
 
 /// A buffer whose old contents do not matter.
-pub(crate) struct Scratch<T>(KVVec<T>);
+pub struct Scratch<T>(KVVec<T>);
 
 impl<T: Copy + Default> Scratch<T> {
-    const fn new() -> Self {
-        Self(KVVec::new())
-    }
-
     /// The first `len` elements, to be written. What is in them stays what it was.
     ///
     /// # Errors
@@ -58,9 +54,14 @@ impl<T: Copy + Default> Scratch<T> {
     pub(crate) fn filled_mut(&mut self, len: usize) -> &mut [T] {
         self.0.get_mut(..len).unwrap_or(&mut [])
     }
+}
 
-    /// Gives unusual amounts of memory back.
-    fn trim(&mut self) {
+impl<T: Copy + Default> Rest for Scratch<T> {
+    fn new() -> Self {
+        Self(KVVec::new())
+    }
+
+    fn rest(&mut self) {
         if self.0.len() > LARGEST {
             self.0 = KVVec::new();
         }
@@ -69,12 +70,12 @@ impl<T: Copy + Default> Scratch<T> {
 
 /// The memory of one submission.
 pub struct Workspace<F: Family, I: Isolation> {
-    /// Relocation entries as the client sent them.
-    pub(crate) relocs: Scratch<CsReloc>,
+    /// What the user-space interface needs until it has looked the objects up.
+    pub(crate) uapi: ScratchOf<F>,
     /// Commands: the client's, which are proven where they lie, or the kernel's own.
     pub(crate) words: Scratch<u32>,
     pub(crate) fixups: Scratch<I::Fixup>,
-    /// Objects as the proof sees them, one for each relocation entry.
+    /// Objects as the proof sees them, in the order in which the commands name them.
     pub(crate) facts: Scratch<I::Object>,
     /// The same objects as the job uses them; an object may occur several times.
     pub(crate) uses: KVVec<Use<F>>,
@@ -89,7 +90,7 @@ pub type Lease<'s, F, I> = stash::Lease<'s, Workspace<F, I>>;
 impl<F: Family, I: Isolation> Rest for Workspace<F, I> {
     fn new() -> Self {
         Self {
-            relocs: Scratch::new(),
+            uapi: ScratchOf::<F>::new(),
             words: Scratch::new(),
             fixups: Scratch::new(),
             facts: Scratch::new(),
@@ -102,10 +103,10 @@ impl<F: Family, I: Isolation> Rest for Workspace<F, I> {
         if self.uses.capacity() > LARGEST {
             self.uses = KVVec::new();
         }
-        self.relocs.trim();
-        self.words.trim();
-        self.fixups.trim();
-        self.facts.trim();
+        self.uapi.rest();
+        self.words.rest();
+        self.fixups.rest();
+        self.facts.rest();
     }
 }
 
@@ -130,10 +131,10 @@ mod tests {
     fn unusual_amounts_are_given_back() -> Result {
         let mut scratch = Scratch::<u32>::new();
         scratch.room(LARGEST)?;
-        scratch.trim();
+        scratch.rest();
         assert!(scratch.filled(LARGEST).len() == LARGEST);
         scratch.room(LARGEST + 1)?;
-        scratch.trim();
+        scratch.rest();
         assert!(scratch.filled(1).is_empty());
         Ok(())
     }

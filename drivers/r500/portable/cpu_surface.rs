@@ -25,7 +25,7 @@
 
 use core::ops::Range;
 
-use lapidary::portable::radeon_uapi::tiling;
+use lapidary::portable::radeon::uapi::tiling;
 
 use crate::portable::regs::mmio::surface_info::{
     AP0_SWP, AP1_SWP, PITCHSEL, TILE_MACRO, TILE_MICRO,

@@ -207,14 +207,15 @@ pub fn indirect_buffer(out: &mut impl Sink, address: u32, dwords: u32) -> Result
     out.put(dwords)
 }
 
-/// A range of GPU addresses in pages.
+/// A rectangle of whole pages, one row each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pages {
     address: u64,
-    count: u64,
+    rows: u64,
 }
 
 impl Pages {
+    /// As much of a range as one rectangle covers.
     fn new(address: u64, bytes: u64) -> Result<Self, Error> {
         if address % PAGE_SIZE != 0 || bytes % PAGE_SIZE != 0 || bytes == 0 {
             return Err(Error::Unaligned);
@@ -222,30 +223,27 @@ impl Pages {
         match address.checked_add(bytes) {
             Some(end) if end <= ADDRESS_END => Ok(Self {
                 address,
-                count: bytes / PAGE_SIZE,
+                rows: (bytes / PAGE_SIZE).min(MAX_ROWS),
             }),
             _ => Err(Error::OutOfRange),
         }
     }
 
-    /// Number of rectangles that cover the range.
-    fn bands(self) -> usize {
-        // At most 2^20 pages.
-        self.count.div_ceil(MAX_ROWS) as usize
+    /// Pitch and offset.
+    fn word(self) -> u32 {
+        pitch_offset::PITCH.put(
+            pitch_offset::OFFSET.of((self.address / OFFSET_UNIT) as u32),
+            (PAGE_SIZE / PITCH_UNIT) as u32,
+        )
     }
 
-    /// The rectangles: pitch and offset word, and number of rows of one page each.
-    fn iter(self) -> impl Iterator<Item = (u32, u32)> {
-        (0..self.count.div_ceil(MAX_ROWS)).map(move |band| {
-            let first = band.wrapping_mul(MAX_ROWS);
-            let rows = self.count.saturating_sub(first).min(MAX_ROWS);
-            let address = self.address.wrapping_add(first.wrapping_mul(PAGE_SIZE));
-            let word = pitch_offset::PITCH.put(
-                pitch_offset::OFFSET.of((address / OFFSET_UNIT) as u32),
-                (PAGE_SIZE / PITCH_UNIT) as u32,
-            );
-            (word, rows as u32)
-        })
+    /// Width and height.
+    fn size(self) -> u32 {
+        dst_width_height::WIDTH.of(ROW_PIXELS) | dst_width_height::HEIGHT.of(self.rows as u32)
+    }
+
+    fn bytes(self) -> u64 {
+        self.rows.wrapping_mul(PAGE_SIZE)
     }
 }
 
@@ -289,7 +287,7 @@ fn finish(out: &mut impl Sink) -> Result<(), Full> {
     wait_idle(out)
 }
 
-/// Fills GPU memory with a 32-bit value, by solid rectangles of the 2D engine.
+/// Fills GPU memory with a 32-bit value, by a solid rectangle of the 2D engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
     pages: Pages,
@@ -297,9 +295,10 @@ pub struct Fill {
 }
 
 impl Fill {
-    const BAND_DWORDS: usize = 6;
+    /// Number of dwords that [`Fill::emit`] writes.
+    pub const DWORDS: usize = SETUP_DWORDS + 8 + FINISH_DWORDS;
 
-    /// A fill of `bytes` bytes from GPU address `address` on.
+    /// Begins a fill of `bytes` bytes from GPU address `address` on; see [`Fill::bytes`].
     ///
     /// # Errors
     ///
@@ -311,39 +310,30 @@ impl Fill {
         })
     }
 
-    /// Number of dwords that [`Fill::emit`] writes: 14 and 6 for each 32 MiB begun.
-    pub fn dwords(&self) -> usize {
-        self.pages
-            .bands()
-            .wrapping_mul(Self::BAND_DWORDS)
-            .wrapping_add(SETUP_DWORDS + 2 + FINISH_DWORDS)
+    /// How many bytes this fills: whole pages, up to 8191 of them.
+    pub fn bytes(&self) -> u64 {
+        self.pages.bytes()
     }
 
     /// Writes the commands.
     ///
     /// # Errors
     ///
-    /// [`Full`] if `out` takes less than [`Fill::dwords`].
+    /// [`Full`] if `out` takes less than [`Fill::DWORDS`].
     pub fn emit(&self, out: &mut impl Sink) -> Result<(), Full> {
         setup(
             out,
             gui::BRUSH_TYPE.of(gui::brush_type::SOLID_COLOR) | gui::WIN31_ROP.of(ROP_PATTERN),
         )?;
         write(out, mmio::DP_BRUSH_FRGD_CLR, self.value)?;
-        for (destination, rows) in self.pages.iter() {
-            write(out, mmio::DST_PITCH_OFFSET, destination)?;
-            write(out, mmio::DST_Y_X, 0)?;
-            write(
-                out,
-                mmio::DST_WIDTH_HEIGHT,
-                dst_width_height::WIDTH.of(ROW_PIXELS) | dst_width_height::HEIGHT.of(rows),
-            )?;
-        }
+        write(out, mmio::DST_PITCH_OFFSET, self.pages.word())?;
+        write(out, mmio::DST_Y_X, 0)?;
+        write(out, mmio::DST_WIDTH_HEIGHT, self.pages.size())?;
         finish(out)
     }
 }
 
-/// Copies GPU memory by rectangles of the 2D engine.
+/// Copies GPU memory by a rectangle of the 2D engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
     source: Pages,
@@ -351,9 +341,10 @@ pub struct Copy {
 }
 
 impl Copy {
-    const BAND_DWORDS: usize = 10;
+    /// Number of dwords that [`Copy::emit`] writes.
+    pub const DWORDS: usize = SETUP_DWORDS + 10 + FINISH_DWORDS;
 
-    /// A copy of `bytes` bytes from GPU address `source` to GPU address `destination`.
+    /// Begins a copy of `bytes` bytes from GPU address `source` to GPU address `destination`; see [`Copy::bytes`].
     ///
     /// # Errors
     ///
@@ -368,19 +359,16 @@ impl Copy {
         })
     }
 
-    /// Number of dwords that [`Copy::emit`] writes: 12 and 10 for each 32 MiB begun.
-    pub fn dwords(&self) -> usize {
-        self.destination
-            .bands()
-            .wrapping_mul(Self::BAND_DWORDS)
-            .wrapping_add(SETUP_DWORDS + FINISH_DWORDS)
+    /// How many bytes this copies: whole pages, up to 8191 of them.
+    pub fn bytes(&self) -> u64 {
+        self.destination.bytes()
     }
 
     /// Writes the commands.
     ///
     /// # Errors
     ///
-    /// [`Full`] if `out` takes less than [`Copy::dwords`].
+    /// [`Full`] if `out` takes less than [`Copy::DWORDS`].
     pub fn emit(&self, out: &mut impl Sink) -> Result<(), Full> {
         setup(
             out,
@@ -388,17 +376,11 @@ impl Copy {
                 | gui::BRUSH_TYPE.of(gui::brush_type::NONE)
                 | gui::WIN31_ROP.of(ROP_SOURCE),
         )?;
-        for ((source, rows), (destination, _)) in self.source.iter().zip(self.destination.iter()) {
-            write(out, mmio::SRC_PITCH_OFFSET, source)?;
-            write(out, mmio::DST_PITCH_OFFSET, destination)?;
-            write(out, mmio::SRC_Y_X, 0)?;
-            write(out, mmio::DST_Y_X, 0)?;
-            write(
-                out,
-                mmio::DST_WIDTH_HEIGHT,
-                dst_width_height::WIDTH.of(ROW_PIXELS) | dst_width_height::HEIGHT.of(rows),
-            )?;
-        }
+        write(out, mmio::SRC_PITCH_OFFSET, self.source.word())?;
+        write(out, mmio::DST_PITCH_OFFSET, self.destination.word())?;
+        write(out, mmio::SRC_Y_X, 0)?;
+        write(out, mmio::DST_Y_X, 0)?;
+        write(out, mmio::DST_WIDTH_HEIGHT, self.destination.size())?;
         finish(out)
     }
 }

@@ -9,7 +9,7 @@
 //! - when an object has to be cleared and the ring is idle, the same job clears more of what is free: up to
 //!   [`Vram::restock`]'s bound. Those lots, a [`Batch`], are handed out to nobody until the fence has signalled without an
 //!   error, for which the next who makes an object looks. If there is no other room they are taken back at once and are as
-//!   stale as before ([`Vram::recall`]): whatever fills them next does so on ring 0, behind the clear;
+//!   stale as before ([`Vram::recall`]): whatever fills them next does so on the kernel's ring, behind the clear;
 //! - an object that no job and no CPU mapping has ever reached gives back what it got.
 //!
 //! Nothing runs on its own account, so that a machine on which no objects are made clears nothing. When video memory may
@@ -76,7 +76,7 @@ impl Batch<'_> {
         self.pieces.iter().map(|lot| (lot.start, lot.size))
     }
 
-    /// The job is on ring 0, and its fence is this one.
+    /// The job is on the kernel's ring, and its fence is this one.
     pub(in crate::memory) fn committed(mut self, fence: ARef<Fence>) {
         self.fence = Some(fence);
     }
@@ -155,7 +155,7 @@ impl Vram {
     /// Takes back what is being cleared for the stock: it is free and stale, or zero if that is known by now. Says whether
     /// there was anything.
     ///
-    /// The job that clears it may be executed after that. Whoever gets one of these lots has it filled by ring 0, behind
+    /// The job that clears it may be executed after that. Whoever gets one of these lots has it filled by the kernel's ring, behind
     /// that job, before anything else gets to it.
     pub(super) fn recall(&self) -> bool {
         self.collect();

@@ -10,7 +10,7 @@
 
 use core::cell::Cell;
 
-use lapidary::portable::radeon_uapi::tiling;
+use lapidary::portable::radeon::uapi::tiling;
 
 use super::{
     buffer::Place,

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::mem::offset_of;
 use std::process::Command;
 
-use lapidary::portable::cs::Error;
-use lapidary::portable::lapidary_uapi::{self as ours, *};
+use lapidary::portable::radeon::additions::*;
+use lapidary::portable::radeon::envelope::Error;
+use lapidary::portable::reason::Reason;
 
 #[allow(
     clippy::all,
@@ -180,48 +181,19 @@ fn numbers_are_the_same() {
     assert_eq!(SYNC_DWORDS as usize * 4, size_of::<Sync>());
 }
 
-/// Every reason but those of the commands.
-const REASONS: [ours::Reason; 23] = {
-    use ours::Reason::*;
-    [
-        Banned,
-        HungTooOften,
-        Envelope(Error::TooManyChunks),
-        Envelope(Error::EmptyChunk),
-        Envelope(Error::StreamTooLong),
-        Envelope(Error::TooManyRelocs),
-        Envelope(Error::PartialReloc),
-        Envelope(Error::NoSuchRing),
-        Envelope(Error::NoVm),
-        Envelope(Error::NeedsVm),
-        Envelope(Error::PartialSync),
-        Envelope(Error::TooManySyncs),
-        Envelope(Error::TwoSyncChunks),
-        Envelope(Error::SyncWithoutStream),
-        Envelope(Error::NoDomain),
-        Envelope(Error::UnknownDomain),
-        Envelope(Error::CpuDomain),
-        NoObject,
-        NoSyncobj,
-        NotSubmitted,
-        SyncFlags,
-        SignalledTwice,
-        NotSignalled,
-    ]
-};
-
 /// The list that user space reads says what the driver does.
 #[test]
 fn the_documentation_lists_the_reasons() {
     let page = include_str!("../../../../Documentation/radeon-uapi.md");
     let mut numbers = BTreeSet::new();
-    for reason in REASONS {
-        let number = reason.number();
+    let envelope = Error::ALL.map(Error::reason);
+    for reason in Reason::GENERIC.iter().chain(&envelope) {
+        let Reason { number, text } = *reason;
         assert!((1..0x1000).contains(&number), "{reason:?}");
         assert!(numbers.insert(number), "{reason:?}: {number:#x} twice");
-        let line = format!("| {number:#05x} | {} |", reason.text());
+        let line = format!("| {number:#05x} | {text} |");
         assert!(page.contains(&line), "missing: {line}");
-        assert!(reason.text().is_ascii() && reason.text().len() < TEXT_BYTES);
+        assert!(text.is_ascii() && !text.is_empty() && text.len() < TEXT_BYTES);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::mem::{align_of, offset_of, size_of};
 
-use lapidary::portable::radeon_uapi::{self as ours, *};
+use lapidary::portable::radeon::uapi::{self as ours, *};
 use zerocopy::{FromBytes, IntoBytes};
 
 #[allow(

@@ -10,10 +10,12 @@
 
 use lapidary::portable::{
     bits::{Field, RegArray},
-    cs::{Envelope, Error, Flags, Placement, Ring, Rings},
     heap::{self, Least},
     others::{End, Rounds},
-    radeon_uapi::{CsChunk, CsReloc},
+    radeon::{
+        envelope::{Envelope, Error, Flags, Placement, Ring, Rings},
+        uapi::{CsChunk, CsReloc},
+    },
     ring::{Geometry, Run},
     sink::{CountingSink, Full, Sink, SliceSink},
     zeroed::{self, Zeroed},
@@ -182,7 +184,7 @@ pub fn sequences(
     sink.put_all(words)?;
     let mut count = CountingSink::default();
     fill.emit(&mut count)?;
-    Ok(sink.written() ^ count.0 ^ fill.dwords() ^ copy.dwords())
+    Ok(sink.written() ^ count.0 ^ (fill.bytes() ^ copy.bytes()) as usize)
 }
 
 /// What the test must find: an index out of bounds.

@@ -9,7 +9,7 @@
 
 mod support;
 
-use lapidary::portable::radeon_uapi::tiling;
+use lapidary::portable::radeon::uapi::tiling;
 use r500::portable::{
     checker::{Object, Options},
     regs::{mmio, mmio::*, pm4::op},

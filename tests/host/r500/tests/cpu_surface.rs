@@ -6,7 +6,7 @@
 //! (R5xx 2.2, 2.3) and not from the driver's: which block of memory holds a byte that the CPU addresses. The order of
 //! bytes within a block is left open, as the manual leaves it: all of the block has to be the object's.
 
-use lapidary::portable::radeon_uapi::tiling;
+use lapidary::portable::radeon::uapi::tiling;
 use proptest::prelude::*;
 use r500::portable::{
     cpu_surface::{CpuSurface, LONGEST_ROW},

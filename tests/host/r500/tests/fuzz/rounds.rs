@@ -56,7 +56,7 @@ fn recorded(rng: &mut Rng, recording: &Recording) -> Case {
         };
     }
     options.keep_tiling =
-        stream.flags & lapidary::portable::radeon_uapi::cs_flags::KEEP_TILING != 0;
+        stream.flags & lapidary::portable::radeon::uapi::cs_flags::KEEP_TILING != 0;
     Case {
         words: stream.words.clone(),
         objects: stream

@@ -3,7 +3,7 @@
 //! Colour: targets, formats, scissor, samples.
 
 use super::{rule::*, streams3d::*};
-use lapidary::portable::radeon_uapi::tiling;
+use lapidary::portable::radeon::uapi::tiling;
 use r500::portable::{
     checker::Reason,
     pm4,

@@ -3,7 +3,7 @@
 //! What the checker changes in a 3D stream, and what it says about it.
 
 use super::{rule::*, streams3d::*, support::*};
-use lapidary::portable::radeon_uapi::tiling;
+use lapidary::portable::radeon::uapi::tiling;
 use r500::portable::{
     checker::{FixupKind, Options},
     regs::{mmio, mmio::*, pm4::op},

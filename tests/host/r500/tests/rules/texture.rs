@@ -3,7 +3,7 @@
 //! Textures: sizes, formats, chains of levels, shapes, tiling.
 
 use super::{rule::*, streams3d::*, support::Stream};
-use lapidary::portable::radeon_uapi::tiling;
+use lapidary::portable::radeon::uapi::tiling;
 use r500::portable::{
     checker::Reason,
     regs::{mmio, mmio::*},

@@ -16,19 +16,19 @@
 //! - a relocation chunk must be made of whole entries;
 //! - a relocation must name a domain that the GPU can reach, and nothing unknown.
 //!
-//! Two kinds of chunks are our own ([`lapidary_uapi::chunk`]): synchronisation objects to wait for, and to signal. A
-//! submission has one of each at most, and they want a command stream: otherwise what somebody waits for would
-//! silently never happen.
+//! Two kinds of chunks are our own ([`additions::chunk`]): synchronisation objects to wait for, and to signal. A
+//! submission has one of each at most, and they want a command stream: without one nothing would ever signal them.
 //!
 //! Every refusal is `EINVAL` to user space; [`Error`] says why, for the one line that a developer sees.
 
 use super::{
-    lapidary_uapi::{
+    super::reason::Reason,
+    additions::{
         self,
         MAX_SYNCS,
         SYNC_DWORDS, //
     },
-    radeon_uapi::{
+    uapi::{
         chunk,
         cs_flags,
         cs_ring,
@@ -51,7 +51,7 @@ pub const FLAGS_DWORDS: u32 = 3;
 /// Dwords of a relocation entry.
 pub const RELOC_DWORDS: u32 = 4;
 
-/// Why a submission's envelope is refused. User space gets `EINVAL` ([`Error::errno`]).
+/// Why a submission's envelope is refused. User space gets `EINVAL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// More than [`MAX_CHUNKS`] chunks.
@@ -87,32 +87,48 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error as the kernel returns it to user space: `-EINVAL` for all of them, as Linux documents by
-    /// what it does.
-    pub const fn errno(self) -> i32 {
-        const EINVAL: i32 = 22;
-        -EINVAL
-    }
+    /// Every error.
+    pub const ALL: [Self; 15] = [
+        Self::TooManyChunks,
+        Self::EmptyChunk,
+        Self::StreamTooLong,
+        Self::TooManyRelocs,
+        Self::PartialReloc,
+        Self::NoSuchRing,
+        Self::NoVm,
+        Self::NeedsVm,
+        Self::PartialSync,
+        Self::TooManySyncs,
+        Self::TwoSyncChunks,
+        Self::SyncWithoutStream,
+        Self::NoDomain,
+        Self::UnknownDomain,
+        Self::CpuDomain,
+    ];
 
-    /// A few words for a log line.
-    pub const fn reason(self) -> &'static str {
-        match self {
-            Self::TooManyChunks => "too many chunks",
-            Self::EmptyChunk => "empty chunk",
-            Self::StreamTooLong => "command stream too long",
-            Self::TooManyRelocs => "too many relocations",
-            Self::PartialReloc => "relocation chunk ends within an entry",
-            Self::NoSuchRing => "no such ring",
-            Self::NoVm => "no virtual addresses on this chip",
-            Self::NeedsVm => "ring needs virtual addresses",
-            Self::PartialSync => "chunk of synchronisation objects ends within an entry",
-            Self::TooManySyncs => "too many synchronisation objects",
-            Self::TwoSyncChunks => "two chunks of synchronisation objects of one kind",
-            Self::SyncWithoutStream => "synchronisation objects without commands",
-            Self::NoDomain => "relocation without a domain",
-            Self::UnknownDomain => "relocation with unknown domain bits",
-            Self::CpuDomain => "relocation in the CPU domain",
-        }
+    /// What user space can ask for: 0x1xx is the envelope, 0x2xx a relocation.
+    pub const fn reason(self) -> Reason {
+        let (number, text) = match self {
+            Self::TooManyChunks => (0x101, "too many chunks"),
+            Self::EmptyChunk => (0x102, "empty chunk"),
+            Self::StreamTooLong => (0x103, "command stream too long"),
+            Self::TooManyRelocs => (0x104, "too many relocations"),
+            Self::PartialReloc => (0x105, "relocation chunk ends within an entry"),
+            Self::NoSuchRing => (0x106, "no such ring"),
+            Self::NoVm => (0x107, "no virtual addresses on this chip"),
+            Self::NeedsVm => (0x108, "ring needs virtual addresses"),
+            Self::PartialSync => (
+                0x109,
+                "chunk of synchronisation objects ends within an entry",
+            ),
+            Self::TooManySyncs => (0x10a, "too many synchronisation objects"),
+            Self::TwoSyncChunks => (0x10b, "two chunks of synchronisation objects of one kind"),
+            Self::SyncWithoutStream => (0x10c, "synchronisation objects without commands"),
+            Self::NoDomain => (0x201, "relocation without a domain"),
+            Self::UnknownDomain => (0x202, "relocation with unknown domain bits"),
+            Self::CpuDomain => (0x203, "relocation in the CPU domain"),
+        };
+        Reason::new(number, text)
     }
 }
 
@@ -199,8 +215,8 @@ impl Envelope {
                     ..extent
                 });
             }
-            lapidary_uapi::chunk::SYNC_IN => syncs(&mut self.sync_in, extent)?,
-            lapidary_uapi::chunk::SYNC_OUT => syncs(&mut self.sync_out, extent)?,
+            additions::chunk::SYNC_IN => syncs(&mut self.sync_in, extent)?,
+            additions::chunk::SYNC_OUT => syncs(&mut self.sync_out, extent)?,
             _ => {}
         }
         Ok(())
@@ -389,6 +405,18 @@ impl Rings {
         compute: Support::None,
         dma: Support::None,
     };
+
+    /// Whether clients can send something to ring `number`; `None` if that is no ring.
+    pub const fn has(&self, number: u32) -> Option<bool> {
+        let support = match number {
+            // Compute streams run on the graphics ring where there is no other.
+            cs_ring::GFX | cs_ring::COMPUTE => self.gfx,
+            cs_ring::DMA => self.dma,
+            cs_ring::UVD | cs_ring::VCE => Support::None,
+            _ => return None,
+        };
+        Some(!matches!(support, Support::None))
+    }
 }
 
 /// Where an object has to be for a submission, from its relocation entry.

@@ -5,8 +5,6 @@
 //! A host test compares them with the header as a C compiler reads it. All structures consist of naturally aligned
 //! integers without holes and mean the same to 32-bit and 64-bit programs.
 
-use super::cs::Error;
-
 /// Requests of INFO.
 pub mod info {
     /// Fences that somebody waited for and no interrupt announced, u64.
@@ -129,77 +127,5 @@ impl LastRefusal {
             *to = from;
         }
         bytes
-    }
-}
-
-/// Why a submission is refused before its commands are looked at. Commands have reasons from 0x1000 on, which the
-/// family's checker gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// The file's submissions have hung the GPU too often.
-    Banned,
-    /// The process, or others of its user, have hung the GPU too often in the last minutes.
-    HungTooOften,
-    /// The envelope.
-    Envelope(Error),
-    /// No object has the handle.
-    NoObject,
-    /// No synchronisation object has the handle.
-    NoSyncobj,
-    /// Nothing has been submitted that would signal the object, or the point on its timeline.
-    NotSubmitted,
-    /// Flags of an entry that do not exist.
-    SyncFlags,
-    /// Two entries signal one handle.
-    SignalledTwice,
-    /// What a submission waits for did not signal in time.
-    NotSignalled,
-}
-
-impl Reason {
-    /// The number that user space sees.
-    pub const fn number(self) -> u32 {
-        match self {
-            Self::Banned => 0x001,
-            Self::HungTooOften => 0x002,
-            Self::Envelope(error) => match error {
-                Error::TooManyChunks => 0x101,
-                Error::EmptyChunk => 0x102,
-                Error::StreamTooLong => 0x103,
-                Error::TooManyRelocs => 0x104,
-                Error::PartialReloc => 0x105,
-                Error::NoSuchRing => 0x106,
-                Error::NoVm => 0x107,
-                Error::NeedsVm => 0x108,
-                Error::PartialSync => 0x109,
-                Error::TooManySyncs => 0x10a,
-                Error::TwoSyncChunks => 0x10b,
-                Error::SyncWithoutStream => 0x10c,
-                Error::NoDomain => 0x201,
-                Error::UnknownDomain => 0x202,
-                Error::CpuDomain => 0x203,
-            },
-            Self::NoObject => 0x204,
-            Self::NoSyncobj => 0x301,
-            Self::NotSubmitted => 0x302,
-            Self::SyncFlags => 0x303,
-            Self::SignalledTwice => 0x304,
-            Self::NotSignalled => 0x305,
-        }
-    }
-
-    /// A few words for a developer.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Banned => "submissions of this file have hung the GPU",
-            Self::HungTooOften => "this process or its user has hung the GPU too often",
-            Self::Envelope(error) => error.reason(),
-            Self::NoObject => "no object has this handle",
-            Self::NoSyncobj => "no synchronisation object has this handle",
-            Self::NotSubmitted => "nothing submitted would signal this object or point",
-            Self::SyncFlags => "unknown flags of a synchronisation object",
-            Self::SignalledTwice => "a handle is to be signalled twice",
-            Self::NotSignalled => "a synchronisation object did not signal in time",
-        }
     }
 }

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A submission, as CS gets it: copied in, and its handles looked up.
+//!
+//! Everything a submission says is read from user memory exactly once, here. The numbers are judged before they are
+//! used ([`crate::portable::radeon::envelope`]). The commands are not interpreted: what comes out is what
+//! [`crate::submit`] begins with.
+
+use kernel::{
+    prelude::*,
+    sync::aref::ARef,
+    uaccess::{
+        UserPtr,
+        UserSlice, //
+    },
+};
+
+use zerocopy::IntoBytes;
+
+use crate::{
+    corner::gem,
+    family::{
+        Isolation,
+        Note,
+        Refusal, //
+    },
+    memory::{
+        Bo,
+        Places, //
+    },
+    portable::{
+        radeon::{
+            additions::{
+                Sync,
+                NO_POSITION, //
+            },
+            envelope::{
+                self,
+                Envelope,
+                Extent,
+                Flags,
+                Placement,
+                Ring,
+                FLAGS_DWORDS, //
+            },
+            uapi::{
+                domain,
+                Cs,
+                CsChunk,
+                CsReloc, //
+            },
+        },
+        reason::Reason, //
+    },
+    radeon::{
+        ClientFile,
+        RadeonFamily, //
+    },
+    submit::{
+        objects::Objects,
+        syncs::{
+            self,
+            Syncs, //
+        },
+        workspace::Lease, //
+    },
+};
+
+/// Chunks whose addresses are read at once.
+const BATCH: usize = 8;
+
+/// A submission, copied from user space and not yet looked at.
+pub(super) struct UserStream<'s, F: RadeonFamily, I: Isolation> {
+    /// Words and relocation entries are in here, as many as the numbers below say.
+    space: Lease<'s, F, I>,
+    words: usize,
+    relocs: usize,
+    flags: Flags,
+    ring: Ring,
+    /// Synchronisation objects to wait for.
+    before: KVec<Sync>,
+    /// Synchronisation objects to signal.
+    after: KVec<Sync>,
+}
+
+impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
+    /// Reads a submission into `space`. `None` if it has no commands: that does nothing and succeeds.
+    ///
+    /// # Errors
+    ///
+    /// `EFAULT` for user memory that is not there; `EINVAL` for numbers that make no sense, after `refused` has been
+    /// told which; `ENOMEM`.
+    pub(super) fn read(
+        mut space: Lease<'s, F, I>,
+        cs: &Cs,
+        refused: impl Fn(Refusal, Error),
+    ) -> Result<Option<Self>> {
+        let refuse = |position, error: envelope::Error| {
+            refused(Refusal::new(position, error.reason()), EINVAL);
+            EINVAL
+        };
+        let envelope = read_envelope(cs, refuse)?;
+        let mut flags = [0u32; FLAGS_DWORDS as usize];
+        if let Some(extent) = envelope.flags() {
+            // The envelope bounds the length by that of the array.
+            let flags = flags.get_mut(..extent.dwords as usize).ok_or(EINVAL)?;
+            read(extent.pointer, flags.as_mut_bytes())?;
+        }
+        let flags = Flags::read(&flags);
+        let Some(stream) = envelope.stream() else {
+            return Ok(None);
+        };
+        let ring = flags.ring(&F::RINGS).map_err(|e| refuse(NO_POSITION, e))?;
+
+        let relocs = envelope.num_relocs() as usize;
+        if let Some(extent) = envelope.relocs() {
+            read(extent.pointer, space.uapi.room(relocs)?.as_mut_bytes())?;
+        }
+        let words = stream.dwords as usize;
+        read(stream.pointer, space.words.room(words)?.as_mut_bytes())?;
+        Ok(Some(Self {
+            space,
+            words,
+            relocs,
+            flags,
+            ring,
+            before: read_syncs(envelope.sync_in())?,
+            after: read_syncs(envelope.sync_out())?,
+        }))
+    }
+
+    /// What the client asks for besides.
+    pub(super) fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// The ring that the commands are for.
+    pub(super) fn ring(&self) -> Ring {
+        self.ring
+    }
+
+    /// Looks the synchronisation objects up in `file`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Syncs::look_up`].
+    pub(super) fn syncs(
+        &self,
+        file: &ClientFile<F>,
+        refused: impl Fn(Refusal, Error),
+    ) -> Result<Syncs> {
+        let entry = |sync: &Sync| syncs::Entry {
+            handle: sync.handle,
+            flags: sync.flags,
+            point: sync.point,
+        };
+        let (before, after) = (self.before.iter().map(entry), self.after.iter().map(entry));
+        Syncs::look_up(file, before, after, refused)
+    }
+
+    /// Looks the handles of the relocation entries up in `file`.
+    ///
+    /// # Errors
+    ///
+    /// After `refused` has been told why: `EINVAL` for an entry that allows no memory the GPU can reach, `ENOENT` for a
+    /// handle that is none. `ENOMEM`.
+    pub(super) fn look_up(
+        self,
+        file: &ClientFile<F>,
+        refused: impl Fn(Refusal, Error),
+    ) -> Result<Objects<'s, F, I>> {
+        let mut objects = Objects::new(self.space, self.words);
+        let (relocs, mut entries) = objects.entries(self.relocs)?;
+        let at = |index: usize, reason| Refusal::new(index as u32, reason);
+        let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {
+            let placement = Placement::new(reloc).map_err(|error| {
+                refused(at(entries.len(), error.reason()), EINVAL);
+                EINVAL
+            })?;
+            let places = Places {
+                vram: placement.domains & domain::VRAM != 0,
+                system: placement.domains & domain::GTT != 0,
+            };
+            entries.add(object, places, placement.write)
+        };
+        let result = gem::look_up(file, relocs.filled(self.relocs), |reloc| reloc.handle, each);
+        result.inspect_err(|&error| {
+            if error == ENOENT {
+                refused(at(entries.len(), Reason::NO_OBJECT), error);
+            }
+        })?;
+        Ok(objects)
+    }
+}
+
+/// Reads which chunks there are, and judges their lengths.
+fn read_envelope(cs: &Cs, refuse: impl Fn(u32, envelope::Error) -> Error) -> Result<Envelope> {
+    let mut envelope = Envelope::new(cs.num_chunks).map_err(|e| refuse(NO_POSITION, e))?;
+    let mut index = 0;
+    // Bounded by the envelope.
+    let mut left = cs.num_chunks as usize;
+    let mut pointers = UserSlice::new(user_ptr(cs.chunks)?, left * size_of::<u64>()).reader();
+    while left != 0 {
+        let mut batch = [0u64; BATCH];
+        let batch = batch.get_mut(..left.min(BATCH)).ok_or(EINVAL)?;
+        pointers.read_slice(batch.as_mut_bytes())?;
+        for &pointer in batch.iter() {
+            let mut chunk = CsChunk::default();
+            read(pointer, chunk.as_mut_bytes())?;
+            envelope.add(&chunk).map_err(|e| refuse(index, e))?;
+            index += 1;
+        }
+        left -= batch.len();
+    }
+    envelope.finish().map_err(|e| refuse(NO_POSITION, e))?;
+    Ok(envelope)
+}
+
+/// Reads entries of which the envelope has bounded the number. Most submissions have none.
+fn read_syncs(extent: Option<Extent>) -> Result<KVec<Sync>> {
+    let mut entries = KVec::new();
+    if let Some(extent) = extent {
+        entries.resize(
+            extent.bytes() / size_of::<Sync>(),
+            Sync::default(),
+            GFP_KERNEL,
+        )?;
+        read(extent.pointer, entries.as_mut_slice().as_mut_bytes())?;
+    }
+    Ok(entries)
+}
+
+/// A pointer of user space, which always has 64 bits in this interface.
+fn user_ptr(pointer: u64) -> Result<UserPtr> {
+    Ok(UserPtr::from_addr(
+        usize::try_from(pointer).map_err(|_| EFAULT)?,
+    ))
+}
+
+/// Fills `to` from user memory.
+fn read(from: u64, to: &mut [u8]) -> Result {
+    UserSlice::new(user_ptr(from)?, to.len())
+        .reader()
+        .read_slice(to)
+}
