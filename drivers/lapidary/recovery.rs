@@ -10,7 +10,8 @@
 //!                                           three restarts fail, or nobody answers
 //! ```
 //!
-//! The worker recovers ([`Running::recover`]): submissions wait, the chip is stopped, the oldest job of the ring is to
+//! The worker recovers ([`Running::recover`]): submissions wait, other rings get some time to finish what they have begun
+//! ([`crate::portable::replay`]), the chip is stopped, the oldest job of the ring is to
 //! blame ([`crate::timeline`] says why), its client is convicted, the chip restarts ([`Gpu::reset`]), and all jobs that
 //! are not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences
 //! signal, so nothing is allocated, copied, or asked of user space.
@@ -29,7 +30,8 @@
 //! # Bounds
 //!
 //! A hang is noticed `hang_ms` and at most 0.6 s after the last job that completed. From then to the first job executed
-//! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s, the bound of [`Gpu::reset`]. Each hang bans
+//! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s, the bound of [`Gpu::reset`], and 0.5 s
+//! more if other rings are busy. Each hang bans
 //! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before his own.
 //!
 //! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a
@@ -40,6 +42,8 @@ use kernel::{
     prelude::*,
     sync::Arc,
     time::{
+        delay::fsleep,
+        Delta,
         Instant,
         Monotonic, //
     },
@@ -68,12 +72,15 @@ use crate::{
     portable::replay::{
         self,
         Fate,
-        Memories, //
+        Memories,
+        Standing, //
     },
     running::{
         RingOf,
         Running, //
     },
+    submit::lane::Lane,
+    timeline, //
 };
 
 /// How often the chip is restarted before it counts as wedged.
@@ -127,7 +134,7 @@ pub(crate) struct News {
 fn verdict(fate: Fate) -> Result {
     match fate {
         Fate::Again => Ok(()),
-        Fate::Hung | Fate::Spoilt => Err(EIO),
+        Fate::Hung | Fate::Spoilt | Fate::Interrupted => Err(EIO),
         Fate::Cancelled => Err(ECANCELED),
     }
 }
@@ -168,6 +175,7 @@ impl<'a, F: Family> Running<'a, F> {
         if let Some(mut snapshot) = self.snapshot.try_lock() {
             snapshot.take(self, index);
         }
+        self.let_others_finish(index);
         self.gpu.quiesce();
         // What completed until this moment is a success, also if its report was cut off.
         let answers = self.look_and_ask();
@@ -219,6 +227,20 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
+    /// Lets the rings other than `index`, which hangs, finish what they have begun: until they are idle, or the time is up.
+    fn let_others_finish(&self, index: usize) {
+        let busy = |(ring, lane): (usize, &Pin<KBox<Lane<F>>>)| {
+            ring != index && lane.timeline().progress().busy()
+        };
+        for _ in 0..replay::SETTLE_MS {
+            if !self.lanes.iter().enumerate().any(busy) {
+                return;
+            }
+            fsleep(Delta::from_millis(1));
+            self.look_and_ask();
+        }
+    }
+
     /// Finds the guilty, if anybody is, and decides for each job whether it is executed again.
     fn judge(&self, index: usize, hang: Hang) -> Option<Arc<Context>> {
         let mut guilty = None;
@@ -260,14 +282,20 @@ impl<'a, F: Family> Running<'a, F> {
             }
         }
         let reset = self.shared().resets();
-        for lane in self.lanes.iter() {
-            lane.timeline().judge(|load| {
+        for (ring, lane) in self.lanes.iter().enumerate() {
+            lane.timeline().judge(|oldest, load| {
                 let banned = load
                     .context
                     .as_ref()
                     .is_some_and(|c| c.is_banned() || self.shared().hangs.refuses(&load.process));
-                let spoilt = load.memories.meets(lost) || load.uses.iter().any(Use::is_doomed);
-                let fate = replay::fate(banned, spoilt);
+                let fate = replay::fate(Standing {
+                    is_kernel: load.context.is_none(),
+                    is_banned: banned,
+                    relies_on_lost: load.memories.meets(lost)
+                        || load.uses.iter().any(Use::is_doomed),
+                    // No ring waits for another one before it begins a job.
+                    has_begun: oldest && ring != index,
+                });
                 if let (Some(context), false) = (&load.context, banned) {
                     context.disturb(reset);
                 }
@@ -284,22 +312,22 @@ impl<'a, F: Family> Running<'a, F> {
 
     /// Puts all jobs under way on the rings again; says how many of them are executed.
     fn replay(&self) -> Result<u64> {
-        let mut executed = 0;
-        for (ring, lane) in self.rings() {
+        for lane in self.lanes.iter() {
             // The last client's jobs may be among those that are not executed.
             lane.pool().lock().forget_client();
-            executed += lane.timeline().replay(|seqno, ib| {
-                let mut slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS)?;
-                if let Some(ib) = ib {
-                    slot.change_client();
-                    slot.ib(ib);
-                }
-                slot.fence(seqno as u32);
-                slot.kick();
-                Ok(())
-            })?;
         }
-        Ok(executed)
+        let timeline = |index: usize| Some(&**self.lanes.get(index)?.timeline());
+        timeline::replay(timeline, |index, seqno, ib| {
+            let (ring, _) = self.ring(index).ok_or(EINVAL)?;
+            let mut slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS)?;
+            if let Some(ib) = ib {
+                slot.change_client();
+                slot.ib(ib);
+            }
+            slot.fence(seqno as u32);
+            slot.kick();
+            Ok(())
+        })
     }
 }
 

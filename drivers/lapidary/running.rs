@@ -73,7 +73,10 @@ use crate::{
             Stash, //
         }, //
     },
-    timeline::JOBS,
+    timeline::{
+        JOBS,
+        RINGS, //
+    },
     watchdog::Watchdog,
 };
 
@@ -112,6 +115,8 @@ pub struct Running<'a, F: Family> {
     /// The GPU has been stopped for good. Whoever holds this lock starts, stops or arms it.
     #[pin]
     pub(crate) stopped: Mutex<bool>,
+    /// Jobs that have been committed on any ring.
+    order: Atomic<u64>,
     /// It has no work, and its registers may not be touched: see `sleep`. Written under the lock of `stopped`.
     pub(crate) asleep: Atomic<bool>,
 }
@@ -143,6 +148,7 @@ impl<'a, F: Family> Running<'a, F> {
             snapshot <- shared_mutex!(Snapshot::new().inspect_err(|_| gpu.quiesce())?, "running.snapshot"),
             herald,
             stopped <- shared_mutex!(false, "running.stopped"),
+            order: Atomic::new(0),
             asleep: Atomic::new(false),
         }? Error)
     }
@@ -154,6 +160,9 @@ impl<'a, F: Family> Running<'a, F> {
         worker: &Arc<Worker>,
     ) -> Result<KVec<Pin<KBox<Lane<F>>>>> {
         let mut lanes = KVec::new();
+        if gpu.rings().len() > RINGS {
+            return Err(EINVAL);
+        }
         for _ in gpu.rings() {
             let lane = Lane::new(pdev.as_ref(), memory, gpu.space(), worker)?;
             lanes.push(lane, GFP_KERNEL)?;
@@ -200,6 +209,11 @@ impl<'a, F: Family> Running<'a, F> {
     /// Whether the GPU takes work.
     pub fn is_working(&self) -> bool {
         !*self.stopped.lock()
+    }
+
+    /// A number for a job that is about to be committed: above those of all that have been.
+    pub(crate) fn next_order(&self) -> u64 {
+        self.order.fetch_add(1, Relaxed)
     }
 
     /// A job has been committed to `lane`: somebody will look at it.

@@ -57,10 +57,15 @@ use crate::{
 mod replay;
 mod waits;
 
-pub use self::waits::Turn;
+pub use self::{
+    replay::replay,
+    waits::Turn, //
+};
 
 /// The most jobs of one ring that may be under way.
 pub const JOBS: u64 = 256;
+/// The most rings of a GPU.
+pub const RINGS: usize = 8;
 
 /// What kind of jobs a timeline has.
 pub trait Kind: Send + Sync + 'static {
@@ -88,6 +93,8 @@ struct Record<K: Kind> {
     /// Where the job's indirect buffer ends, see [`Turn::room`].
     mark: u64,
     command: K::Command,
+    /// Grows with each commit on any ring of the GPU.
+    order: u64,
     /// How often the ring has hung in this job.
     hangs: u32,
     /// An error if the job is not to be executed any more: its fence gets that when its turn comes.
@@ -276,13 +283,15 @@ impl<K: Kind> Timeline<K> {
     /// Puts the next job on record. `load` puts what the job holds into a load that holds nothing; it is called with a
     /// spinlock held.
     ///
-    /// There is room, by [`Turn::room`]. `mark` is not below that of the job before. By `command` the job
-    /// can be executed again, as long as its fence has not signalled.
+    /// There is room, by [`Turn::room`]. `mark` is not below that of the job before, and `order` above that of all
+    /// jobs of this GPU that it may depend on. By `command` the job can be executed again, as long as its fence has not
+    /// signalled.
     pub fn commit(
         &self,
         fence: DriverFence<Self>,
         mark: u64,
         command: K::Command,
+        order: u64,
         load: impl FnOnce(&mut K::Load),
     ) {
         let mut guard = self.state.lock();
@@ -301,6 +310,7 @@ impl<K: Kind> Timeline<K> {
                 fence,
                 mark,
                 command,
+                order,
                 hangs: 0,
                 verdict: Ok(()),
             });
@@ -485,7 +495,7 @@ mod tests {
         let seqno = room(timeline, 0)?;
         let own = timeline.start(unborn, seqno);
         let fence = own.fence().clone();
-        timeline.commit(own, 0, 10 * seqno as u32, |slot| {
+        timeline.commit(own, 0, 10 * seqno as u32, seqno, |slot| {
             assert!(slot.is_none());
             *slot = Some(load.clone());
         });

@@ -2,6 +2,20 @@
 
 //! What a reset makes of the jobs under way, and who gets to video memory that should have been cleared.
 //!
+//! # Rings
+//!
+//! A ring executes its jobs one after the other. So of each ring only the oldest job under way may have begun, and all
+//! behind it can be executed as if nothing had happened. When one ring hangs, no new jobs are taken, and the others get
+//! [`SETTLE_MS`] to finish what they have begun, as a reset stops all of them. What has begun by then and not finished is
+//! not executed again, because drawing twice is not drawing once (blending, counters, a picture that is its own source):
+//! it ends with an error that is not its client's fault ([`Fate::Interrupted`]). The kernel's own jobs fill and copy; to
+//! execute these twice does no harm.
+//!
+//! Jobs of different rings may depend on each other, always a later one on an earlier. So the jobs of all rings go
+//! on their rings again in the order in which they were committed ([`oldest`]).
+//!
+//! # Memory
+//!
 //! Video memory holds what its last owner left in it until the clear of its next one has been executed. The GPU
 //! executes jobs in order, so a job may be put on the ring as soon as the clear is there too ([`Content::Pending`]).
 //! After a reset that order is not enough: the clear may have ended with an error, and then the jobs behind it would see
@@ -11,6 +25,9 @@
 
 /// How often a job of the kernel may hang the ring until it counts as the cause.
 pub const KERNEL_TRIES: u32 = 2;
+
+/// For how long the other rings may go on when one hangs, in milliseconds.
+pub const SETTLE_MS: u32 = 500;
 
 /// What is known about the memory of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +93,10 @@ pub enum Fate {
     Hung,
     /// Its client has hung the ring: it is not executed.
     Cancelled,
-    /// It relies on a clear that has failed: it is not executed, and nobody is to blame.
+    /// It relies on a clear that has failed: it is not executed, and its client is not to blame.
     Spoilt,
+    /// It had begun when another ring hung, and did not finish: it ends with an error, and its client is not to blame.
+    Interrupted,
 }
 
 /// Says what becomes of the job in which the ring has hung, the `hangs`th time. What was executed before a job of the
@@ -89,12 +108,44 @@ pub fn fate_of_hung(is_kernel: bool, hangs: u32) -> Fate {
     }
 }
 
-/// Says what becomes of another job: whether its client is refused, and whether anything that it relies on is lost,
-/// the clear of the job in which the ring has hung included.
-pub fn fate(is_banned: bool, relies_on_lost: bool) -> Fate {
-    match (is_banned, relies_on_lost) {
-        (true, _) => Fate::Cancelled,
-        (false, true) => Fate::Spoilt,
-        (false, false) => Fate::Again,
+/// What there is to say about a job that was under way at a reset, and is not the one in which a ring has hung.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// It is the kernel's own.
+    pub is_kernel: bool,
+    /// Its client is refused.
+    pub is_banned: bool,
+    /// Something that it relies on is lost, the clear of the job in which the ring has hung included.
+    pub relies_on_lost: bool,
+    /// Its ring may have begun to execute it.
+    pub has_begun: bool,
+}
+
+/// Says what becomes of such a job.
+pub fn fate(job: Standing) -> Fate {
+    match job {
+        Standing {
+            is_banned: true, ..
+        } => Fate::Cancelled,
+        Standing {
+            relies_on_lost: true,
+            ..
+        } => Fate::Spoilt,
+        Standing {
+            has_begun: true,
+            is_kernel: false,
+            ..
+        } => Fate::Interrupted,
+        _ => Fate::Again,
     }
+}
+
+/// Which ring's next job was committed first: the index in `next`, which has the numbers of these jobs in the order of all
+/// commits, `None` for a ring that has no more. `None` if none has.
+pub fn oldest(next: &[Option<u64>]) -> Option<usize> {
+    let orders = next.iter().enumerate();
+    orders
+        .filter_map(|(ring, order)| Some(((*order)?, ring)))
+        .min()
+        .map(|(_, ring)| ring)
 }

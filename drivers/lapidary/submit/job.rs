@@ -171,7 +171,9 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         if client.is_some_and(|client| pool.change_client(client)) {
             slot.change_client();
         }
-        timeline.commit(own, self.piece.mark, self.ib, |load| {
+        // Behind all jobs that it may depend on: their objects are locked, and its own ring is.
+        let order = self.running.next_order();
+        timeline.commit(own, self.piece.mark, self.ib, order, |load| {
             swap(&mut load.uses, self.uses);
             load.context = self.context;
             load.memories = self.memories;

@@ -5,12 +5,13 @@
 //! A ring executes its jobs one after the other, and a fence is behind everything that its job does. So when a ring
 //! hangs, the oldest job without a fence is the one that hangs, and none of those behind it has begun: they can be
 //! executed again as if nothing had happened, with the numbers that they have. If it completes at the last moment, the
-//! one behind it may have begun; it is executed again from its start.
+//! one behind it may have begun in that moment; it is executed again from its start. Of other rings the oldest job may have
+//! been executed for long: see [`crate::portable::replay`].
 //!
 //! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]): it is executed again, or it gets an
 //! error. Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one
 //! further behind waits for its turn, because fences of one timeline signal in order: it is put on the ring as a
-//! fence and nothing else. Then all are put on the ring again ([`Timeline::replay`]).
+//! fence and nothing else. Then all are put on their rings again, in the order in which they were committed ([`replay`]).
 //!
 //! Nobody commits meanwhile: the timeline is on hold.
 
@@ -20,8 +21,11 @@ use super::{
     slot,
     Kind,
     State,
-    Timeline, //
+    Timeline,
+    RINGS, //
 };
+
+use crate::portable::replay as rule;
 
 impl<K: Kind> Timeline<K> {
     /// Judges the oldest job under way, in which the ring has hung since job `after` was done. `judge` learns how often
@@ -47,12 +51,13 @@ impl<K: Kind> Timeline<K> {
         Some(seqno)
     }
 
-    /// Judges all jobs under way that have no error yet, oldest first. `judge` learns what the job holds; its error
-    /// becomes the job's. Called with a spinlock held.
-    pub fn judge(&self, mut judge: impl FnMut(&K::Load) -> Result) {
+    /// Judges all jobs under way that have no error yet, oldest first. `judge` learns whether the job is the oldest and
+    /// what it holds; its error becomes the job's. Called with a spinlock held.
+    pub fn judge(&self, mut judge: impl FnMut(bool, &K::Load) -> Result) {
         let mut state = self.state.lock();
-        for seqno in state.signalled + 1..=state.committed {
-            Self::pass(&mut state, seqno, |_, load| judge(load));
+        let first = state.signalled + 1;
+        for seqno in first..=state.committed {
+            Self::pass(&mut state, seqno, |_, load| judge(seqno == first, load));
         }
     }
 
@@ -83,29 +88,56 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// Calls `emit` for each job under way, oldest first, with its number and how it is executed; `None` if only its
-    /// fence is wanted. Says how many are executed.
-    ///
-    /// # Errors
-    ///
-    /// The first of `emit`.
-    pub fn replay(&self, mut emit: impl FnMut(u64, Option<K::Command>) -> Result) -> Result<u64> {
-        let progress = self.progress();
-        let mut executed = 0;
-        for seqno in progress.signalled + 1..=progress.committed {
-            let state = self.state.lock();
-            let record = state.records.get(slot(seqno)).and_then(Option::as_ref);
-            let command = match record {
-                Some(record) => record.verdict.is_ok().then_some(record.command),
-                // Done already, which it cannot be before it has been put on the ring.
-                None => continue,
-            };
-            drop(state);
-            executed += u64::from(command.is_some());
-            emit(seqno, command)?;
+    /// The first job under way behind job `after`.
+    fn behind(&self, after: u64) -> Option<Pending<K>> {
+        let state = self.state.lock();
+        let seqno = after.max(state.signalled) + 1;
+        if seqno > state.committed {
+            return None;
         }
-        Ok(executed)
+        let record = state.records.get(slot(seqno))?.as_ref()?;
+        Some(Pending {
+            seqno,
+            order: record.order,
+            command: record.verdict.is_ok().then_some(record.command),
+        })
     }
+}
+
+/// A job to be put on its ring again.
+struct Pending<K: Kind> {
+    seqno: u64,
+    order: u64,
+    /// `None` if only its fence is wanted.
+    command: Option<K::Command>,
+}
+
+/// Calls `emit` for each job under way on the rings of a GPU, in the order in which they were committed: with the ring's
+/// index, the job's number, and how it is executed; `None` if only its fence is wanted. `timeline` gives the timeline of a
+/// ring, of which there are [`RINGS`] at most, `None` behind the last one. Says how many jobs are executed.
+///
+/// # Errors
+///
+/// The first of `emit`.
+pub fn replay<'t, K: Kind>(
+    timeline: impl Fn(usize) -> Option<&'t Timeline<K>>,
+    mut emit: impl FnMut(usize, u64, Option<K::Command>) -> Result,
+) -> Result<u64> {
+    let mut executed = 0;
+    let mut next: [Option<Pending<K>>; RINGS] =
+        core::array::from_fn(|ring| timeline(ring)?.behind(0));
+    while let Some(ring) = rule::oldest(&next.each_ref().map(|job| Some(job.as_ref()?.order))) {
+        let Some(slot) = next.get_mut(ring) else {
+            break;
+        };
+        let Some(job) = slot.take() else {
+            break;
+        };
+        executed += u64::from(job.command.is_some());
+        emit(ring, job.seqno, job.command)?;
+        *slot = timeline(ring).and_then(|timeline| timeline.behind(job.seqno));
+    }
+    Ok(executed)
 }
 
 #[kunit_tests(lapidary_replay)]
@@ -145,14 +177,21 @@ mod tests {
     struct Bench {
         timeline: Arc<Timeline<Test>>,
         fences: KVec<ARef<Fence>>,
+        order: u64,
     }
 
     impl Bench {
         /// A timeline with a job of each of these clients.
         fn new(clients: &[u32]) -> Result<Self> {
+            Self::numbered(clients, 0)
+        }
+
+        /// The same; ten times the number of a job and `order` is its number on all rings.
+        fn numbered(clients: &[u32], order: u64) -> Result<Self> {
             let mut bench = Self {
                 timeline: Timeline::new(Worker::new(c"lapidary-kunit")?)?,
                 fences: KVec::new(),
+                order,
             };
             for &client in clients {
                 bench.commit(client)?;
@@ -166,7 +205,9 @@ mod tests {
             let seqno = timeline.turn(0).room(|| 0, |_| true)?.ok_or(EAGAIN)?;
             let own = timeline.start(unborn, seqno);
             self.fences.push(own.fence().clone(), GFP_KERNEL)?;
-            timeline.commit(own, 0, 10 * seqno, |load| *load = client);
+            timeline.commit(own, 0, 10 * seqno, 10 * seqno + self.order, |load| {
+                *load = client
+            });
             Ok(())
         }
 
@@ -185,7 +226,7 @@ mod tests {
                     _ => Err(EIO),
                 }
             });
-            self.timeline.judge(|&client| match client {
+            self.timeline.judge(|_, &client| match client {
                 0 => Ok(()),
                 client if client == guilty => Err(ECANCELED),
                 _ => Ok(()),
@@ -197,11 +238,16 @@ mod tests {
         /// What is put on the ring: numbers and commands, 0 for none.
         fn replay(&self) -> Result<(KVec<(u64, u64)>, u64)> {
             let mut ring = KVec::new();
-            let executed = self.timeline.replay(|seqno, command| {
+            let executed = replay(self.only(), |_, seqno, command| {
                 ring.push((seqno, command.unwrap_or(0)), GFP_KERNEL)?;
                 Ok(())
             })?;
             Ok((ring, executed))
+        }
+
+        /// A GPU with this ring only.
+        fn only<'a>(&'a self) -> impl Fn(usize) -> Option<&'a Timeline<Test>> {
+            |index| (index == 0).then_some(&*self.timeline)
         }
 
         fn results(&self) -> Result<KVec<Option<Result>>> {
@@ -303,7 +349,7 @@ mod tests {
     fn an_error_on_the_way_to_the_ring_is_passed_on() -> Result {
         let bench = Bench::new(&[1, 2, 3])?;
         let mut calls = 0;
-        let result = bench.timeline.replay(|seqno, _| {
+        let result = replay(bench.only(), |_, seqno, _| {
             calls += 1;
             if seqno == 2 {
                 Err(EAGAIN)
@@ -313,6 +359,35 @@ mod tests {
         });
         assert!(result == Err(EAGAIN) && calls == 2);
         bench.timeline.fail(EIO);
+        Ok(())
+    }
+
+    #[test]
+    fn rings_are_replayed_in_the_order_of_commits() -> Result {
+        // The numbers of jobs on the second ring lie between those on the first: 10, 11, 20, 21, 30, 40.
+        let (first, second) = (Bench::new(&[1, 2, 3, 1])?, Bench::numbered(&[1, 3], 1)?);
+        let of = |index| match index {
+            0 => Some(&*first.timeline),
+            2 => Some(&*second.timeline),
+            _ => None,
+        };
+        first.timeline.process(1);
+        second
+            .timeline
+            .judge(|oldest, _| if oldest { Err(EIO) } else { Ok(()) });
+        let mut ring = KVec::new();
+        let executed = replay(of, |index, seqno, command| {
+            ring.push((index, seqno, command.is_some()), GFP_KERNEL)?;
+            Ok(())
+        })?;
+        let all = [
+            (2, 1, false),
+            (0, 2, true),
+            (2, 2, true),
+            (0, 3, true),
+            (0, 4, true),
+        ];
+        assert!(ring[..] == all && executed == 4);
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! is executed on memory that still holds what its last owner left there; only clients whose own job hung are refused;
 //! and jobs that nothing speaks against are executed.
 
-use lapidary::portable::replay::{fate, fate_of_hung, Content, Fate, KERNEL_TRIES};
+use lapidary::portable::replay::{fate, fate_of_hung, Content, Fate, Standing, KERNEL_TRIES};
 use proptest::prelude::*;
 use std::collections::{HashSet, VecDeque};
 
@@ -170,7 +170,12 @@ impl World {
         for job in self.queue.iter_mut().filter(|job| job.condemned.is_none()) {
             let banned =
                 matches!(job.whose, Whose::Client(client) if self.banned.contains(&client));
-            let fate = fate(banned, self.objects[job.object].doomed);
+            let fate = fate(Standing {
+                is_kernel: job.whose == Whose::Kernel,
+                is_banned: banned,
+                relies_on_lost: self.objects[job.object].doomed,
+                has_begun: false,
+            });
             if fate != Fate::Again {
                 job.condemned = Some(fate);
                 self.spoilt += usize::from(fate == Fate::Spoilt);
@@ -252,7 +257,12 @@ fn a_client_has_one_try_and_the_kernel_two() {
     assert_eq!(fate_of_hung(true, 1), Fate::Again);
     assert_eq!(fate_of_hung(true, 2), Fate::Hung);
     // Who is refused is told so, whatever else there is to tell.
-    assert_eq!(fate(true, true), Fate::Cancelled);
+    let both = Standing {
+        is_banned: true,
+        relies_on_lost: true,
+        ..Standing::default()
+    };
+    assert_eq!(fate(both), Fate::Cancelled);
     // While the object is being made, nobody gets to it, and nobody replaces it.
     assert!(!Content::Unknown.admits() && !Content::Unknown.is_lost());
 }
