@@ -143,9 +143,8 @@ pub fn fate(job: Standing) -> Fate {
 /// Which ring's next job was committed first: the index in `next`, which has the numbers of these jobs in the order of all
 /// commits, `None` for a ring that has no more. `None` if none has.
 pub fn oldest(next: &[Option<u64>]) -> Option<usize> {
-    let orders = next.iter().enumerate();
-    orders
-        .filter_map(|(ring, order)| Some(((*order)?, ring)))
+    (0..next.len())
+        .filter_map(|ring| Some(((*next.get(ring)?)?, ring)))
         .min()
         .map(|(_, ring)| ring)
 }
