@@ -6,13 +6,13 @@
 //! - [`abi`], [`device`], [`bo`]: the kernel interface (DRM core and the `radeon` ioctls), typed.
 //! - [`pm4`], [`stream`], [`draw2d`], [`submit`]: command streams with relocations, and the CS
 //!   envelope around them, well formed or deliberately not.
-//! - [`syncobj`], [`vgem`]: synchronisation objects, and fences of another driver.
+//! - [`syncobj`]: synchronisation objects.
 //! - [`machine`]: putting the machine to sleep.
 //! - [`control`], [`kmsg`], [`sysfs`], [`uevent`]: what a test can see from outside the interface:
 //!   the device model's control port (absent on real hardware), the kernel log, driver binding, what
 //!   udev is told.
 //! - [`injection`]: allocations that fail on purpose.
-//! - [`foreign`]: other drivers that share memory with the GPU.
+//! - [`foreign`]: other drivers that share memory and fences with the GPU: vgem and udmabuf.
 //! - [`harness`], [`child`]: registered tests, each in a process of its own with a time limit,
 //!   judged by what it declared to provoke.
 //!
