@@ -32,8 +32,7 @@ use crate::corner::{
     },
     gem::{
         Backed,
-        Frame,
-        Hook, //
+        Frame, //
     },
     pages::Pages,
     prime::{
@@ -64,7 +63,6 @@ impl drm::file::DriverFile for File {
 /// Data of an object that counts its releases.
 #[pin_data]
 pub(crate) struct Object {
-    hook: Hook,
     roster: Arc<Roster<Self>>,
     seat: Seat,
     #[pin]
@@ -92,32 +90,27 @@ impl Object {
 
 impl gem::DriverObject for Object {
     type Driver = Driver;
-    type Args = (Arc<Atomic<u32>>, Arc<Roster<Self>>);
+    type Args = (Arc<Atomic<u32>>, Arc<Roster<Self>>, Result);
 
     fn new(
         _dev: &drm::Device<Driver>,
         _size: usize,
-        (released, roster): Self::Args,
+        (released, roster, result): Self::Args,
     ) -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
-            hook: Hook::new(),
             roster,
             seat: Seat::new(),
             place <- new_spinlock!(Place::Apart),
             released,
-            pins: Atomic::new(0),
+            pins: result.map(|()| Atomic::new(0))?,
             private: Atomic::new(false),
             pages <- new_mutex!(None),
         })
     }
 }
 
-// SAFETY: It reports no frames, and does not use `hook` and `seat`.
+// SAFETY: It reports no frames, and does not use `seat`.
 unsafe impl Backed for Object {
-    fn hook(&self) -> &Hook {
-        &self.hook
-    }
-
     fn roster(&self) -> Option<&Arc<Roster<Self>>> {
         Some(&self.roster)
     }
@@ -272,10 +265,19 @@ impl Machine {
 
     /// Makes an object.
     pub(crate) fn object(&self, size: usize) -> Result<ARef<gem::Object<Object>>> {
+        self.object_if(size, Ok(()))
+    }
+
+    /// Makes an object, of which the driver's part comes into being if `result` is no error.
+    pub(crate) fn object_if(
+        &self,
+        size: usize,
+        result: Result,
+    ) -> Result<ARef<gem::Object<Object>>> {
         crate::corner::gem::new(
             &self.drm,
             size,
-            (self.released.clone(), self.roster.clone()),
+            (self.released.clone(), self.roster.clone(), result),
         )
     }
 }

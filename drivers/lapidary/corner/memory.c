@@ -7,6 +7,7 @@
 #include <linux/dma-resv.h>
 #include <linux/err.h>
 #include <linux/export.h>
+#include <linux/file.h>
 #include <linux/highmem.h>
 #include <linux/shmem_fs.h>
 #include <linux/shrinker.h>
@@ -85,6 +86,29 @@ void lapidary_gem_unmap(struct drm_gem_object *object)
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_unmap);
 
+/*
+ * Gives an object a shared-memory file, if it has none: on the device's own mount, if there is one. Takes no lock. Of two
+ * callers at the same time one makes it, the other throws its own away.
+ */
+int lapidary_gem_file(struct drm_gem_object *object)
+{
+	const vma_flags_t flags = mk_vma_flags(VMA_NORESERVE_BIT);
+	struct vfsmount *mount = drm_gem_get_huge_mnt(object->dev);
+	struct file *file;
+
+	if (READ_ONCE(object->filp))
+		return 0;
+	file = mount ? shmem_file_setup_with_mnt(mount, "lapidary", object->size, flags) :
+		       shmem_file_setup("lapidary", object->size, flags);
+	if (IS_ERR(file))
+		/* Where there is no memory for an inode, there is "no space" in this file system. */
+		return PTR_ERR(file) == -ENOSPC ? -ENOMEM : PTR_ERR(file);
+	if (cmpxchg(&object->filp, NULL, file))
+		fput(file);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(lapidary_gem_file);
+
 /* Frees the pages of an object, of which nobody has hold: they are zero when they are wanted again. */
 void lapidary_gem_discard(struct drm_gem_object *object)
 {
@@ -92,7 +116,7 @@ void lapidary_gem_discard(struct drm_gem_object *object)
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_discard);
 
-/* From now on the files of new objects get their pages in pieces as large as fit, where the kernel has such. */
+/* From now on new files of objects get their pages in pieces as large as fit, where the kernel has such. */
 int lapidary_gem_large_pieces(struct drm_device *dev)
 {
 	int ret = drm_gem_huge_mnt_create(dev, "within_size");

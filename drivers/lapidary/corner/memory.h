@@ -20,6 +20,7 @@ void lapidary_vma_raw_pages(struct vm_area_struct *vma);
 void lapidary_vma_fixed(struct vm_area_struct *vma);
 bool lapidary_gem_get_unless_zero(struct drm_gem_object *object);
 void lapidary_gem_unmap(struct drm_gem_object *object);
+int lapidary_gem_file(struct drm_gem_object *object);
 void lapidary_gem_discard(struct drm_gem_object *object);
 int lapidary_gem_large_pieces(struct drm_device *dev);
 void lapidary_resv_assert_held(struct dma_resv *resv);

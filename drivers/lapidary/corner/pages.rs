@@ -2,14 +2,14 @@
 
 //! The system pages of a GEM object, and their addresses for the device.
 //!
-//! `drm_gem_object_init()` gives every object a shared-memory file. Its pages come into being, zeroed,
-//! when they are first asked for. [`Pages`] holds all of them in memory; while it is mapped, the device
-//! may reach them under the addresses of [`Pages::addresses`].
+//! They are those of a shared-memory file, which an object gets when its pages are first asked for, and keeps. Most
+//! objects of VRAM never have one. [`Pages`] holds all pages in memory, zeroed when they are new; while it is mapped, the
+//! device may reach them under the addresses of [`Pages::addresses`].
 //!
 //! Two things end at different times: a device mapping must be gone when the device is unbound (the
 //! IOMMU forgets the device then), the pages themselves stay as long as the object or a CPU mapping.
 //!
-//! C: `drm_gem_get_pages()`, `drm_gem_huge_mnt_create()`, `dma_map_page_attrs()`.
+//! C: `shmem_file_setup()`, `drm_gem_get_pages()`, `drm_gem_huge_mnt_create()`, `dma_map_page_attrs()`.
 
 use core::{
     ptr,
@@ -27,7 +27,10 @@ use kernel::{
             IntoGEMObject, //
         },
     },
-    error::from_err_ptr,
+    error::{
+        from_err_ptr,
+        to_result, //
+    },
     page::PAGE_SIZE,
     prelude::*, //
 };
@@ -39,16 +42,15 @@ use crate::corner::{
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
-/// Gives the objects of `dev` that are made from now on files whose pages are allocated in pieces as large as fit into
-/// the object. Without, or where such a piece is not to be had, each page is allocated for itself.
+/// Gives the objects of `dev` files whose pages are allocated in pieces as large as fit into the object. Without, or where such a piece is not to be had, each page is allocated for itself.
 ///
 /// Only the cost depends on it. So there is no error: not where the kernel cannot do so (`CONFIG_TRANSPARENT_HUGEPAGE`),
 /// nor where there is no memory for it.
 pub fn in_large_pieces<D: drm::Driver>(dev: &drm::UnregisteredDevice<D>) {
     let dev: &drm::Device<D> = dev;
     let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
-    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. Nobody makes objects of a device that is
-    // not registered at the same time.
+    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. No client has objects of a device that is
+    // not registered, so that no file is made at the same time.
     unsafe { extra::lapidary_gem_large_pieces(raw) };
 }
 
@@ -185,21 +187,21 @@ fn raw_device(dev: &device::Device<device::Bound>) -> *mut bindings::device {
 }
 
 impl Pages {
-    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed.
+    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed, and with the first of them
+    /// the file.
     ///
     /// May sleep and reclaim memory. Not to be called twice for one object without a `put` between
-    /// (harmless for memory safety, but the first `put` makes the pages swappable again).
+    /// (harmless for memory safety, but the first `put` makes the pages swappable again). The driver's objects get pages
+    /// under their reservations; without one, two callers at once still find the same file.
     ///
-    /// Errors: `ENOMEM`; `EINVAL` for an object without a shared-memory file; `EINTR` if the caller is
-    /// being killed.
+    /// Errors: `ENOMEM`; `ENFILE` if the machine has as many open files as it may (`fs.file-max`); `EINTR` if the caller
+    /// is being killed.
     pub fn get<O: IntoGEMObject>(object: &O) -> Result<Self> {
         let raw = object.as_raw();
-        // SAFETY: The object is alive.
-        if unsafe { (*raw).filp.is_null() } {
-            return Err(EINVAL);
-        }
         let count = object.size() / PAGE_SIZE;
         let mapping = Mapping::new(count)?;
+        // SAFETY: The object is alive.
+        to_result(unsafe { extra::lapidary_gem_file(raw) })?;
         // SAFETY: The object is alive and has a file.
         let pages = from_err_ptr(unsafe { bindings::drm_gem_get_pages(raw) })?;
         // INVARIANT: The array is as long as the object; nothing is mapped.

@@ -51,8 +51,7 @@ use crate::{
         fence::Fence,
         gem::{
             Backed,
-            Frame,
-            Hook, //
+            Frame, //
         },
         pages::Pages,
         prime::{
@@ -116,7 +115,6 @@ pub(super) enum At {
 /// The driver's part of a buffer object.
 #[pin_data]
 pub struct Object<F: Family> {
-    hook: Hook,
     memory: Arc<Memory>,
     /// The list that it is on.
     objects: Arc<Roster<Self>>,
@@ -194,7 +192,6 @@ impl<F: Family> gem::DriverObject for Object<F> {
         args: Args<F>,
     ) -> impl PinInit<Self, Error> {
         try_pin_init!(Self {
-            hook: Hook::new(),
             used: Atomic::new(args.memory.now()),
             memory: args.memory,
             objects: args.objects,
@@ -481,12 +478,8 @@ pub struct Status {
 
 // SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0;
 // system pages are held from when `frames` reports them until `release`, after which there is no
-// mapping. `hook` and `seat` are not used here.
+// mapping. `seat` is not used here.
 unsafe impl<F: Family> Backed for Object<F> {
-    fn hook(&self) -> &Hook {
-        &self.hook
-    }
-
     /// The memory of others is not ours to move, nor is another driver's reservation.
     fn roster(&self) -> Option<&Arc<Roster<Self>>> {
         (self.foreign.is_none() && self.user.is_none()).then_some(&self.objects)

@@ -493,11 +493,15 @@ fn foreign_memory(context: &mut Context) -> Result<()> {
 fn for_others(context: &mut Context) -> Result<()> {
     let walk = Walk::new(context)?;
     let vgem = support::vgem()?;
-    for domain in Domain::ALL {
-        let what = format!("vgem attaches to {domain:?}");
+    // What has been written, if anything: an object in system memory has no pages before.
+    let untouched_too = |domain| [(domain, 0), (domain, COLOUR)];
+    for (domain, content) in Domain::ALL.into_iter().flat_map(untouched_too) {
+        let what = format!("vgem attaches to {domain:?} with {content:#x}");
         walk.deny(&what, 3, &[Errno::NOMEM], || {
             let bo = object(&walk.device, domain)?;
-            bo.write(&vec![COLOUR; (bo.size() / 4) as usize])?;
+            if content != 0 {
+                bo.write(&vec![content; (bo.size() / 4) as usize])?;
+            }
             let buffer = walk.device.export(bo.handle())?;
             let theirs = vgem.device().clone();
             Ok(Try::verified(
@@ -507,7 +511,7 @@ fn for_others(context: &mut Context) -> Result<()> {
                 },
                 move |_| {
                     ensure!(
-                        bo.read()?.iter().all(|&pixel| pixel == COLOUR),
+                        bo.read()?.iter().all(|&pixel| pixel == content),
                         "its content is lost"
                     );
                     Ok(())
