@@ -226,7 +226,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
         // one. With a thread between interrupt and waiter it was 1.58.
         Kind::Wait => Target::Ratio(1.25),
         Kind::LargeTouched => Target::Ratio(1.1),
-        Kind::Vram => Target::Ratio(1.8),
+        Kind::Vram => Target::Ratio(1.5),
         Kind::Other => Target::None,
     };
     let only = |applies: bool, target: Target| if applies { target } else { Target::None };
