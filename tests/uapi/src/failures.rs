@@ -319,7 +319,7 @@ fn submitting(context: &mut Context) -> Result<()> {
         (
             "many fills",
             3,
-            &[Domain::Gtt, Domain::Vram, Domain::Gtt, Domain::Gtt].repeat(8),
+            &[Domain::Gtt, Domain::Vram, Domain::Gtt, Domain::Gtt].repeat(5),
         ),
     ] {
         let domains = domains.to_vec();
