@@ -25,7 +25,10 @@ use kernel::{
 };
 
 use lapidary::{
-    corner::aperture,
+    corner::{
+        aperture,
+        bus, //
+    },
     family::Layout, //
 };
 
@@ -81,7 +84,7 @@ pub(crate) fn identify<'a>(
     find(pdev)?;
     // System memory is reached through the page table of the PCI Express interface, which takes
     // 40-bit addresses.
-    if !has_capability(pdev, PCI_EXPRESS) {
+    if !bus::has_capability(pdev, PCI_EXPRESS) {
         dev_err!(
             pdev,
             "no PCI Express capability: the card has no way to system memory\n"
@@ -178,68 +181,4 @@ pub(crate) fn find(pdev: &pci::Device<Bound>) -> Result {
 /// No valid state of the status register has all bits set: its FIFO counter does not reach 127.
 pub(crate) fn is_dead(window: Window<'_>) -> bool {
     window.read(RBBM_STATUS).into_raw() == u32::MAX
-}
-
-/// Whether the device has the PCI capability `id`.
-fn has_capability(pdev: &pci::Device<Bound>, id: u8) -> bool {
-    let config = pdev.config_space();
-    let mut found = capabilities(|offset| config.try_read8(offset).ok());
-    found.any(|found| found == id)
-}
-
-/// The numbers of the capabilities that a configuration space has, which `read` reads a byte of.
-///
-/// A list that leads back into itself ends after as many elements as fit the space.
-fn capabilities(read: impl Fn(usize) -> Option<u8>) -> impl Iterator<Item = u8> {
-    const STATUS: usize = 0x06;
-    const STATUS_LIST: u8 = 1 << 4;
-    const FIRST: usize = 0x34;
-    const HEADER_END: usize = 0x40;
-    const MOST: usize = (256 - HEADER_END) / 4;
-
-    let has_list = read(STATUS).is_some_and(|status| status & STATUS_LIST != 0);
-    let mut pointer = has_list.then_some(FIRST);
-    core::iter::from_fn(move || {
-        let at = usize::from(read(pointer?)? & !3);
-        pointer = (at >= HEADER_END).then_some(at + 1);
-        pointer?;
-        read(at)
-    })
-    .take(MOST)
-}
-
-#[kunit_tests(r500_probe)]
-mod tests {
-    use super::*;
-
-    fn space(bytes: &[(usize, u8)]) -> [u8; 256] {
-        let mut space = [0; 256];
-        for &(at, value) in bytes {
-            space[at] = value;
-        }
-        space
-    }
-
-    #[test]
-    fn capability_list_is_walked() {
-        let space = space(&[
-            (6, 0x10),
-            (0x34, 0x50),
-            (0x50, 1),
-            (0x51, 0x58),
-            (0x58, 0x10),
-        ]);
-        let mut found = capabilities(|at| space.get(at).copied());
-        assert_eq!(found.next(), Some(1));
-        assert_eq!(found.next(), Some(PCI_EXPRESS));
-        assert_eq!(found.next(), None);
-    }
-
-    #[test]
-    fn missing_and_circular_lists_end() {
-        let none = space(&[(0x34, 0x50), (0x50, PCI_EXPRESS)]);
-        assert_eq!(capabilities(|at| none.get(at).copied()).count(), 0);
-        let circle = space(&[(6, 0x10), (0x34, 0x50), (0x50, 5), (0x51, 0x50)]);
-        assert!(capabilities(|at| circle.get(at).copied()).count() <= 48);
-    }
 }

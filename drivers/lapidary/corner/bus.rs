@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A PCI device's switches, put back when the driver goes.
+//! A PCI device's switches, put back when the driver goes, and its capabilities.
 
 use core::ptr;
 
@@ -70,4 +70,10 @@ pub fn hold_back(pdev: &pci::Device<device::Bound>) {
 pub fn let_go(pdev: &pci::Device<device::Bound>) {
     // SAFETY: The device is alive while it is bound.
     unsafe { bindings::pci_set_master(as_raw(pdev)) }
+}
+
+/// Whether the device has the PCI capability `id`. The PCI core bounds the walk: a list that leads in a circle ends.
+pub fn has_capability(pdev: &pci::Device<device::Bound>, id: u8) -> bool {
+    // SAFETY: The device is alive while it is bound.
+    unsafe { bindings::pci_find_capability(as_raw(pdev), id.into()) != 0 }
 }
