@@ -5,7 +5,7 @@
 //! The DRM core copies as many bytes as the caller's number says and fills up with zeros, so a size
 //! that is off is not an error in itself. It must not do harm either.
 
-use crate::support::{Random, engine_works};
+use crate::support::engine_works;
 use anyhow::{Result, bail, ensure};
 use lapidary_guest::abi;
 use lapidary_guest::harness::{Context, Test};
@@ -115,22 +115,22 @@ fn directions(context: &mut Context) -> Result<()> {
 
 fn random_arguments(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let mut random = Random::new(0x600d_5eed);
+    let mut random = fastrand::Rng::with_seed(0x600d_5eed);
     for i in 0..20_000 {
-        let nr = LIVE[random.below(LIVE.len() as u64) as usize];
+        let nr = LIVE[random.u64(..LIVE.len() as u64) as usize];
         let mut argument: Argument = [0; 64];
         for word in argument.iter_mut().take(4) {
             // Small numbers hit handles and flags, large ones everything else.
-            *word = match random.below(4) {
+            *word = match random.u64(..4) {
                 0 => 0,
-                1 => random.below(16),
-                2 => random.below(16) | (random.below(8) << 32),
-                _ => random.next(),
+                1 => random.u64(..16),
+                2 => random.u64(..16) | (random.u64(..8) << 32),
+                _ => random.u64(..),
             };
         }
         if nr == 0x1d {
             // Sizes that can be had would only fill memory.
-            argument[0] = random.below(3) * 4096;
+            argument[0] = random.u64(..3) * 4096;
         }
         let answer = call(&device, abi::private(nr, 32), &mut argument);
         if let Err(error @ (Errno::IO | Errno::BADF | Errno::NOSYS)) = answer {

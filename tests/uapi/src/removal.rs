@@ -3,7 +3,7 @@
 //! The card is pulled out while clients use it, or they are killed while they use it, or somebody wants the module
 //! back: nobody waits longer than he has to, nothing is left behind, and a card that is put in works.
 
-use crate::support::{self, Random, bound, engine_works, fill, settled, usage, within};
+use crate::support::{self, bound, engine_works, fill, settled, usage, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::child::{self, Child, End};
 use lapidary_guest::harness::{Context, Test, patience, refused};
@@ -255,14 +255,14 @@ fn killed_at_random(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     engine_works(&device)?;
     let before = settled(&device)?;
-    let mut random = Random::new(0x6b11_0009);
+    let mut random = fastrand::Rng::with_seed(0x6b11_0009);
     let works: [Work; 4] = [submitting, waiting, faulting, sharing];
     for _ in 0..40 {
         let clients: Vec<_> = (0..2)
-            .map(|_| client(works[random.below(4) as usize]))
+            .map(|_| client(works[random.u64(..4) as usize]))
             .collect::<Result<_>>()?;
         for client in clients {
-            std::thread::sleep(Duration::from_micros(random.below(30_000)));
+            std::thread::sleep(Duration::from_micros(random.u64(..30_000)));
             client.signal(libc::SIGKILL);
             let end = client.wait(LIMIT)?;
             ensure!(

@@ -6,7 +6,7 @@
 //! Most tests rehearse (`/sys/power/pm_test`), which is quick and leads through the same calls as the real thing. The
 //! real thing is there, too: sleep in RAM, and sleep on disk if there is one (`scripts/boot --swap`).
 
-use crate::support::{self, Random, engine_works, fill};
+use crate::support::{self, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::child::{self, End};
 use lapidary_guest::harness::{Context, Test, skip};
@@ -88,8 +88,8 @@ struct Known {
 
 impl Known {
     fn new(bo: Bo, seed: u64, mapped: bool, what: &'static str) -> Result<Known> {
-        let mut random = Random::new(seed);
-        let words: Vec<u32> = (0..bo.size() / 4).map(|_| random.next() as u32).collect();
+        let mut random = fastrand::Rng::with_seed(seed);
+        let words: Vec<u32> = (0..bo.size() / 4).map(|_| random.u32(..)).collect();
         let mapping = bo.map()?;
         mapping.write(0, &words);
         Ok(Known {

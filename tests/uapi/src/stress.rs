@@ -2,7 +2,7 @@
 
 //! Several processes that make, map, draw, check and drop objects at the same time.
 
-use crate::support::{PITCH, Random, WIDTH, engine_works, surface};
+use crate::support::{PITCH, WIDTH, engine_works, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::child::{self, End};
 use lapidary_guest::draw2d::{self, Rect, Surface};
@@ -23,20 +23,20 @@ pub fn tests() -> Vec<Test> {
 fn client(seed: u64, rounds: u32) -> Result<()> {
     const ROWS: i32 = 24;
     let device = Device::open()?;
-    let mut random = Random::new(seed);
-    let make = |random: &mut Random| -> Result<(Bo, u32)> {
-        let domain = Domain::ALL[random.below(2) as usize];
+    let mut random = fastrand::Rng::with_seed(seed);
+    let make = |random: &mut fastrand::Rng| -> Result<(Bo, u32)> {
+        let domain = Domain::ALL[random.u64(..2) as usize];
         Ok((surface(&device, ROWS as u32, domain)?, 0))
     };
     let mut objects: Vec<(Bo, u32)> = (0..6).map(|_| make(&mut random)).collect::<Result<_>>()?;
     let all = Rect::new(0, 0, WIDTH, ROWS);
     for round in 0..rounds {
-        let at = random.below(objects.len() as u64) as usize;
-        let from = random.below(objects.len() as u64) as usize;
-        match random.below(5) {
+        let at = random.u64(..objects.len() as u64) as usize;
+        let from = random.u64(..objects.len() as u64) as usize;
+        match random.u64(..5) {
             0 => objects[at] = make(&mut random)?,
             1 => {
-                let colour = random.next() as u32;
+                let colour = random.u32(..);
                 let mut stream = Stream::new();
                 draw2d::fill_by_registers(
                     &mut stream,
@@ -58,7 +58,7 @@ fn client(seed: u64, rounds: u32) -> Result<()> {
                 objects[at].1 = objects[from].1;
             }
             3 => {
-                let colour = random.next() as u32;
+                let colour = random.u32(..);
                 objects[at].0.wait()?;
                 let mapping = objects[at].0.map()?;
                 (0..mapping.len()).for_each(|i| mapping.set(i, colour));

@@ -272,26 +272,3 @@ pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Resul
     ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
     Ok(answer)
 }
-
-/// A small generator of pseudo-random numbers (xorshift), the same in every run.
-pub struct Random(u64);
-
-impl Random {
-    /// From a seed that is not 0.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// A number below `end`.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-}

@@ -3,7 +3,7 @@
 //! Synchronisation objects on submissions: chunks of our own, binary and timeline, in and out.
 
 use crate::refusal::refused_for;
-use crate::support::{self, PITCH, Random, WIDTH, engine_works, nothing, within};
+use crate::support::{self, PITCH, WIDTH, engine_works, nothing, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::abi::{self, Sync};
 use lapidary_guest::child::{self, End};
@@ -417,10 +417,10 @@ fn many(context: &mut Context) -> Result<()> {
         let point = |i: usize| if i % 2 == 0 { 0 } else { round };
         (0..256).map(|i| objects[i].at(point(i))).collect()
     };
-    let mut random = Random::new(0x5eed_0b1e);
+    let mut random = fastrand::Rng::with_seed(0x5eed_0b1e);
     for round in 1..100 {
         let mut entries = points(round);
-        entries.swap(random.below(256) as usize, random.below(256) as usize);
+        entries.swap(random.u64(..256) as usize, random.u64(..256) as usize);
         let mut chunks = vec![after(&entries)];
         if round > 1 {
             chunks.push(before(&points(round - 1)));

@@ -453,22 +453,22 @@ fn random_streams(context: &mut Context) -> Result<()> {
         .flat_map(|packet| (1..12).map(|count| pm4::packet3(packet.opcode, count)))
         .chain((0..0x2000).step_by(4).map(|offset| pm4::packet0(offset, 1)))
         .collect();
-    let mut random = support::Random::new(0x1a51_da12);
+    let mut random = fastrand::Rng::with_seed(0x1a51_da12);
     let (mut accepted, mut refused) = (0, 0);
     for _ in 0..3000 {
         let mut stream = Stream::new();
         stream.entry(&bo, Access::Write);
-        for _ in 0..random.below(6) + 1 {
-            match random.below(4) {
-                0 => stream.word(random.next() as u32),
-                1 => stream.marker(random.below(2) as u32 * 4),
+        for _ in 0..random.u64(..6) + 1 {
+            match random.u64(..4) {
+                0 => stream.word(random.u32(..)),
+                1 => stream.marker(random.u64(..2) as u32 * 4),
                 2 => stream
                     .register(mmio::DST_PITCH_OFFSET, surface_of(&bo).pitch_offset())
                     .marker(0),
-                _ => stream.word(headers[random.below(headers.len() as u64) as usize]),
+                _ => stream.word(headers[random.u64(..headers.len() as u64) as usize]),
             };
-            for _ in 0..random.below(4) {
-                stream.word(random.next() as u32 & 0x000f_000f);
+            for _ in 0..random.u64(..4) {
+                stream.word(random.u32(..) & 0x000f_000f);
             }
         }
         match device.submit(&stream) {

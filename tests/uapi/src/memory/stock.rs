@@ -3,7 +3,7 @@
 //! Video memory that is known to be zero is kept for new objects: it saves clears, and shows nothing of others.
 
 use super::{MIB, ROW, fill, in_vram, moved, objects, room, words};
-use crate::support::{Random, emptied, engine_works, hang_twice, quiet, settled, stock, within};
+use crate::support::{emptied, engine_works, hang_twice, quiet, settled, stock, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::draw2d::{self, Rect, Surface};
 use lapidary_guest::harness::Context;
@@ -47,18 +47,18 @@ pub fn shows_nothing(context: &mut Context) -> Result<()> {
     let other = device.another()?;
     let room = room(&device)?;
     leave_secrets(&device)?;
-    let mut random = Random::new(0x0057_0c4e);
+    let mut random = fastrand::Rng::with_seed(0x0057_0c4e);
     let mut kept: Vec<Bo> = Vec::new();
     for round in 0..400u32 {
         let owner = if round % 2 == 0 { &device } else { &other };
         // A quarter are large, so that others have to make room.
-        let pages = match random.next() % 4 {
-            0 => 256 + random.next() % 512,
-            _ => 1 + random.next() % 64,
+        let pages = match random.u64(..) % 4 {
+            0 => 256 + random.u64(..) % 512,
+            _ => 1 + random.u64(..) % 64,
         };
         let bo = owner.create(pages * PAGE, Domain::Vram)?;
         let what = format!("object {round} of {pages} pages");
-        match random.next() % 5 {
+        match random.u64(..) % 5 {
             0 => expect_zero(&what, &bo)?,
             // What is written by the CPU, or by the GPU only.
             1 => bo.write(&words(round, &bo))?,
@@ -74,11 +74,11 @@ pub fn shows_nothing(context: &mut Context) -> Result<()> {
             }
             _ => {}
         }
-        if random.next() % 3 != 0 {
+        if random.u64(..) % 3 != 0 {
             kept.push(bo);
         }
         while kept.iter().map(Bo::size).sum::<u64>() > room + room / 2 {
-            drop(kept.swap_remove((random.next() % kept.len() as u64) as usize));
+            drop(kept.swap_remove((random.u64(..) % kept.len() as u64) as usize));
         }
     }
     drop(kept);
