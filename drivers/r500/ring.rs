@@ -229,7 +229,8 @@ impl<'a> Ring<'a> {
 
     /// The ring is empty, and its pointers are zero: the CP has been stopped.
     ///
-    /// What it has reported about the ring test is forgotten, the number of the last fence is not.
+    /// What it has reported about the ring test is forgotten. The number of the last fence is not: a chip that has lost its
+    /// registers gets it back.
     pub(crate) fn empty(&self) {
         let mut write = self.write.lock();
         write.at = 0;
@@ -241,10 +242,6 @@ impl<'a> Ring<'a> {
             // Both are constants inside the page.
             let _ = clear();
         }
-    }
-
-    /// Gives the number of the last fence back to a chip that has lost its registers. It reports none at this time.
-    pub(crate) fn remember(&self) {
         let number = SCRATCH_REG::from(self.scratch(FENCE));
         self.window.write(SCRATCH_REG::at(FENCE as usize), number);
     }
@@ -516,7 +513,7 @@ mod tests {
             let fence = SCRATCH + FENCE as usize;
             io_write!(ring.reports, [try: fence], 5u32.to_le());
             assert_eq!(ring.completed_slow(), Some(0));
-            ring.remember();
+            ring.empty();
             assert_eq!(ring.completed_slow(), Some(5));
             let test = window.read(SCRATCH_REG::at(TEST as usize));
             assert_eq!(test.into_raw(), 0);

@@ -60,7 +60,6 @@ impl Gpu<'_> {
         self.gart.restart();
         bus::let_go(pdev);
         map_ring(&self.gart, &self.ring, self.ring_entry)?;
-        self.ring.remember();
         self.restart()
     }
 }
