@@ -50,30 +50,6 @@ pub const TEXT_BYTES: usize = 104;
 /// [`LastRefusal::position`] where there is none.
 pub const NO_POSITION: u32 = u32::MAX;
 
-/// Defines a structure that is exchanged with user space.
-macro_rules! uapi {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty),* $(,)? })*) => {
-        $(
-            $(#[$meta])*
-            #[repr(C)]
-            #[derive(
-                Clone,
-                Copy,
-                Debug,
-                PartialEq,
-                Eq,
-                zerocopy_derive::FromBytes,
-                zerocopy_derive::IntoBytes,
-                zerocopy_derive::Immutable,
-                zerocopy_derive::KnownLayout,
-            )]
-            pub struct $name {
-                $($(#[$field_meta])* pub $field: $ty,)*
-            }
-        )*
-    };
-}
-
 uapi! {
     /// One synchronisation object of a submission.
     #[derive(Default)]

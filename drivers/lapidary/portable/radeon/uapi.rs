@@ -8,31 +8,6 @@
 //! 32-bit and 64-bit programs; every bit pattern is a valid value, so they are read from and written to
 //! user memory as they are.
 
-/// Defines a structure that is exchanged with user space.
-macro_rules! uapi {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty),* $(,)? })*) => {
-        $(
-            $(#[$meta])*
-            #[repr(C)]
-            #[derive(
-                Clone,
-                Copy,
-                Debug,
-                Default,
-                PartialEq,
-                Eq,
-                zerocopy_derive::FromBytes,
-                zerocopy_derive::IntoBytes,
-                zerocopy_derive::Immutable,
-                zerocopy_derive::KnownLayout,
-            )]
-            pub struct $name {
-                $($(#[$field_meta])* pub $field: $ty,)*
-            }
-        )*
-    };
-}
-
 /// Ioctl numbers, relative to `DRM_COMMAND_BASE` (0x40).
 pub mod ioctl {
     /// [`GemInfo`](super::GemInfo), read and write.
@@ -283,6 +258,7 @@ pub mod info {
 
 uapi! {
     /// Sizes of the memories, all out.
+    #[derive(Default)]
     GemInfo {
         /// Bytes that GTT can hold.
         gart_size: u64,
@@ -293,6 +269,7 @@ uapi! {
     }
 
     /// Makes an object.
+    #[derive(Default)]
     GemCreate {
         /// In: bytes, rounded up to pages.
         size: u64,
@@ -309,6 +286,7 @@ uapi! {
     }
 
     /// Asks for the offset by which an object is mapped with `mmap`.
+    #[derive(Default)]
     GemMmap {
         /// In: handle.
         handle: u32,
@@ -323,6 +301,7 @@ uapi! {
     }
 
     /// Prepares an object for access from a domain.
+    #[derive(Default)]
     GemSetDomain {
         /// In: handle.
         handle: u32,
@@ -333,6 +312,7 @@ uapi! {
     }
 
     /// Waits until the GPU is done with an object.
+    #[derive(Default)]
     GemWaitIdle {
         /// In: handle.
         handle: u32,
@@ -341,6 +321,7 @@ uapi! {
     }
 
     /// Asks whether the GPU is done with an object.
+    #[derive(Default)]
     GemBusy {
         /// In: handle.
         handle: u32,
@@ -349,6 +330,7 @@ uapi! {
     }
 
     /// Sets or asks for the tiling that is stored with an object.
+    #[derive(Default)]
     GemTiling {
         /// In: handle.
         handle: u32,
@@ -359,6 +341,7 @@ uapi! {
     }
 
     /// Maps or unmaps an object in the client's virtual address space.
+    #[derive(Default)]
     GemVa {
         /// In: handle.
         handle: u32,
@@ -373,6 +356,7 @@ uapi! {
     }
 
     /// Sets or asks for a value that is stored with an object.
+    #[derive(Default)]
     GemOp {
         /// In: handle.
         handle: u32,
@@ -383,6 +367,7 @@ uapi! {
     }
 
     /// Makes an object of user memory.
+    #[derive(Default)]
     GemUserptr {
         /// In: page-aligned address.
         addr: u64,
@@ -395,6 +380,7 @@ uapi! {
     }
 
     /// Asks for a fact about device or client.
+    #[derive(Default)]
     Info {
         /// In: [`info`] request.
         request: u32,
@@ -405,6 +391,7 @@ uapi! {
     }
 
     /// Submits commands.
+    #[derive(Default)]
     Cs {
         /// In: number of chunks.
         num_chunks: u32,
@@ -419,6 +406,7 @@ uapi! {
     }
 
     /// One part of a submission.
+    #[derive(Default)]
     CsChunk {
         /// In: [`chunk`] id.
         chunk_id: u32,
@@ -429,6 +417,7 @@ uapi! {
     }
 
     /// One object of a submission.
+    #[derive(Default)]
     CsReloc {
         /// In: handle.
         handle: u32,
