@@ -201,10 +201,6 @@ def kernel(db, names):
     return "".join(out)
 
 
-def camel(name):
-    return "".join(w.capitalize() for w in name.split("_"))
-
-
 def quote(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -255,12 +251,16 @@ def count_table(count):
 
 def tables(db):
     """Static tables; the includer has the types in scope."""
-    out = [HEADER, "/// All registers, by domain and in the order of the database.\n",
-           "pub static REGISTERS: &[Register] = &[\n"]
+    out = [HEADER, "/// The address spaces of registers.\npub mod domain {\n    use super::Domain;\n"]
+    for name, domain in db.domains.items():
+        out.append(f"\n    /// {domain['doc']}\n    pub const {name.upper()}: Domain = Domain::new({quote(name)});\n")
+    names = ", ".join(name.upper() for name in db.domains)
+    out.append(f"\n    /// All of them.\n    pub static ALL: &[Domain] = &[{names}];\n}}\n\n")
+    out.append("/// All registers, by domain and in the order of the database.\npub static REGISTERS: &[Register] = &[\n")
     for r in db.registers():
         variants = ", ".join(quote(v) for v in r.variants)
         out.append(
-            f"    Register {{ domain: Domain::{camel(r.domain)}, block: {quote(r.block)}, name: {quote(r.name)}, "
+            f"    Register {{ domain: domain::{r.domain.upper()}, block: {quote(r.block)}, name: {quote(r.name)}, "
             f"manual: {quote(r.manual)}, offset: {r.offset:#06x}, len: {r.length}, stride: {r.stride}, "
             f"access: Access::{ {'rw': 'ReadWrite', 'r': 'Read', 'w': 'Write', 'w1c': 'WriteOneClears'}[r.access]}, "
             f"default: {option(r.default, hex)}, doc: {quote(r.doc)}, source: {quote(r.source)}, "

@@ -4,15 +4,25 @@
 
 use std::{env, fs, path::Path, process::Command};
 
+/// The families that have one; each is a module of the crate, too.
+const FAMILIES: [&str; 1] = ["r500"];
+
 fn main() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let script = top.join("scripts/registers.py");
-    let registers = top.join("drivers/r500/registers");
     println!("cargo::rerun-if-changed={}", script.display());
     println!(
         "cargo::rerun-if-changed={}",
         script.with_file_name("register_db.py").display()
     );
+    for family in FAMILIES {
+        generate(&top, &script, family);
+    }
+}
+
+/// Makes the tables of the database `drivers/FAMILY/registers/FAMILY.xml`.
+fn generate(top: &Path, script: &Path, family: &str) {
+    let registers = top.join("drivers").join(family).join("registers");
     println!("cargo::rerun-if-changed={}", registers.display());
     for entry in fs::read_dir(&registers).expect("the register database") {
         println!(
@@ -21,10 +31,10 @@ fn main() {
         );
     }
 
-    let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("r500");
+    let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(family);
     let output = Command::new("python3")
-        .arg(&script)
-        .arg(registers.join("r500.xml"))
+        .arg(script)
+        .arg(registers.join(family).with_extension("xml"))
         .arg("--out")
         .arg(&out)
         .output()

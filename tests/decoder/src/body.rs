@@ -7,8 +7,7 @@
 //! every such dword and a stack of where it is. It goes at most once round a repetition without meeting a dword, so
 //! it always ends.
 
-use lapidary_registers::r500::pm4;
-use lapidary_registers::{Count, Dword, Item, Packet};
+use lapidary_registers::{Count, Database, Dword, Item, Packet, Pixel};
 
 /// Rounds that a part of the description still has to go.
 #[derive(Clone, Copy, Debug)]
@@ -34,14 +33,15 @@ pub struct Walk {
     stack: Vec<Frame>,
     /// The latest value of each dword that has fields.
     seen: Vec<(&'static str, &'static Dword, u32)>,
-    /// An odd number of arrays ends in the middle of a round, and that is right.
+    /// The last round may be cut short.
     may_end_inside: bool,
+    pixel: Option<Pixel>,
     bad: Option<&'static str>,
 }
 
 impl Walk {
-    /// The beginning of a packet's body.
-    pub fn new(packet: &'static Packet) -> Walk {
+    /// The beginning of the body of a packet from that database.
+    pub fn new(database: &Database, packet: &'static Packet) -> Walk {
         let first = Frame {
             items: packet.body,
             index: 0,
@@ -51,7 +51,8 @@ impl Walk {
         Walk {
             stack: vec![first],
             seen: Vec::new(),
-            may_end_inside: packet.opcode == pm4::op::_3D_LOAD_VBPNTR,
+            may_end_inside: database.cut_short.contains(&packet.opcode),
+            pixel: database.pixel,
             bad: None,
         }
     }
@@ -153,10 +154,14 @@ impl Walk {
                 .latest(dword)
                 .map_or(0, |(dword, word)| (word & dword.mask()).count_ones()),
             Count::PerPixelByte(n) => {
-                match self.field("GUI_CONTROL", "DST_TYPE").and_then(pixel_bytes) {
+                let bytes = self.pixel.and_then(|p| {
+                    let kind = self.field(p.dword, p.field)?;
+                    (p.bytes)(kind)
+                });
+                match bytes {
                     Some(bytes) => n.saturating_mul(bytes),
                     None => {
-                        self.bad = Some("DST_TYPE");
+                        self.bad = Some(self.pixel.map_or("pixel", |p| p.field));
                         0
                     }
                 }
@@ -175,16 +180,5 @@ impl Walk {
     fn field(&self, dword: &str, field: &str) -> Option<u32> {
         let (dword, word) = self.latest(dword)?;
         Some(dword.field(field)?.field.get(word))
-    }
-}
-
-/// Bytes of a pixel of a `DST_TYPE` (R5xx 5.2.2): what a colour brush takes in a packet. 24-bit pixels take four there.
-fn pixel_bytes(kind: u32) -> Option<u32> {
-    use lapidary_registers::r500::enums::datatype as t;
-    match kind {
-        t::CI8 | t::RGB332 | t::Y8 | t::RGB8 => Some(1),
-        t::ARGB1555 | t::RGB565 | t::VYUY | t::YVYU | t::ARGB4444 => Some(2),
-        t::RGB888 | t::ARGB8888 | t::AYUV444 => Some(4),
-        _ => None,
     }
 }

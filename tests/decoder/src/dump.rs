@@ -22,7 +22,7 @@
 //! left out.
 
 use anyhow::{Context, Result, bail, ensure};
-use lapidary_registers::{Domain, r500};
+use lapidary_registers::{Database, Domain};
 
 use crate::{Options, decode_stream};
 
@@ -158,15 +158,22 @@ impl Dump {
         Ok(())
     }
 
-    /// What the dump says, by name, a line each.
-    pub fn lines(&self) -> Vec<String> {
+    /// The driver that made it, if it says so; its family has the same name.
+    pub fn driver(&self) -> Option<&str> {
+        self.facts
+            .iter()
+            .find_map(|fact| fact.strip_prefix("driver "))
+    }
+
+    /// What the dump says, by the names of the driver's family, a line each.
+    pub fn lines(&self, database: &'static Database) -> Vec<String> {
         let mut out = self.facts.clone();
         out.push("registers:".into());
         for (name, value) in &self.registers {
-            out.push(match r500::by_name_in(Domain::Mmio, name) {
+            out.push(match database.by_name_in(Domain::MMIO, name) {
                 Some(register) => format!(
                     "  {}",
-                    r500::describe(Domain::Mmio, register.offset, *value)
+                    database.describe(Domain::MMIO, register.offset, *value)
                 ),
                 None => format!("  {name} = {value:#010x}"),
             });
@@ -175,8 +182,10 @@ impl Dump {
         out.push(format!(
             "ring of {size:#x} dwords, the chip reads at {read:#x}, the host writes at {write:#x}:"
         ));
-        let skip = self.packet_start();
-        for (index, line) in decode_stream(&self.ring[skip..], Options::default()).enumerate() {
+        let skip = self.packet_start(database);
+        for (index, line) in
+            decode_stream(database, &self.ring[skip..], Options::default()).enumerate()
+        {
             let at = u64::from(first) + (skip + index) as u64;
             let at = at.checked_rem(u64::from(size)).unwrap_or(at);
             let mark = if at == u64::from(read) { ">" } else { " " };
@@ -194,7 +203,9 @@ impl Dump {
             base: self.address,
             ring: None,
         };
-        out.extend(decode_stream(&self.commands, options).map(|line| format!("  {line}")));
+        out.extend(
+            decode_stream(database, &self.commands, options).map(|line| format!("  {line}")),
+        );
         out.push(format!("objects of the job, {}:", self.objects.len()));
         for object in &self.objects {
             let access = if object.writes { "written" } else { "read" };
@@ -210,9 +221,10 @@ impl Dump {
     }
 
     /// The first dword of the ring from which on everything is well formed.
-    fn packet_start(&self) -> usize {
+    fn packet_start(&self, database: &'static Database) -> usize {
         let good = |start: &usize| {
-            decode_stream(&self.ring[*start..], Options::default()).all(|line| line.note.is_none())
+            decode_stream(database, &self.ring[*start..], Options::default())
+                .all(|line| line.note.is_none())
         };
         (0..self.ring.len()).take(1024).find(good).unwrap_or(0)
     }

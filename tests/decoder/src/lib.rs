@@ -4,7 +4,8 @@
 //!
 //! A stream is packets one after the other (R5xx chapter 5): a header dword, whose two highest bits are the packet's
 //! type, and a body. [`decode_stream`] turns it into one [`Line`] per dword, in order: where it is, its number, and
-//! what it means. Every name comes from the register database.
+//! what it means. Every name comes from the register database of the family, which the caller gives. Of a family whose
+//! commands are no PM4 packets, each dword is a line by itself.
 //!
 //! A decoder is mostly needed when something is wrong, so nothing in a stream can stop it: what does not fit is
 //! marked with `!!` in the line where it shows, and the next dword is decoded as well as it can be. Each dword is
@@ -14,9 +15,11 @@
 //!
 //! ```
 //! use lapidary_decoder::{Options, decode_stream};
+//! use lapidary_registers::r500::DATABASE;
 //!
 //! let stream = [0x0000_05c8, 0x0005_0000, 0x8000_0000];
-//! let text: Vec<String> = decode_stream(&stream, Options::default()).map(|l| l.to_string()).collect();
+//! let lines = decode_stream(&DATABASE, &stream, Options::default());
+//! let text: Vec<String> = lines.map(|l| l.to_string()).collect();
 //! assert_eq!(text, [
 //!     "00000000: 000005c8  type 0: 1 dword to WAIT_UNTIL",
 //!     "00000004: 00050000    WAIT_UNTIL = 0x00050000 { WAIT_2D_IDLECLEAN=1 WAIT_HOST_IDLECLEAN=1 }",
@@ -33,11 +36,11 @@ mod stream;
 pub use line::{Line, Note};
 pub use stream::{Decoder, Options, Ring, decode_stream};
 
-use lapidary_registers::{Domain, r500};
+use lapidary_registers::{Database, Domain};
 
 /// The lines of one packet, or of several; addresses count from zero.
-pub fn packet(words: &[u32]) -> Vec<String> {
-    decode_stream(words, Options::default())
+pub fn packet(database: &'static Database, words: &[u32]) -> Vec<String> {
+    decode_stream(database, words, Options::default())
         .map(|line| line.to_string())
         .collect()
 }
@@ -54,13 +57,13 @@ pub enum Access {
 /// One access of the CPU to a register of the aperture, by name: `R RBBM_STATUS = 0x00000040 { … }`.
 ///
 /// `offset` is in bytes.
-pub fn mmio_access(access: Access, offset: u32, value: u32) -> String {
+pub fn mmio_access(database: &Database, access: Access, offset: u32, value: u32) -> String {
     let direction = match access {
         Access::Read => 'R',
         Access::Write => 'W',
     };
     format!(
         "{direction} {}",
-        r500::describe(Domain::Mmio, offset, value)
+        database.describe(Domain::MMIO, offset, value)
     )
 }

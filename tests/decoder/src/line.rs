@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use lapidary_registers::{Domain, Dword, Packet, r500};
+use lapidary_registers::{Database, Domain, Dword, Packet};
 
 /// What a dword is.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,8 @@ pub enum Note {
     },
     /// The opcode is not in the database.
     UnknownOpcode,
+    /// The family has no packets of that type.
+    NoSuchType,
     /// Bits of the header are set that mean nothing.
     ReservedBits(u32),
     /// The body ends where a dword of that name should follow.
@@ -60,6 +62,7 @@ impl fmt::Display for Note {
                 write!(f, "truncated: the stream has {present} dwords of the body")
             }
             Note::UnknownOpcode => write!(f, "unknown opcode"),
+            Note::NoSuchType => write!(f, "no packet of this family has that type"),
             Note::ReservedBits(bits) => write!(f, "reserved bits {bits:#010x}"),
             Note::Short(name) => write!(f, "the body ends here, but {name} should follow"),
             Note::Excess => write!(f, "beyond the packet's contents"),
@@ -71,6 +74,7 @@ impl fmt::Display for Note {
 /// A dword of a stream. Displays as one line of text, without the line's end.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
+    pub(crate) database: &'static Database,
     /// Address: that of the stream's beginning plus the byte offset.
     pub address: u64,
     /// The dword.
@@ -95,14 +99,14 @@ impl Line {
 }
 
 /// `NAME[index]` of a register of the aperture.
-struct Name(u32);
+struct Name(&'static Database, u32);
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match r500::by_offset(Domain::Mmio, self.0) {
+        match self.0.by_offset(Domain::MMIO, self.1) {
             Some((register, index)) if register.len > 1 => write!(f, "{}[{index}]", register.name),
             Some((register, _)) => f.write_str(register.name),
-            None => write!(f, "mmio:{:#06x}", self.0),
+            None => write!(f, "mmio:{:#06x}", self.1),
         }
     }
 }
@@ -128,14 +132,19 @@ impl fmt::Display for Line {
                 one_register,
             } => {
                 let all = if one_register { ", all of them" } else { "" };
-                write!(f, "type 0: {} to {}{all}", Dwords(count), Name(offset))?;
+                write!(
+                    f,
+                    "type 0: {} to {}{all}",
+                    Dwords(count),
+                    Name(self.database, offset)
+                )?;
             }
             Meaning::Type1 { first, second } => {
                 write!(
                     f,
                     "type 1: one dword each to {} and {}",
-                    Name(first),
-                    Name(second)
+                    Name(self.database, first),
+                    Name(self.database, second)
                 )?;
             }
             Meaning::Type2 => f.write_str("type 2: filler")?,
@@ -144,7 +153,7 @@ impl fmt::Display for Line {
                 write!(f, "type 3 opcode {opcode:#04x}: {}", Dwords(count))?;
             }
             Meaning::Register { offset } => {
-                f.write_str(&r500::describe(Domain::Mmio, offset, self.word))?;
+                f.write_str(&self.database.describe(Domain::MMIO, offset, self.word))?;
             }
             Meaning::Part { dword } => self.part(f, dword)?,
             Meaning::Excess | Meaning::Data => write!(f, "{:#010x}", self.word)?,

@@ -2,7 +2,7 @@
 
 //! Walks a stream from header to header.
 
-use lapidary_registers::r500::{self, pm4};
+use lapidary_registers::{Database, Headers};
 
 use crate::body::Walk;
 use crate::line::{Line, Meaning, Note};
@@ -28,8 +28,12 @@ pub struct Ring {
     pub write: usize,
 }
 
-/// Decodes a stream, one line a dword.
-pub fn decode_stream(words: &[u32], options: Options) -> Decoder<'_> {
+/// Decodes a stream of the family that the database is of, one line a dword.
+pub fn decode_stream<'a>(
+    database: &'static Database,
+    words: &'a [u32],
+    options: Options,
+) -> Decoder<'a> {
     let (start, count) = match options.ring {
         None => (0, words.len()),
         Some(_) if words.is_empty() => (0, 0),
@@ -46,6 +50,7 @@ pub fn decode_stream(words: &[u32], options: Options) -> Decoder<'_> {
         }
     };
     Decoder {
+        database,
         words,
         base: options.base,
         start,
@@ -58,6 +63,7 @@ pub fn decode_stream(words: &[u32], options: Options) -> Decoder<'_> {
 /// The lines of a stream. Made by [`decode_stream`].
 #[derive(Debug)]
 pub struct Decoder<'a> {
+    database: &'static Database,
     words: &'a [u32],
     base: u64,
     /// Where the valid part begins.
@@ -86,17 +92,19 @@ impl Decoder<'_> {
     }
 
     fn header(&self, word: u32) -> (Meaning, State, Option<Note>) {
-        let count = pm4::type3::COUNT.get(word) + 1;
-        match pm4::type3::TYPE.get(word) {
-            0 => {
-                use pm4::type0::{BASE_INDEX, ONE_REG_WR};
-                let offset = BASE_INDEX.get(word) * 4;
-                let one_register = ONE_REG_WR.get(word) != 0;
+        let Some(headers) = self.database.headers() else {
+            return (Meaning::Data, State::Header, None);
+        };
+        let Headers { kind, count, .. } = *headers;
+        let (known, count) = (kind.mask() | count.mask(), count.get(word) + 1);
+        match (kind.get(word), headers.pair) {
+            (0, _) => {
+                let offset = headers.base.get(word) * 4;
+                let one_register = headers.one_register.is_some_and(|field| field.any(word));
                 let step = if one_register { 0 } else { 4 };
-                let known = BASE_INDEX.mask()
-                    | ONE_REG_WR.mask()
-                    | pm4::type0::COUNT.mask()
-                    | pm4::type0::TYPE.mask();
+                let known = known
+                    | headers.base.mask()
+                    | headers.one_register.map_or(0, |field| field.mask());
                 (
                     Meaning::Type0 {
                         offset,
@@ -111,10 +119,9 @@ impl Decoder<'_> {
                     self.length(count).or_else(|| reserved(word, known)),
                 )
             }
-            1 => {
-                use pm4::type1::{REG_INDEX1, REG_INDEX2, TYPE};
-                let (first, second) = (REG_INDEX1.get(word) * 4, REG_INDEX2.get(word) * 4);
-                let known = REG_INDEX1.mask() | REG_INDEX2.mask() | TYPE.mask();
+            (1, Some((first, second))) => {
+                let known = kind.mask() | first.mask() | second.mask();
+                let (first, second) = (first.get(word) * 4, second.get(word) * 4);
                 (
                     Meaning::Type1 { first, second },
                     State::Pair { first, second },
@@ -122,18 +129,18 @@ impl Decoder<'_> {
                 )
             }
             // All other bits of a filler mean nothing by definition.
-            2 => (Meaning::Type2, State::Header, None),
+            (2, _) => (Meaning::Type2, State::Header, None),
+            (1, None) => (Meaning::Data, State::Header, Some(Note::NoSuchType)),
             _ => {
-                use pm4::type3::{COUNT, IT_OPCODE, TYPE};
                 // Eight bits.
-                let opcode = IT_OPCODE.get(word) as u8;
-                let known = IT_OPCODE.mask() | COUNT.mask() | TYPE.mask();
+                let opcode = headers.opcode.get(word) as u8;
+                let known = known | headers.opcode.mask();
                 let note = self.length(count);
-                match r500::packet(opcode) {
+                match self.database.packet(opcode) {
                     Some(packet) => (
                         Meaning::Type3 { packet, count },
                         State::Body {
-                            walk: Some(Walk::new(packet)),
+                            walk: Some(Walk::new(self.database, packet)),
                             left: count,
                         },
                         note.or_else(|| reserved(word, known)),
@@ -234,6 +241,7 @@ impl Iterator for Decoder<'_> {
         };
         self.state = state;
         Some(Line {
+            database: self.database,
             address,
             word,
             note,

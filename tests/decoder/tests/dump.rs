@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lapidary_decoder::dump::{Dump, Object};
+use lapidary_registers::r500::DATABASE;
 use proptest::prelude::*;
 
 const HANG: &str = include_str!("dumps/hang.dump");
@@ -17,10 +18,10 @@ const TEXT: &str = include_str!("dumps/hang.txt");
 #[test]
 fn a_hang_by_name() {
     let dump = Dump::parse(HANG).expect("a dump");
-    for (n, (got, want)) in dump.lines().iter().zip(TEXT.lines()).enumerate() {
+    for (n, (got, want)) in dump.lines(&DATABASE).iter().zip(TEXT.lines()).enumerate() {
         assert_eq!(got, want, "line {}", n + 1);
     }
-    assert_eq!(dump.lines().len(), TEXT.lines().count());
+    assert_eq!(dump.lines(&DATABASE).len(), TEXT.lines().count());
     // Not only what it was, but what it has to be.
     for name in [
         "RBBM_STATUS = ",
@@ -63,7 +64,7 @@ fn parts() {
         }
     );
     assert_eq!((dump.objects.len(), dump.left_out), (2, 3));
-    let lines = dump.lines();
+    let lines = dump.lines(&DATABASE);
     // Where the ring begins, inside of a packet, is left out; the rest runs over the end of the ring.
     assert!(
         lines.contains(&"> 00000: 80000000  type 2: filler".to_owned()),
@@ -109,7 +110,7 @@ proptest! {
             text.push_str(&HANG[at..]);
         }
         if let Ok(dump) = Dump::parse(&text) {
-            prop_assert!(!dump.lines().is_empty());
+            prop_assert!(!dump.lines(&DATABASE).is_empty());
         }
     }
 }

@@ -24,7 +24,7 @@ fn words(name: &str) -> Vec<u32> {
 #[track_caller]
 fn check(name: &str, base: u64) {
     let options = Options { base, ring: None };
-    let text: Vec<String> = decode_stream(&words(name), options)
+    let text: Vec<String> = decode_stream(&r500::DATABASE, &words(name), options)
         .map(|line| line.to_string())
         .collect();
     let expected = fs::read_to_string(folder().join(name).with_extension("txt")).expect("the text");
@@ -67,7 +67,7 @@ fn broken() {
 #[test]
 fn good_streams_have_no_notes() {
     for name in ["fill", "text", "lines", "draw", "control"] {
-        for line in decode_stream(&words(name), Options::default()) {
+        for line in decode_stream(&r500::DATABASE, &words(name), Options::default()) {
             assert!(line.note.is_none(), "{name}: {line}");
         }
     }
@@ -78,7 +78,7 @@ fn good_streams_have_no_notes() {
 fn every_packet_is_covered() {
     let mut seen = BTreeSet::new();
     for name in ["fill", "text", "lines", "draw", "control"] {
-        for line in decode_stream(&words(name), Options::default()) {
+        for line in decode_stream(&r500::DATABASE, &words(name), Options::default()) {
             if line.is_header() && line.word >> 30 == 3 {
                 seen.insert((line.word >> 8) as u8);
             }

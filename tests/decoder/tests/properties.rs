@@ -41,7 +41,7 @@ proptest! {
 
     #[test]
     fn each_dword_is_one_line(words in prop::collection::vec(word(), 0..100), base in 0_u64..1 << 40) {
-        let lines: Vec<_> = decode_stream(&words, Options { base, ring: None }).collect();
+        let lines: Vec<_> = decode_stream(&r500::DATABASE, &words, Options { base, ring: None }).collect();
         prop_assert_eq!(lines.len(), words.len());
         for (n, line) in lines.iter().enumerate() {
             prop_assert_eq!((line.address, line.word), (base + n as u64 * 4, words[n]));
@@ -52,7 +52,7 @@ proptest! {
 
     #[test]
     fn headers_are_where_the_counts_say(words in prop::collection::vec(word(), 0..100)) {
-        let lines: Vec<_> = decode_stream(&words, Options::default()).collect();
+        let lines: Vec<_> = decode_stream(&r500::DATABASE, &words, Options::default()).collect();
         let found: Vec<usize> = (0..lines.len()).filter(|&n| lines[n].is_header()).collect();
         let expected = headers(&words);
         prop_assert_eq!(found, expected.iter().map(|h| h.0).collect::<Vec<_>>());
@@ -75,28 +75,37 @@ proptest! {
             at = (at + 1) % words.len();
         }
         let options = Options { base: 0x100, ring: Some(Ring { read, write }) };
-        let lines: Vec<_> = decode_stream(&words, options).collect();
+        let lines: Vec<_> = decode_stream(&r500::DATABASE, &words, options).collect();
         prop_assert_eq!(lines.iter().map(|l| l.word).collect::<Vec<_>>(), valid.clone());
         for (n, line) in lines.iter().enumerate() {
             prop_assert_eq!(line.address, 0x100 + ((from + n) % words.len()) as u64 * 4);
         }
         // The same text as if the dwords lay one after the other, but for the addresses.
         let straight: Vec<String> =
-            decode_stream(&valid, Options::default()).map(|l| l.to_string()[8..].to_string()).collect();
+            decode_stream(&r500::DATABASE, &valid, Options::default()).map(|l| l.to_string()[8..].to_string()).collect();
         prop_assert_eq!(lines.iter().map(|l| l.to_string()[8..].to_string()).collect::<Vec<_>>(), straight);
     }
 }
 
 #[test]
 fn empty_streams_and_rings() {
-    assert_eq!(decode_stream(&[], Options::default()).count(), 0);
+    assert_eq!(
+        decode_stream(&r500::DATABASE, &[], Options::default()).count(),
+        0
+    );
     let ring = |read, write| Options {
         base: 0,
         ring: Some(Ring { read, write }),
     };
-    assert_eq!(decode_stream(&[], ring(1, 2)).count(), 0);
-    assert_eq!(decode_stream(&[0; 4], ring(2, 2)).count(), 0);
-    assert_eq!(decode_stream(&[0; 4], ring(3, 2)).count(), 3);
+    assert_eq!(decode_stream(&r500::DATABASE, &[], ring(1, 2)).count(), 0);
+    assert_eq!(
+        decode_stream(&r500::DATABASE, &[0; 4], ring(2, 2)).count(),
+        0
+    );
+    assert_eq!(
+        decode_stream(&r500::DATABASE, &[0; 4], ring(3, 2)).count(),
+        3
+    );
 }
 
 #[test]
@@ -104,7 +113,7 @@ fn the_longest_packet() {
     // A bitmap of 0x3fff dwords needs more than the body can have: cut off at its end, without fuss.
     let mut words = vec![0xffff_9400, 0x43cc_46f0, 0, 0, 0, 0x0008_0008, 0x3fff];
     words.resize(0x4001, 0x5555_5555);
-    let lines: Vec<_> = decode_stream(&words, Options::default()).collect();
+    let lines: Vec<_> = decode_stream(&r500::DATABASE, &words, Options::default()).collect();
     assert_eq!(lines.len(), 0x4001);
     assert_eq!(
         lines.last().and_then(|l| l.note),

@@ -10,14 +10,24 @@
 //! - its constants, the same as portable driver code has: `r500::mmio::RBBM_STATUS`,
 //!   `r500::mmio::rbbm_status::GUI_ACTIVE`, `r500::pm4::op::PAINT`;
 //! - `REGISTERS`, `PACKETS`, `LAYOUTS`, `DECISIONS`: everything the database says, for printing and checking;
-//! - `by_name`, `by_offset` and `describe`.
+//! - `DATABASE`: the same as one value, a [`Database`], which finds and describes. Programs that work for any family
+//!   take one.
 
-mod lookup;
+mod database;
 mod types;
 
 pub mod r500;
 
+pub use database::{Database, Headers};
 pub use types::{
-    Access, Count, Decision, Domain, Dword, Field, FieldInfo, Item, Packet, RegArray, Register,
-    Value,
+    Access, Count, Decision, Domain, Dword, Field, FieldInfo, Item, Packet, Pixel, RegArray,
+    Register, Value,
 };
+
+/// The database of every family.
+pub static DATABASES: &[&Database] = &[&r500::DATABASE];
+
+/// The database of the family of that name, which is the name of its driver.
+pub fn database(family: &str) -> Option<&'static Database> {
+    DATABASES.iter().copied().find(|d| d.family == family)
+}

@@ -104,40 +104,22 @@ impl RegArray {
     }
 }
 
-/// An address space of registers.
+/// An address space of registers. A family's own are the constants of its module `domain`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Domain {
-    /// The register aperture, by byte offset.
-    Mmio,
-    /// PCIE registers, by index.
-    Pcie,
-    /// Memory controller of RV515, by index.
-    McRv515,
-    /// Memory controller of R520 and its kin, by index.
-    McR520,
-    /// Clocks, by index.
-    Pll,
-}
+pub struct Domain(&'static str);
 
 impl Domain {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Mmio,
-        Self::Pcie,
-        Self::McRv515,
-        Self::McR520,
-        Self::Pll,
-    ];
+    /// The register aperture, by byte offset: the space that every family has.
+    pub const MMIO: Self = Self::new("mmio");
+
+    /// The space of that name.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
 
     /// As the database spells it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mmio => "mmio",
-            Self::Pcie => "pcie",
-            Self::McRv515 => "mc_rv515",
-            Self::McR520 => "mc_r520",
-            Self::Pll => "pll",
-        }
+        self.0
     }
 }
 
@@ -284,8 +266,19 @@ pub enum Count {
         /// The latest dword of that name.
         dword: &'static str,
     },
-    /// So many times for each byte of a destination pixel (`GUI_CONTROL.DST_TYPE`).
+    /// So many times for each byte of a destination pixel: see [`Pixel`].
     PerPixelByte(u32),
+}
+
+/// Where packets say what a pixel is.
+#[derive(Clone, Copy, Debug)]
+pub struct Pixel {
+    /// The latest dword of that name.
+    pub dword: &'static str,
+    /// Its field.
+    pub field: &'static str,
+    /// Bytes of a pixel by the field's value; `None` for a value that means nothing.
+    pub bytes: fn(u32) -> Option<u32>,
 }
 
 /// A part of a packet's body.

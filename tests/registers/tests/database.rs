@@ -70,7 +70,9 @@ fn registers_do_not_overlap() {
 fn overlays_and_mirrors_name_what_they_share() {
     for r in REGISTERS {
         if let Some(base) = r.overlay_of {
-            let base = r500::by_name_in(r.domain, base).expect("the register below");
+            let base = r500::DATABASE
+                .by_name_in(r.domain, base)
+                .expect("the register below");
             assert_eq!(
                 offsets(r).collect::<Vec<_>>(),
                 offsets(base).collect::<Vec<_>>(),
@@ -79,7 +81,9 @@ fn overlays_and_mirrors_name_what_they_share() {
             );
         }
         if let Some(base) = r.mirror_of {
-            let base = r500::by_name_in(r.domain, base).expect("the mirrored register");
+            let base = r500::DATABASE
+                .by_name_in(r.domain, base)
+                .expect("the mirrored register");
             assert_ne!(r.offset, base.offset);
             assert_eq!(r.manual, base.manual);
             assert_eq!(r.fields.len(), base.fields.len());
@@ -156,11 +160,15 @@ fn defaults_of_fields_make_up_the_register() {
     }
     // Two that the manual prints as other than zero.
     assert_eq!(
-        r500::by_name("VAP_CNTL").and_then(|r| r.field("VF_MAX_VTX_NUM")?.default),
+        r500::DATABASE
+            .by_name("VAP_CNTL")
+            .and_then(|r| r.field("VF_MAX_VTX_NUM")?.default),
         Some(9)
     );
     assert_eq!(
-        r500::by_name("GB_PIPE_SELECT").and_then(|r| r.default),
+        r500::DATABASE
+            .by_name("GB_PIPE_SELECT")
+            .and_then(|r| r.default),
         Some(0x3f0e4)
     );
 }
@@ -190,7 +198,7 @@ fn names_are_plain() {
 #[test]
 fn no_two_names_of_a_space_look_alike() {
     let skeleton = |name: &str| name.replace('O', "0").replace(['I', 'L'], "1");
-    for domain in Domain::ALL {
+    for domain in r500::domain::ALL.iter().copied() {
         let mut seen = HashMap::new();
         for r in REGISTERS.iter().filter(|r| r.domain == domain) {
             assert_eq!(seen.insert(skeleton(r.name), r.name), None, "{}", r.name);
@@ -296,7 +304,7 @@ fn the_lost_headers_are_repaired() {
         ("US_ALU_ALPHA_INST", 0xa800, 512, 12),
         ("VAP_PROG_STREAM_CNTL_EXT", 0x21e0, 8, 10),
     ] {
-        let r = r500::by_name(name).expect(name);
+        let r = r500::DATABASE.by_name(name).expect(name);
         assert_eq!(
             (r.offset, r.len, r.fields.len()),
             (offset, len, fields),
@@ -348,7 +356,9 @@ fn all_opcodes_of_the_manual_are_there() {
         ("MPEG_INDEX", 0x3a),
     ];
     for (name, opcode) in manual {
-        let p = r500::packet(opcode).unwrap_or_else(|| panic!("{name}"));
+        let p = r500::DATABASE
+            .packet(opcode)
+            .unwrap_or_else(|| panic!("{name}"));
         assert!(
             p.name == name && p.in_manual && !p.body.is_empty(),
             "{name}"
@@ -404,7 +414,7 @@ fn bodies_have_the_lengths_of_the_manual() {
     let none = |_: &str, _: &str| 0;
     let no_brush = |_: &str, f: &str| if f == "BRUSH_TYPE" { 15 } else { 0 };
     let length = |opcode, value: &dyn Fn(&str, &str) -> u32| {
-        fixed_length(r500::packet(opcode).expect("opcode").body, value)
+        fixed_length(r500::DATABASE.packet(opcode).expect("opcode").body, value)
     };
     use r500::pm4::op;
     assert_eq!(length(op::BITBLT, &no_brush), Some(1 + 3));
@@ -443,7 +453,7 @@ fn bodies_have_the_lengths_of_the_manual() {
     assert_eq!(length(op::BITBLT, &all), Some(1 + 1 + 1 + 1 + 2 + 1 + 3));
     // 3 register values, 5 first indices.
     let mpeg = |d: &str, _: &str| if d == "MASK" { 0b10011 } else { 5 };
-    let body = r500::packet(op::MPEG_INDEX).expect("opcode").body;
+    let body = r500::DATABASE.packet(op::MPEG_INDEX).expect("opcode").body;
     assert_eq!(
         fixed_length(&body[..body.len() - 1], &mpeg),
         Some(1 + 3 + 1 + 1 + 5)
@@ -475,64 +485,80 @@ fn all_contradictions_are_decided() {
 fn lookups_find_and_describe() {
     use r500::mmio;
     assert_eq!(
-        r500::by_name("RBBM_STATUS").map(|r| r.offset),
+        r500::DATABASE.by_name("RBBM_STATUS").map(|r| r.offset),
         Some(mmio::RBBM_STATUS)
     );
-    assert!(r500::by_name("RBBM_STATUS_").is_none());
+    assert!(r500::DATABASE.by_name("RBBM_STATUS_").is_none());
 
-    let (r, i) = r500::by_offset(
-        Domain::Mmio,
-        mmio::SCRATCH_REG.at(3).expect("eight of them"),
-    )
-    .expect("known");
+    let (r, i) = r500::DATABASE
+        .by_offset(
+            Domain::MMIO,
+            mmio::SCRATCH_REG.at(3).expect("eight of them"),
+        )
+        .expect("known");
     assert_eq!((r.name, i), ("SCRATCH_REG", 3));
-    assert!(r500::by_offset(Domain::Mmio, 0xfffc).is_none());
+    assert!(r500::DATABASE.by_offset(Domain::MMIO, 0xfffc).is_none());
     // A stride leaves other registers between the elements.
     assert_eq!(
-        r500::by_offset(Domain::Mmio, 0x20d0).map(|(r, i)| (r.name, i)),
+        r500::DATABASE
+            .by_offset(Domain::MMIO, 0x20d0)
+            .map(|(r, i)| (r.name, i)),
         Some(("VAP_VTX_AOS_ATTR", 1))
     );
     assert_eq!(
-        r500::by_offset(Domain::Mmio, 0x20d4).map(|(r, i)| (r.name, i)),
+        r500::DATABASE
+            .by_offset(Domain::MMIO, 0x20d4)
+            .map(|(r, i)| (r.name, i)),
         Some(("VAP_VTX_AOS_ADDR_EVEN", 1))
     );
     // The same index means different registers in different spaces.
     assert_eq!(
-        r500::by_offset(Domain::McRv515, 1).map(|(r, _)| r.name),
+        r500::DATABASE
+            .by_offset(r500::domain::MC_RV515, 1)
+            .map(|(r, _)| r.name),
         Some("MC_FB_LOCATION")
     );
     assert_eq!(
-        r500::by_offset(Domain::McR520, 4).map(|(r, _)| r.name),
+        r500::DATABASE
+            .by_offset(r500::domain::MC_R520, 4)
+            .map(|(r, _)| r.name),
         Some("MC_FB_LOCATION")
     );
     assert_eq!(
-        r500::by_offset(Domain::Pcie, 0x10).map(|(r, _)| r.name),
+        r500::DATABASE
+            .by_offset(r500::domain::PCIE, 0x10)
+            .map(|(r, _)| r.name),
         Some("PCIE_TX_GART_CNTL")
     );
 
-    let text = r500::describe(Domain::Mmio, mmio::CP_CSQ_CNTL, 0x4000_0000);
+    let text = r500::DATABASE.describe(Domain::MMIO, mmio::CP_CSQ_CNTL, 0x4000_0000);
     assert_eq!(text, "CP_CSQ_CNTL = 0x40000000 { CSQ_MODE=PRIBM_INDBM }");
     assert_eq!(
-        r500::describe(Domain::Mmio, 0x15e4, 7),
+        r500::DATABASE.describe(Domain::MMIO, 0x15e4, 7),
         "SCRATCH_REG[1] = 0x00000007"
     );
     assert_eq!(
-        r500::describe(Domain::Mmio, 0xfffc, 7),
+        r500::DATABASE.describe(Domain::MMIO, 0xfffc, 7),
         "mmio:0xfffc = 0x00000007"
     );
     // Where no field has anything to say there are no braces.
     assert_eq!(
-        r500::describe(Domain::Mmio, mmio::RBBM_SOFT_RESET, 0),
+        r500::DATABASE.describe(Domain::MMIO, mmio::RBBM_SOFT_RESET, 0),
         "RBBM_SOFT_RESET = 0x00000000"
     );
     // Bits that no field has are shown, not lost.
-    assert!(r500::describe(Domain::Mmio, mmio::CP_RB_CNTL, 1 << 30).contains("?=0x40000000"));
+    assert!(
+        r500::DATABASE
+            .describe(Domain::MMIO, mmio::CP_RB_CNTL, 1 << 30)
+            .contains("?=0x40000000")
+    );
 }
 
 #[test]
 fn constants_and_tables_agree() {
     use r500::mmio;
-    let f = r500::by_name("CP_RB_CNTL")
+    let f = r500::DATABASE
+        .by_name("CP_RB_CNTL")
         .and_then(|r| r.field("RB_BLKSZ"))
         .expect("a field");
     assert_eq!(f.field, mmio::cp_rb_cntl::RB_BLKSZ);

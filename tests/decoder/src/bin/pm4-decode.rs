@@ -12,6 +12,7 @@ use clap::{Parser, ValueEnum};
 use lapidary_decoder::dump::{Dump, MAGIC};
 use lapidary_decoder::input::{self, Format};
 use lapidary_decoder::{Options, Ring, decode_stream};
+use lapidary_registers::{DATABASES, Database};
 
 /// Prints a PM4 command stream, one line a dword, by name; or a core dump of the driver
 /// (`/sys/class/devcoredump/*/data`): registers, ring, the commands and objects of the job that hung.
@@ -22,6 +23,10 @@ use lapidary_decoder::{Options, Ring, decode_stream};
 struct Arguments {
     /// The stream; `-` is standard input.
     file: PathBuf,
+
+    /// Whose stream it is: the name of a driver. A core dump says so itself.
+    #[arg(long, default_value = "r500")]
+    family: String,
 
     /// How the file holds dwords.
     #[arg(long, value_enum, default_value_t = Kind::Auto)]
@@ -78,12 +83,20 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+fn database(family: &str) -> Result<&'static Database> {
+    lapidary_registers::database(family).with_context(|| {
+        let all: Vec<_> = DATABASES.iter().map(|d| d.family).collect();
+        format!("no family {family}; there are {}", all.join(", "))
+    })
+}
+
 /// Prints a core dump; true if everything fitted.
 fn print_dump(bytes: &[u8]) -> Result<bool> {
     let dump = Dump::parse(std::str::from_utf8(bytes).context("not a text")?)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut good = true;
-    for line in dump.lines() {
+    let driver = dump.driver().context("no driver")?;
+    for line in dump.lines(database(driver)?) {
         good &= !line.contains(" !! ");
         match writeln!(out, "{line}") {
             // Whoever reads has seen enough.
@@ -115,6 +128,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut good = true;
     for line in decode_stream(
+        database(&arguments.family)?,
         &words,
         Options {
             base: arguments.base,

@@ -8,7 +8,7 @@ use r500::portable::policy::{self, Policy, Registers, ADMITTED, REACHABLE, REFUS
 /// Registers of the aperture whose elements a type-0 packet can all reach.
 fn reachable() -> impl Iterator<Item = &'static Register> {
     REGISTERS.iter().filter(|register| {
-        register.domain == Domain::Mmio && (register.offset as usize) < REACHABLE * 4
+        register.domain == Domain::MMIO && (register.offset as usize) < REACHABLE * 4
     })
 }
 
@@ -113,7 +113,8 @@ const CLIENTS: &str = "
 #[test]
 fn what_clients_write_is_not_refused() {
     for name in CLIENTS.split_whitespace() {
-        let register = lapidary_registers::r500::by_name_in(Domain::Mmio, name)
+        let register = lapidary_registers::r500::DATABASE
+            .by_name_in(Domain::MMIO, name)
             .unwrap_or_else(|| panic!("{name} is in the database"));
         for offset in elements(register) {
             let policy = policy::of(offset);

@@ -7,7 +7,7 @@
 //! a finding; a read of it yields all ones.
 
 use lapidary_registers::Domain;
-use lapidary_registers::r500::{mc_r520, mc_rv515, mmio, pcie};
+use lapidary_registers::r500::{domain, mc_r520, mc_rv515, mmio, pcie};
 
 use super::cache::Caches;
 use super::engine3d::area::{Area, Client, Runs};
@@ -37,7 +37,7 @@ pub struct McLayout {
 
 /// RV515.
 pub static MC_RV515: McLayout = McLayout {
-    domain: Domain::McRv515,
+    domain: domain::MC_RV515,
     fb_location: mc_rv515::MC_FB_LOCATION,
     agp_location: mc_rv515::MC_AGP_LOCATION,
     status: mc_rv515::MC_STATUS,
@@ -47,7 +47,7 @@ pub static MC_RV515: McLayout = McLayout {
 
 /// R520 and all others.
 pub static MC_R520: McLayout = McLayout {
-    domain: Domain::McR520,
+    domain: domain::MC_R520,
     fb_location: mc_r520::MC_FB_LOCATION,
     agp_location: mc_r520::MC_AGP_LOCATION,
     status: mc_r520::MC_STATUS,
@@ -99,7 +99,7 @@ impl Bus {
         Bus {
             layout,
             mc: Space::new("memory controller register", layout.domain, chip, 1, 0x100),
-            pcie: Space::new("PCIE register", Domain::Pcie, chip, 1, 0x800),
+            pcie: Space::new("PCIE register", domain::PCIE, chip, 1, 0x800),
             gart: Gart::default(),
             caches: Caches::default(),
             scanouts: [None; 2],

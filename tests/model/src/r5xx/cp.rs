@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use lapidary_registers::RegArray;
-use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
+use lapidary_registers::r500::{DATABASE, mmio};
 
 use super::draw::is_port;
 use super::me_ram::MeRam;
@@ -415,7 +415,7 @@ impl R5xx {
                 base: address.into(),
                 ring: None,
             };
-            for line in lapidary_decoder::decode_stream(words, options) {
+            for line in lapidary_decoder::decode_stream(&DATABASE, words, options) {
                 m.trace.line(format_args!("{:<4} {line}", stream.name()));
             }
         }

@@ -18,8 +18,7 @@
 //! Clock = 2 · reference · feedback divider / reference divider: the formula by which Linux reads these dividers
 //! (`radeon_clocks.c`). The modelled PLLs only store; nothing in the model depends on a frequency.
 
-use lapidary_registers::Domain;
-use lapidary_registers::r500::{mc_r520, mc_rv515, mmio, pcie, pll};
+use lapidary_registers::r500::{domain, mc_r520, mc_rv515, mmio, pcie, pll};
 
 use super::{FIRMWARE_FB, R5xx, Source, Variant};
 use crate::atom::clocks::{self, Clocks, REFERENCE};
@@ -427,7 +426,7 @@ impl R5xx {
         self.pll.set(pll::DYN_SCLK_PWMEM_PIPE, 0);
         let layout = self.bus.layout;
         let (agp_base, agp_base_2) = match layout.domain {
-            Domain::McRv515 => (mc_rv515::MC_AGP_BASE, mc_rv515::MC_AGP_BASE_2),
+            domain::MC_RV515 => (mc_rv515::MC_AGP_BASE, mc_rv515::MC_AGP_BASE_2),
             _ => (mc_r520::MC_AGP_BASE, mc_r520::MC_AGP_BASE_2),
         };
         for (register, value) in [

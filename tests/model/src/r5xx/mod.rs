@@ -51,7 +51,7 @@ pub mod touched;
 use std::fmt;
 use std::time::Instant;
 
-use lapidary_registers::r500::{self, mmio};
+use lapidary_registers::r500::{self, domain, mmio};
 use lapidary_registers::{Domain, Field};
 
 pub use self::checkpoint::Checkpoint;
@@ -214,8 +214,8 @@ impl R5xx {
         R5xx {
             variant,
             options,
-            regs: Space::new("register", Domain::Mmio, variant.name, 4, 0x4000),
-            pll: Space::new("PLL register", Domain::Pll, variant.name, 1, 0x40),
+            regs: Space::new("register", Domain::MMIO, variant.name, 4, 0x4000),
+            pll: Space::new("PLL register", domain::PLL, variant.name, 1, 0x40),
             bus: Bus::new(variant.mc, variant.name),
             cp: Cp::default(),
             dma: Default::default(),
@@ -361,21 +361,21 @@ impl Chip for R5xx {
 
     fn describe(&self, offset: u32, value: u32) -> String {
         let window = |domain, index: u32, field: Field| {
-            r500::describe(domain, field.get(self.regs.get(index)), value)
+            r500::DATABASE.describe(domain, field.get(self.regs.get(index)), value)
         };
         match offset {
-            mmio::PCIE_DATA => window(Domain::Pcie, mmio::PCIE_INDEX, mmio::pcie_index::PCIE_ADDR),
+            mmio::PCIE_DATA => window(domain::PCIE, mmio::PCIE_INDEX, mmio::pcie_index::PCIE_ADDR),
             mmio::MC_IND_DATA => window(
                 self.bus.layout.domain,
                 mmio::MC_IND_INDEX,
                 mmio::mc_ind_index::MC_IND_ADDR,
             ),
             mmio::CLOCK_CNTL_DATA => window(
-                Domain::Pll,
+                domain::PLL,
                 mmio::CLOCK_CNTL_INDEX,
                 mmio::clock_cntl_index::PLL_ADDR,
             ),
-            _ => r500::describe(Domain::Mmio, offset, value),
+            _ => r500::DATABASE.describe(Domain::MMIO, offset, value),
         }
     }
 }

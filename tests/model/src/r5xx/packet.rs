@@ -38,11 +38,12 @@ pub fn length(header: u32) -> u32 {
 
 /// What a header begins, in words.
 pub fn name(header: u32) -> String {
-    let register = |offset: u32| match r500::by_offset(lapidary_registers::Domain::Mmio, offset) {
-        Some((r, i)) if r.len > 1 => format!("{}[{i}]", r.name),
-        Some((r, _)) => r.name.to_string(),
-        None => format!("{offset:#06x}"),
-    };
+    let register =
+        |offset: u32| match r500::DATABASE.by_offset(lapidary_registers::Domain::MMIO, offset) {
+            Some((r, i)) if r.len > 1 => format!("{}[{i}]", r.name),
+            Some((r, _)) => r.name.to_string(),
+            None => format!("{offset:#06x}"),
+        };
     match kind(header) {
         0 => format!(
             "type 0, {} dwords to {}",
@@ -55,7 +56,7 @@ pub fn name(header: u32) -> String {
             register(((header >> 11) & 0x7ff) * 4)
         ),
         2 => "type 2".into(),
-        _ => match r500::packet(opcode(header)) {
+        _ => match r500::DATABASE.packet(opcode(header)) {
             Some(p) => format!("{} of {} dwords", p.name, count(header)),
             None => format!(
                 "type 3 opcode {:#04x} of {} dwords",

@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn known_words_have_names() {
-        let space = Space::new("register", Domain::Mmio, "RV515", 4, 0x4000);
+        let space = Space::new("register", Domain::MMIO, "RV515", 4, 0x4000);
         assert_eq!(
             space.register(mmio::RBBM_STATUS).map(|r| r.name),
             Some("RBBM_STATUS")
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn touches_are_counted_and_what_is_missing_is_named_once() {
-        let mut space = Space::new("register", Domain::Mmio, "RV515", 4, 0x4000);
+        let mut space = Space::new("register", Domain::MMIO, "RV515", 4, 0x4000);
         assert_eq!(space.touch(mmio::CP_ME_CNTL, false, Source::Firmware), None);
         assert!(space.touched().is_empty());
         let missing = space.touch(mmio::CP_ME_CNTL, false, Source::Host);
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn outside_is_harmless() {
-        let mut space = Space::new("register", Domain::Mmio, "RV515", 4, 0x4000);
+        let mut space = Space::new("register", Domain::MMIO, "RV515", 4, 0x4000);
         space.set(0xffff_fffc, 1);
         assert_eq!(space.get(0xffff_fffc), 0);
         assert!(space.register(0xffff_fffc).is_none());

@@ -64,7 +64,7 @@ pub fn describe(case: &Case) -> String {
                 line(&words[..1], "");
                 for (i, value) in words[1..].iter().enumerate() {
                     let step = if one_register { 0 } else { 4 * i as u32 };
-                    let name = database::describe(Domain::Mmio, register + step, *value);
+                    let name = database::DATABASE.describe(Domain::MMIO, register + step, *value);
                     line(&[*value], if i < count as usize { &name } else { "marker" });
                 }
             }

@@ -106,7 +106,7 @@ fn field(rng: &mut Rng, words: &mut [u32], start: usize) {
     };
     let word = &mut words[start + 1 + i];
     let fields = register
-        .and_then(|register| database::by_offset(Domain::Mmio, register))
+        .and_then(|register| database::DATABASE.by_offset(Domain::MMIO, register))
         .map_or(&[][..], |(register, _)| register.fields);
     if fields.is_empty() {
         *word = match rng.u32(..4) {

@@ -76,7 +76,7 @@ impl Chip {
 
     /// A register at `offset` of the window, which is no data register, takes `value`.
     fn store(&mut self, offset: u32, value: u32) {
-        match facts::by_offset(Domain::Mmio, offset) {
+        match facts::DATABASE.by_offset(Domain::MMIO, offset) {
             Some((register, _)) => {
                 let name = register.name;
                 let off = match name {

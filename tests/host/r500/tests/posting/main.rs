@@ -330,7 +330,7 @@ fn the_chip_objects_to_what_is_dangerous() {
     let mut objections = 0;
     for register in facts::REGISTERS
         .iter()
-        .filter(|register| register.domain == Domain::Mmio)
+        .filter(|register| register.domain == Domain::MMIO)
     {
         let mut chip = Chip::new(MemoryController::R520);
         chip.write(register.offset, !0);

@@ -82,7 +82,9 @@ mod tests {
     /// The bits of every format by its name in the database.
     #[test]
     fn sizes_follow_from_names() {
-        let r = lapidary_registers::r500::by_name("TX_FORMAT1").unwrap();
+        let r = lapidary_registers::r500::DATABASE
+            .by_name("TX_FORMAT1")
+            .unwrap();
         let field = r.fields.iter().find(|f| f.name == "TXFORMAT").unwrap();
         let mut seen = 0;
         for value in field.values {

@@ -216,7 +216,7 @@ mod tests {
     impl Default for Set {
         fn default() -> Set {
             Set {
-                regs: Space::new("register", Domain::Mmio, "rv515", 4, 0x4000),
+                regs: Space::new("register", Domain::MMIO, "rv515", 4, 0x4000),
                 engine: Engine3d::new(1, 1),
             }
         }

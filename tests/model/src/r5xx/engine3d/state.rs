@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn pipes_that_a_write_does_not_reach_keep_their_value() {
-        let mut regs = Space::new("register", Domain::Mmio, "r580", 4, 0x4000);
+        let mut regs = Space::new("register", Domain::MMIO, "r580", 4, 0x4000);
         let mut p = Pipes::new(4, 4);
         write(&mut regs, &mut p, mmio::SC_SCISSOR1, 1);
         write(&mut regs, &mut p, mmio::SU_REG_DEST, 2);
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn one_pipe_with_two_depth_units() {
-        let mut regs = Space::new("register", Domain::Mmio, "rv530", 4, 0x4000);
+        let mut regs = Space::new("register", Domain::MMIO, "rv530", 4, 0x4000);
         let mut p = Pipes::new(1, 2);
         write(&mut regs, &mut p, mmio::FG_ZBREG_DEST, 2);
         write(&mut regs, &mut p, mmio::ZB_DEPTHOFFSET, 0x100);

@@ -336,7 +336,9 @@ mod tests {
             "ARGB32323232" => 128,
             _ => 0,
         };
-        let r = lapidary_registers::r500::by_name("RB3D_COLORPITCH").unwrap();
+        let r = lapidary_registers::r500::DATABASE
+            .by_name("RB3D_COLORPITCH")
+            .unwrap();
         let field = r.fields.iter().find(|f| f.name == "COLORFORMAT").unwrap();
         assert_eq!(field.values.len(), 15);
         for value in field.values {
