@@ -23,7 +23,7 @@ use kernel::{
 
 use crate::{
     corner::wedge::Task,
-    family::Refusal,
+    family::isolation::Refusal,
     lock::shared_spinlock, //
 };
 

@@ -38,13 +38,15 @@ use kernel::{
 use crate::{
     corner::coredump::Text,
     family::{
-        Family,
-        Gpu,
-        GpuAddr,
-        Ib,
-        Ring, //
+        gpu::Gpu,
+        ring::{
+            Ib,
+            Ring, //
+        },
+        space::GpuAddr,
+        Family, //
     },
-    running::Running,
+    running::Running, //
 };
 
 /// Dwords of the ring that are kept: some hundred jobs up to the write pointer.
@@ -280,7 +282,7 @@ mod tests {
     /// A slot that there is none of.
     struct Nothing;
 
-    impl crate::family::Slot for Nothing {
+    impl crate::family::ring::Slot for Nothing {
         fn words(&mut self, _words: &[u32]) {}
 
         fn change_client(&mut self) {}

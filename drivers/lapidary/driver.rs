@@ -47,7 +47,8 @@ use crate::{
     allowance::Allowance,
     context::Context,
     corner::{
-        bus, debugfs,
+        bus,
+        debugfs,
         fdinfo::{
             Accounts,
             Region,
@@ -61,11 +62,11 @@ use crate::{
         workqueue::{
             Active,
             Worker, //
-        },
+        }, //
     },
     family::{
+        gpu::Gpu,
         Family,
-        Gpu,
         Uapi, //
     },
     hangs::Hangs,
@@ -83,7 +84,7 @@ use crate::{
     running::Running,
     state::Files,
     submit::placing::Placing,
-    watchdog::Keeper,
+    watchdog::Keeper, //
 };
 
 /// The DRM driver of family `F`.

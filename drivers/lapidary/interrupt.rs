@@ -22,13 +22,15 @@ use kernel::{
 use crate::{
     corner::fence::Signalling,
     family::{
-        Event,
-        Family,
-        Gpu,
-        Ring,
-        TopHalf, //
+        gpu::{
+            Event,
+            Gpu,
+            TopHalf, //
+        },
+        ring::Ring,
+        Family, //
     },
-    running::Running,
+    running::Running, //
 };
 
 /// Faults that are printed, per device.

@@ -62,10 +62,12 @@ use crate::{
         workqueue::Run, //
     },
     family::{
+        gpu::Gpu,
+        ring::{
+            Ring,
+            Slot, //
+        },
         Family,
-        Gpu,
-        Ring,
-        Slot,
         Uapi, //
     },
     memory::Use,

@@ -55,9 +55,9 @@ use crate::{
         Shared, //
     },
     family::{
-        Family,
-        Gpu,
-        Ring, //
+        gpu::Gpu,
+        ring::Ring,
+        Family, //
     },
     lock::shared_mutex,
     memory::{
@@ -77,7 +77,7 @@ use crate::{
         JOBS,
         RINGS, //
     },
-    watchdog::Watchdog,
+    watchdog::Watchdog, //
 };
 
 /// How often the worker looks while jobs are under way, in milliseconds.

@@ -24,8 +24,8 @@ use kernel::{
 
 use crate::{
     family::{
-        Family,
-        Gpu, //
+        gpu::Gpu,
+        Family, //
     },
     memory::moves,
     running::Running, //

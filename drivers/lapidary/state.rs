@@ -42,10 +42,10 @@ use crate::{
         Registered, //
     },
     family::{
-        Family,
-        Gpu,
-        Ring, //
-    },
+        gpu::Gpu,
+        ring::Ring,
+        Family, //
+    }, //
 };
 
 /// Dwords of a ring that are shown before what is under way, and the most that are shown of it.

@@ -3,7 +3,7 @@
 //! The fences of one ring, in order.
 //!
 //! A ring executes jobs one after the other, and the last thing a job does is to write its number to memory
-//! ([`crate::family::Slot::fence`]). So a timeline is three numbers that only grow:
+//! ([`crate::family::ring::Slot::fence`]). So a timeline is three numbers that only grow:
 //!
 //! ```text
 //! dropped ≤ signalled ≤ committed

@@ -10,7 +10,7 @@
 //! | an interrupt got lost | a fence that somebody waits for has completed in memory, and 500 ms later nobody has signalled it | it is signalled, and from now on the worker looks each 5 ms while somebody waits, until an interrupt arrives again |
 //! | the chip's report got lost | nothing new in memory for 500 ms, but the chip's register says more | the register counts, and is read each 5 ms while somebody waits, until a report arrives in memory again |
 //! | a ring hangs | neither memory nor register say anything new for `hang_ms` | [`Running::recover`] |
-//! | the chip says that a ring hangs | [`Event::Hang`](crate::family::Event::Hang) | the same, at once |
+//! | the chip says that a ring hangs | [`Event::Hang`](crate::family::gpu::Event::Hang) | the same, at once |
 //!
 //! The first two say so once for each device. A fence that is merely late costs nothing but its time.
 
@@ -36,9 +36,9 @@ use crate::{
         workqueue::Run, //
     },
     family::{
-        Family,
-        Gpu,
-        Ring, //
+        gpu::Gpu,
+        ring::Ring,
+        Family, //
     },
     lock::shared_mutex,
     recovery::{
@@ -50,7 +50,7 @@ use crate::{
         Running,
         TICK_MS, //
     },
-    submit::lane::Lane,
+    submit::lane::Lane, //
 };
 
 /// How often the worker looks while interrupts or reports get lost, in milliseconds.

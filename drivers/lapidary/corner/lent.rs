@@ -24,8 +24,8 @@ use kernel::{
 
 use crate::{
     family::{
-        Space,
-        Surfaces, //
+        space::Space,
+        surfaces::Surfaces, //
     },
     lock::shared_mutex, //
 };

@@ -22,8 +22,8 @@ use crate::{
     },
     driver::Driver,
     family::{
-        Family,
-        GpuAddr, //
+        space::GpuAddr,
+        Family, //
     },
     memory::{
         object::{
@@ -43,7 +43,7 @@ use crate::{
         Request, //
     },
     running::Running,
-    submit::kernel_stream::KernelStream,
+    submit::kernel_stream::KernelStream, //
 };
 
 /// Makes an object, which is zero.

@@ -42,7 +42,7 @@ use crate::{
         },
         userptr::UserPages, //
     },
-    family::{
+    family::space::{
         GpuAddr,
         Layout,
         Space, //
@@ -55,7 +55,7 @@ use crate::{
         source::Source,
         turns::Turns,
         vram::length, //
-    },
+    }, //
 };
 
 mod displace;

@@ -63,12 +63,12 @@ use crate::{
         userptr::{
             ram_pages,
             Gate, //
-        },
+        }, //
     },
-    family::{
+    family::space::{
         GpuAddr,
         Layout, //
-    },
+    }, //
 };
 
 pub mod create;

@@ -40,9 +40,9 @@ use crate::{
         wc, //
     },
     family::{
-        Family,
-        Gpu,
-        GpuAddr, //
+        gpu::Gpu,
+        space::GpuAddr,
+        Family, //
     },
     memory::{
         gtt,
@@ -61,7 +61,7 @@ use crate::{
         replay::Content, //
     },
     running::Running,
-    submit::kernel_stream::KernelStream,
+    submit::kernel_stream::KernelStream, //
 };
 
 /// How long to wait for other rings, in milliseconds.

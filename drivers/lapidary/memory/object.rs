@@ -67,8 +67,8 @@ use crate::{
     },
     driver::Driver,
     family::{
+        space::GpuAddr,
         Family,
-        GpuAddr,
         Note,
         Uapi, //
     },
@@ -92,7 +92,7 @@ use crate::{
             Domain, //
         },
         replay::Content, //
-    },
+    }, //
 };
 
 /// A buffer object of family `F`, with its handle and reservation.

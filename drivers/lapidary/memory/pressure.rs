@@ -38,8 +38,8 @@ use crate::{
         shrinker::Shrink, //
     },
     family::{
-        Family,
-        GpuAddr, //
+        space::GpuAddr,
+        Family, //
     },
     memory::{
         gtt,
@@ -72,7 +72,7 @@ use crate::{
         Room,
         Way, //
     },
-    running::Running,
+    running::Running, //
 };
 
 /// How often to look for others to make room: some may be locked, or somebody else takes the room.

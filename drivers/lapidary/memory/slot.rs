@@ -32,7 +32,7 @@ use crate::{
         userptr::UserPages,
         wc, //
     },
-    family::GpuAddr,
+    family::space::GpuAddr,
     memory::source::Source, //
 };
 

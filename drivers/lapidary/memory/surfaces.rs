@@ -17,7 +17,7 @@
 //! reservation. Mappings and register therefore always fit; of the objects to be robbed, those are passed over whose
 //! reservation somebody else holds.
 //!
-//! [`family::Surfaces`]: crate::family::Surfaces
+//! [`family::Surfaces`]: crate::family::surfaces::Surfaces
 
 use core::ops::Range;
 
@@ -49,12 +49,12 @@ use crate::{
         }, //
     },
     family::{
+        surfaces::Surface,
         Family,
         Note,
-        Surface,
         Uapi, //
     },
-    memory::object::Bo,
+    memory::object::Bo, //
 };
 
 /// Most registers that there can be.

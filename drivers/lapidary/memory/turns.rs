@@ -12,7 +12,7 @@
 use kernel::prelude::*;
 
 use crate::{
-    family::GpuAddr,
+    family::space::GpuAddr,
     portable::heap::Least, //
 };
 

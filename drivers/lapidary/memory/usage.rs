@@ -13,8 +13,8 @@ use kernel::{
 use crate::{
     corner::fence::Fence,
     family::{
-        Family,
-        GpuAddr, //
+        space::GpuAddr,
+        Family, //
     },
     memory::{
         gtt,
@@ -26,7 +26,7 @@ use crate::{
         },
         slot::Slot, //
     },
-    portable::replay::Content,
+    portable::replay::Content, //
 };
 
 /// Where the GPU may find an object during a job.

@@ -24,15 +24,13 @@ use kernel::{
 };
 
 use crate::{
-    corner::{
-        mm::{
-            Mm,
-            Mode,
-            Node,
-            Range, //
-        }, //
+    corner::mm::{
+        Mm,
+        Mode,
+        Node,
+        Range, //
     },
-    family::{
+    family::space::{
         GpuAddr,
         Layout, //
     },
@@ -42,7 +40,7 @@ use crate::{
             words,
             Zeroed, //
         }, //
-    },
+    }, //
 };
 
 use stock::Restock;

@@ -15,8 +15,8 @@ use crate::{
         }, //
     },
     family::{
-        Gpu,
-        Refusal, //
+        gpu::Gpu,
+        isolation::Refusal, //
     },
     portable::{
         radeon::{
@@ -34,7 +34,7 @@ use crate::{
         Submitter, //
     },
     running::Running,
-    submit::others::Others,
+    submit::others::Others, //
 };
 
 /// CS.

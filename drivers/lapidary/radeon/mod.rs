@@ -26,9 +26,9 @@ use crate::{
         File, //
     },
     family::{
-        Arrangement,
+        isolation::Isolation,
+        surfaces::Arrangement,
         Family,
-        Isolation,
         Uapi, //
     },
     memory::Bo,
@@ -40,7 +40,7 @@ use crate::{
         replay::Memories, //
     },
     running::IsolationOf,
-    submit::workspace::Scratch,
+    submit::workspace::Scratch, //
 };
 
 mod cs;
@@ -63,7 +63,7 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
     /// The rings that clients may name, and how they are isolated there.
     const RINGS: Rings;
 
-    /// Index in [`Gpu::rings`](crate::family::Gpu::rings) of the ring that executes what clients send to `ring`, which [`RadeonFamily::RINGS`] has,
+    /// Index in [`Gpu::rings`](crate::family::gpu::Gpu::rings) of the ring that executes what clients send to `ring`, which [`RadeonFamily::RINGS`] has,
     /// with `priority`: the higher, the more urgent.
     fn ring(ring: envelope::Ring, priority: i32) -> usize;
 

@@ -11,7 +11,7 @@ use kernel::sync::atomic::{
     Relaxed, //
 };
 
-use crate::family::Arrangement;
+use crate::family::surfaces::Arrangement;
 
 /// What clients have stored with an object.
 pub struct Note {

@@ -20,9 +20,11 @@ use zerocopy::IntoBytes;
 use crate::{
     corner::gem,
     family::{
-        Isolation,
-        Note,
-        Refusal, //
+        isolation::{
+            Isolation,
+            Refusal, //
+        },
+        Note, //
     },
     memory::{
         Bo,
@@ -31,8 +33,8 @@ use crate::{
     portable::{
         radeon::{
             additions::{
-                Sync,
-                NO_POSITION, //
+                Sync, //
+                NO_POSITION,
             },
             envelope::{
                 self,
@@ -40,15 +42,15 @@ use crate::{
                 Extent,
                 Flags,
                 Placement,
-                Ring,
-                FLAGS_DWORDS, //
+                Ring, //
+                FLAGS_DWORDS,
             },
             uapi::{
                 domain,
                 Cs,
                 CsChunk,
                 CsReloc, //
-            },
+            }, //
         },
         reason::Reason, //
     },
@@ -63,7 +65,7 @@ use crate::{
             Syncs, //
         },
         workspace::Lease, //
-    },
+    }, //
 };
 
 /// Chunks whose addresses are read at once.

@@ -9,9 +9,11 @@ use kernel::prelude::*;
 use crate::{
     corner::exec::Exec,
     family::{
-        Family,
-        Isolation,
-        Proof, //
+        isolation::{
+            Isolation,
+            Proof, //
+        },
+        Family, //
     },
     memory::Use,
     submit::{
@@ -21,7 +23,7 @@ use crate::{
             Lease,
             Workspace, //
         }, //
-    },
+    }, //
 };
 
 /// Commands that stay within their objects, wherever those are.

@@ -29,11 +29,13 @@ use crate::{
         wedge, //
     },
     family::{
-        Family,
-        Gpu,
-        Ib,
-        Ring,
-        Slot, //
+        gpu::Gpu,
+        ring::{
+            Ib,
+            Ring,
+            Slot, //
+        },
+        Family, //
     },
     memory::Use,
     portable::{
@@ -47,7 +49,7 @@ use crate::{
         Piece,
         Pool, //
     },
-    timeline::Timeline,
+    timeline::Timeline, //
 };
 
 /// How long to wait for room on a ring, in milliseconds. The watchdog acts much earlier.

@@ -18,10 +18,12 @@ use crate::{
         fence::Fence, //
     },
     family::{
-        Family,
-        Gpu,
-        GpuAddr,
-        Step, //
+        gpu::{
+            Gpu,
+            Step, //
+        },
+        space::GpuAddr,
+        Family, //
     },
     memory::{
         Bo,
@@ -38,7 +40,7 @@ use crate::{
             Lease,
             Workspace, //
         }, //
-    },
+    }, //
 };
 
 /// Commands of the kernel for its ring.

@@ -25,10 +25,12 @@ use crate::{
         workqueue::Worker, //
     },
     family::{
-        Family,
-        GpuAddr,
-        Ib,
-        Space, //
+        ring::Ib,
+        space::{
+            GpuAddr,
+            Space, //
+        },
+        Family, //
     },
     lock::shared_mutex,
     memory::{
@@ -42,7 +44,7 @@ use crate::{
     timeline::{
         Kind,
         Timeline, //
-    },
+    }, //
 };
 
 /// Size of the indirect buffers together, in dwords: 1 MiB.

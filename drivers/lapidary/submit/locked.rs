@@ -11,8 +11,8 @@ use kernel::prelude::*;
 use crate::{
     corner::exec,
     family::{
-        Family,
-        Isolation, //
+        isolation::Isolation,
+        Family, //
     },
     memory::{
         pressure,
@@ -26,7 +26,7 @@ use crate::{
             Taken, //
         },
         placing::Patience, //
-    },
+    }, //
 };
 
 /// How long to wait for the objects of other jobs, in milliseconds.

@@ -17,10 +17,12 @@ use kernel::{
 use crate::{
     corner::prime::Shared,
     family::{
+        isolation::{
+            Isolation,
+            Refusal, //
+        },
         Family,
-        Isolation,
         Note,
-        Refusal,
         ScratchOf, //
     },
     memory::{
@@ -34,7 +36,7 @@ use crate::{
             Lease,
             Workspace, //
         }, //
-    },
+    }, //
 };
 
 /// Commands that are not proven yet, and objects for them.

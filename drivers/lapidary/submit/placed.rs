@@ -22,8 +22,8 @@ use crate::{
         fence::Fence, //
     },
     family::{
-        Family,
-        Isolation, //
+        isolation::Isolation,
+        Family, //
     },
     memory::{
         Bo,
@@ -34,7 +34,7 @@ use crate::{
     submit::{
         job::Job,
         placing::Inside, //
-    },
+    }, //
 };
 
 /// Commands with addresses, and the objects that lie there.

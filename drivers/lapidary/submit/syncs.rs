@@ -27,10 +27,10 @@ use crate::{
         Shared, //
     },
     family::{
-        Family,
-        Refusal, //
+        isolation::Refusal,
+        Family, //
     },
-    portable::reason::Reason,
+    portable::reason::Reason, //
 };
 
 /// How long to wait for all synchronisation objects together, in milliseconds.

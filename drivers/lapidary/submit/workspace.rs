@@ -16,11 +16,11 @@ use crate::{
         Rest, //
     },
     family::{
+        isolation::Isolation,
         Family,
-        Isolation,
         ScratchOf, //
     },
-    memory::Use,
+    memory::Use, //
 };
 
 /// Elements of the largest buffer that is kept: clients' streams are shorter, but need not be.

@@ -20,9 +20,9 @@ use crate::{
             Mode,
             Node,
             Range, //
-        },
+        }, //
     },
-    family::GpuAddr,
+    family::space::GpuAddr,
     memory::slot::Slot, //
 };
 

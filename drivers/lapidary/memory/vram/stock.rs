@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     corner::fence::Fence,
-    family::GpuAddr,
+    family::space::GpuAddr,
     portable::placement::Part, //
 };
 

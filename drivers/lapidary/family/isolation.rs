@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The proof that the commands of a client stay within its objects.
+
+use kernel::prelude::*;
+
+use crate::{
+    family::space::GpuAddr,
+    portable::reason::Reason, //
+};
+
+/// What proves that a client's commands stay within its objects.
+///
+/// A command checker, where clients share an address space; membership in the client's own address space elsewhere.
+pub trait Isolation: Send + Sync {
+    /// What the proof has to know about the client besides its objects. The job is only committed if it still is the same
+    /// then.
+    type Client: PartialEq;
+    /// An object as the proof sees it, and what it finds out about it.
+    type Object: Copy + Default + Send;
+    /// A place in the proven stream that depends on where an object lies.
+    type Fixup: Copy + Default + Send;
+    /// What the family's user-space interface keeps with an object.
+    type Note;
+
+    /// An object of `size` bytes.
+    fn object(size: u64, note: &Self::Note) -> Self::Object;
+
+    /// Whether the proven commands write `object`.
+    fn writes(object: &Self::Object) -> bool;
+
+    /// The most fixups that a stream of `dwords` dwords can have.
+    fn most_fixups(dwords: usize) -> usize;
+
+    /// Checks `words`, and changes what has to be changed in them.
+    ///
+    /// `objects` are in the order in which the commands name them; the result does not depend on any address. `fixups` is
+    /// as long as [`Isolation::most_fixups`] says; what it holds before is arbitrary.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`]: user space gets `EINVAL`.
+    fn prove(
+        &self,
+        words: &mut [u32],
+        objects: &mut [Self::Object],
+        client: &Self::Client,
+        fixups: &mut [Self::Fixup],
+    ) -> Result<Proof, Refusal>;
+
+    /// Index of the object whose address `fixup` needs.
+    fn target(fixup: Self::Fixup) -> usize;
+
+    /// Puts the address of an object that lies at `base` into the proven words.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the address does not fit the field, which the alignment of objects rules out.
+    fn place(fixup: Self::Fixup, base: GpuAddr, words: &mut [u32]) -> Result;
+}
+
+/// What [`Isolation::prove`] has left in its buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof {
+    /// Dwords to be executed, at least one.
+    pub dwords: usize,
+    /// Fixups.
+    pub fixups: usize,
+}
+
+/// Why commands are refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal {
+    /// Index in the stream of the dword at fault.
+    pub position: u32,
+    /// Number of the reason, for user space: 0x1000 or above. What a number means never changes.
+    pub number: u32,
+    /// A few words for a developer.
+    pub reason: &'static str,
+}
+
+impl Refusal {
+    /// A refusal for `reason`. What `position` counts depends on it.
+    pub const fn new(position: u32, reason: Reason) -> Self {
+        Self {
+            position,
+            number: reason.number,
+            reason: reason.text,
+        }
+    }
+}
