@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The PCI and DRM driver, generic over the family.
-//!
-//! # Who owns what
+//! The DRM driver, generic over the family: its types and who owns what.
 //!
 //! - [`Shared`] lives inside the DRM device. Open files and objects keep that alive, so it outlives the binding of the
 //!   PCI device: memory managers, counters, and the flag that says that the hardware is gone.
-//! - [`Bound`] is the PCI driver's data, dropped when the device is unbound. It owns the running GPU, its interrupt and
-//!   the registration of the DRM device.
-//! - [`Registered`] is what ioctls see of it, behind a guard that keeps the device registered.
+//! - [`Registered`] is what ioctls see of the running GPU, behind a guard that keeps the device registered.
+//! - [`File`] is an open file.
 //!
-//! # Unbind
+//! How the device comes and goes, and who owns the GPU while it is there: [`crate::probe`].
 //!
-//! First the flag is set and the GPU stopped, which signals every fence, so that all waits end. Then, by the order of
-//! the fields of [`Bound`]: the DRM device is unplugged, which waits for ioctls that run; DMA mappings of all objects
-//! end, those of other drivers' memory last; the interrupt is released; the worker ends; what finished jobs held is
-//! dropped; the chip is let go.
+//! # Who imports whom
 //!
-//! # Sleep
-//!
-//! See `sleep.rs`; here are only the calls ([`Sleeper`]).
+//! [`drm::Driver`] names the types of the device's data, of what ioctls see, of files and of objects; an object names
+//! the driver back. So these types, and what they are made of, cannot but know each other: this file, the seams that
+//! name objects ([`crate::family`]), the object with its uses and surfaces, the running GPU with its lanes and
+//! workspaces, and the shrinker of objects. What does something with them is above, and what they need is below.
 
 use core::{
     marker::PhantomData,
@@ -27,11 +22,9 @@ use core::{
 };
 
 use kernel::{
-    device::{
-        self,
-        DeviceContext, //
-    },
-    drm, irq, pci,
+    device::DeviceContext,
+    drm,
+    pci,
     prelude::*,
     sync::{
         aref::ARef,
@@ -40,58 +33,39 @@ use kernel::{
             Relaxed, //
         },
         Arc, //
-    },
+    }, //
 };
 
 use crate::{
     allowance::Allowance,
     context::Context,
     corner::{
-        bus,
-        debugfs,
         fdinfo::{
             Accounts,
             Region,
             Share, //
         },
-        lent::Hardware,
-        pages,
-        pm::Sleeper,
         roster::Roster,
-        shrinker::Shrinker,
-        workqueue::{
-            Active,
-            Worker, //
-        }, //
+        shrinker::Shrinker, //
     },
     family::{
-        gpu::Gpu,
         Family,
         Uapi, //
     },
     hangs::Hangs,
-    interrupt::Handler,
     memory::{
         pressure::Reclaim,
         Bo,
         Domain,
-        ForeignLease,
         Memory,
-        MemoryLease,
         Object, //
     },
-    recovery::Herald,
     running::Running,
-    state::Files,
-    submit::placing::Placing,
-    watchdog::Keeper, //
+    submit::placing::Placing, //
 };
 
 /// The DRM driver of family `F`.
 pub struct Driver<F>(PhantomData<fn() -> F>);
-
-/// The PCI driver of family `F`: what the family's `module_pci_driver!` names.
-pub struct Pci<F>(PhantomData<fn() -> F>);
 
 /// What outlives unbind.
 pub struct Shared<F: Family> {
@@ -105,8 +79,8 @@ pub struct Shared<F: Family> {
     pub hangs: Arc<Hangs>,
     /// Gives their pages back when the system needs memory.
     _shrinker: Shrinker<Reclaim<F>>,
-    /// The hardware is gone or going.
-    gone: Atomic<bool>,
+    /// The hardware is gone or going. Set by unbind.
+    pub(crate) gone: Atomic<bool>,
     /// How often the GPU had to be stopped or reset.
     resets: Atomic<u32>,
     /// Fences that somebody waited for and no interrupt announced.
@@ -116,7 +90,12 @@ pub struct Shared<F: Family> {
 }
 
 impl<F: Family> Shared<F> {
-    fn new(memory: Arc<Memory>) -> Result<Self> {
+    /// The state of a device with this memory.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn new(memory: Arc<Memory>) -> Result<Self> {
         let objects = Roster::new()?;
         let reclaim = Arc::new(Reclaim::new(objects.clone(), memory.clone()), GFP_KERNEL)?;
         Ok(Self {
@@ -225,136 +204,5 @@ impl<F: Family> Accounts for Driver<F> {
             },
             resident: status.resident,
         }
-    }
-}
-
-/// The PCI driver's data. The fields are dropped in this order.
-#[pin_data]
-pub struct Bound<'a, F: Family> {
-    _registration: drm::Registration<'a, Driver<F>>,
-    /// DMA mappings of objects, and surface registers. Borrows from `running`.
-    _lease: MemoryLease<'a>,
-    /// Mappings of other drivers' memory.
-    _foreign: ForeignLease,
-    /// Borrows from `vectors`.
-    #[pin]
-    irq: irq::ThreadedRegistration<'a, Handler<'a, F>>,
-    vectors: pci::IrqVectorRegistration<'a>,
-    _keeper: Active<Keeper<'a, F>>,
-    _herald: Active<Herald<'a, F>>,
-    running: Arc<Running<'a, F>>,
-    _master: bus::Master<'a>,
-    _enabled: bus::Enabled<'a>,
-}
-
-impl<F: Family> pci::Driver for Pci<F> {
-    type IdInfo = F::Chip;
-    type Data<'bound> = Bound<'bound, F>;
-    const ID_TABLE: pci::IdTable<Self::IdInfo> = F::IDS;
-
-    fn probe<'bound>(
-        pdev: &'bound pci::Device<device::Core<'_>>,
-        info: Option<&'bound Self::IdInfo>,
-    ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
-        pin_init::pin_init_scope(move || {
-            let chip = info.ok_or(ENODEV)?;
-            let enabled = bus::Enabled::new(pdev)?;
-            let (board, layout) = F::identify(pdev, chip)?;
-            let memory = Memory::new(&layout)?;
-            let worker = Worker::new(F::NAME)?;
-            let herald = Worker::new(F::NAME)?;
-            let dev = drm::UnregisteredDevice::<Driver<F>>::new(pdev, Shared::new(memory.clone()))?;
-            F::tables().install(&dev)?;
-            pages::in_large_pieces(&dev);
-            debugfs::add(&dev, Files::<F>::ALL);
-            let master = bus::Master::new(pdev);
-            let running = Arc::pin_init(
-                Running::new(
-                    pdev,
-                    (&*dev).into(),
-                    board,
-                    &memory,
-                    worker.clone(),
-                    herald.clone(),
-                ),
-                GFP_KERNEL,
-            )?;
-
-            Ok(try_pin_init!(Bound {
-                _enabled: enabled,
-                _master: master,
-                running,
-                // SAFETY: The only attachment of the worker, dropped with the driver data.
-                _keeper: unsafe { worker.attach(Arc::new(Keeper(running.clone()), GFP_KERNEL)?) },
-                // SAFETY: As above.
-                _herald: unsafe { herald.attach(Arc::new(Herald(running.clone()), GFP_KERNEL)?) },
-                vectors: pdev.alloc_irq_vectors(1, 1, F::irq_types(chip))?,
-                irq <- {
-                    running.gpu().interrupt(vectors.irq_type());
-                    // SAFETY: `vectors` is pinned with the driver data and dropped after `irq`.
-                    let vectors = unsafe { &*core::ptr::from_ref(vectors) };
-                    // SAFETY: The registration is dropped with the driver data.
-                    unsafe {
-                        irq::ThreadedRegistration::new(
-                            vectors.index(0)?.into(),
-                            irq::Flags::SHARED,
-                            F::NAME,
-                            Ok(Handler::new(running.clone())),
-                        )
-                    }
-                },
-                _: { running.self_test()? },
-                _lease: {
-                    // SAFETY: The running GPU is dropped after the lease.
-                    let gpu: &'bound F::Gpu<'bound> =
-                        unsafe { &*core::ptr::from_ref(running.gpu()) };
-                    let hardware = Hardware {
-                        dev: pdev.as_ref(),
-                        space: gpu.space(),
-                        surfaces: gpu.surfaces(),
-                    };
-                    // SAFETY: The lease is dropped with the driver data.
-                    unsafe { memory.lend(hardware)? }
-                },
-                _foreign: memory.lend_foreign(),
-                // SAFETY: The registration is dropped with the driver data.
-                _registration: unsafe {
-                    drm::Registration::new(
-                        pdev.as_ref(),
-                        dev,
-                        Ok::<_, Error>(Registered {
-                            running: running.clone(),
-                        }),
-                        0,
-                    )?
-                },
-            }? Error))
-        })
-    }
-
-    fn unbind<'bound>(
-        _pdev: &'bound pci::Device<device::Core<'_>>,
-        this: Pin<&Self::Data<'bound>>,
-    ) {
-        this.running.shared().gone.store(true, Relaxed);
-        this.running.stop(ENODEV, ENODEV);
-    }
-}
-
-impl<F: Family> Sleeper for Pci<F> {
-    fn prepare(this: Pin<&Self::Data<'_>>) -> Result {
-        this.running.prepare_sleep()
-    }
-
-    fn sleep(this: Pin<&Self::Data<'_>>) -> Result {
-        this.running.sleep()
-    }
-
-    fn wake(this: Pin<&Self::Data<'_>>) -> Result {
-        this.running.wake()
-    }
-
-    fn shutdown(this: Pin<&Self::Data<'_>>) {
-        this.running.stop(ENODEV, ENODEV);
     }
 }

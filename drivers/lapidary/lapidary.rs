@@ -3,11 +3,12 @@
 //! Lapidary: what the drivers of all GPU families share.
 //!
 //! This crate is a module of its own (`lapidary.ko`) that does nothing by itself. A family module implements
-//! [`family::Family`] and registers [`driver::Pci`] for it; the rest of this crate is generic over the family
+//! [`family::Family`] and registers [`probe::Pci`] for it; the rest of this crate is generic over the family
 //! and is compiled into the family module.
 //!
 //! - [`family`]: the seams;
-//! - [`driver`]: PCI and DRM driver, probe and unbind order;
+//! - [`driver`]: the DRM driver's types, and who owns what;
+//! - [`probe`]: the PCI driver, probe and unbind order;
 //! - [`running`]: a GPU that runs;
 //! - [`interrupt`], [`watchdog`]: who notices what it has done, or has not;
 //! - [`recovery`]: what happens when it hangs;
@@ -36,6 +37,7 @@ pub mod interrupt;
 pub mod lock;
 pub mod memory;
 pub mod portable;
+pub mod probe;
 pub mod radeon;
 pub mod recovery;
 pub mod running;

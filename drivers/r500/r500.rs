@@ -34,7 +34,6 @@ use kernel::{
 
 use lapidary::{
     corner::extend::Tables,
-    driver::Pci,
     family::{
         Family,
         Isolation,
@@ -48,6 +47,7 @@ use lapidary::{
         },
         uapi::info, //
     },
+    probe::Pci,
     radeon::{
         owners::Resource,
         Facts,

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! How a device comes and goes: the PCI driver, generic over the family.
+//!
+//! [`Bound`] is its data, dropped when the device is unbound. It owns the running GPU, its interrupt and the
+//! registration of the DRM device. What outlives it is in [`crate::driver`].
+//!
+//! # Unbind
+//!
+//! First the flag is set and the GPU stopped, which signals every fence, so that all waits end. Then, by the order of
+//! the fields of [`Bound`]: the DRM device is unplugged, which waits for ioctls that run; DMA mappings of all objects
+//! end, those of other drivers' memory last; the interrupt is released; the worker ends; what finished jobs held is
+//! dropped; the chip is let go.
+//!
+//! # Sleep
+//!
+//! See `sleep.rs`; here are only the calls ([`Sleeper`]).
+
+use core::{
+    marker::PhantomData,
+    pin::Pin, //
+};
+
+use kernel::{
+    device,
+    drm, //
+    irq,
+    pci,
+    prelude::*,
+    sync::{
+        atomic::Relaxed,
+        Arc, //
+    },
+};
+
+use crate::{
+    corner::{
+        bus,
+        debugfs,
+        lent::Hardware,
+        pages,
+        pm::Sleeper,
+        workqueue::{
+            Active,
+            Worker, //
+        }, //
+    },
+    driver::{
+        Driver,
+        Registered,
+        Shared, //
+    },
+    family::{
+        gpu::Gpu,
+        Family, //
+    },
+    interrupt::Handler,
+    memory::{
+        ForeignLease,
+        Memory,
+        MemoryLease, //
+    },
+    recovery::Herald,
+    running::Running,
+    state::Files,
+    watchdog::Keeper, //
+};
+
+/// The PCI driver of family `F`: what the family's `module_pci_driver!` names.
+pub struct Pci<F>(PhantomData<fn() -> F>);
+
+/// The PCI driver's data. The fields are dropped in this order.
+#[pin_data]
+pub struct Bound<'a, F: Family> {
+    _registration: drm::Registration<'a, Driver<F>>,
+    /// DMA mappings of objects, and surface registers. Borrows from `running`.
+    _lease: MemoryLease<'a>,
+    /// Mappings of other drivers' memory.
+    _foreign: ForeignLease,
+    /// Borrows from `vectors`.
+    #[pin]
+    irq: irq::ThreadedRegistration<'a, Handler<'a, F>>,
+    vectors: pci::IrqVectorRegistration<'a>,
+    _keeper: Active<Keeper<'a, F>>,
+    _herald: Active<Herald<'a, F>>,
+    running: Arc<Running<'a, F>>,
+    _master: bus::Master<'a>,
+    _enabled: bus::Enabled<'a>,
+}
+
+impl<F: Family> pci::Driver for Pci<F> {
+    type IdInfo = F::Chip;
+    type Data<'bound> = Bound<'bound, F>;
+    const ID_TABLE: pci::IdTable<Self::IdInfo> = F::IDS;
+
+    fn probe<'bound>(
+        pdev: &'bound pci::Device<device::Core<'_>>,
+        info: Option<&'bound Self::IdInfo>,
+    ) -> impl PinInit<Self::Data<'bound>, Error> + 'bound {
+        pin_init::pin_init_scope(move || {
+            let chip = info.ok_or(ENODEV)?;
+            let enabled = bus::Enabled::new(pdev)?;
+            let (board, layout) = F::identify(pdev, chip)?;
+            let memory = Memory::new(&layout)?;
+            let worker = Worker::new(F::NAME)?;
+            let herald = Worker::new(F::NAME)?;
+            let dev = drm::UnregisteredDevice::<Driver<F>>::new(pdev, Shared::new(memory.clone()))?;
+            F::tables().install(&dev)?;
+            pages::in_large_pieces(&dev);
+            debugfs::add(&dev, Files::<F>::ALL);
+            let master = bus::Master::new(pdev);
+            let running = Arc::pin_init(
+                Running::new(
+                    pdev,
+                    (&*dev).into(),
+                    board,
+                    &memory,
+                    worker.clone(),
+                    herald.clone(),
+                ),
+                GFP_KERNEL,
+            )?;
+
+            Ok(try_pin_init!(Bound {
+                _enabled: enabled,
+                _master: master,
+                running,
+                // SAFETY: The only attachment of the worker, dropped with the driver data.
+                _keeper: unsafe { worker.attach(Arc::new(Keeper(running.clone()), GFP_KERNEL)?) },
+                // SAFETY: As above.
+                _herald: unsafe { herald.attach(Arc::new(Herald(running.clone()), GFP_KERNEL)?) },
+                vectors: pdev.alloc_irq_vectors(1, 1, F::irq_types(chip))?,
+                irq <- {
+                    running.gpu().interrupt(vectors.irq_type());
+                    // SAFETY: `vectors` is pinned with the driver data and dropped after `irq`.
+                    let vectors = unsafe { &*core::ptr::from_ref(vectors) };
+                    // SAFETY: The registration is dropped with the driver data.
+                    unsafe {
+                        irq::ThreadedRegistration::new(
+                            vectors.index(0)?.into(),
+                            irq::Flags::SHARED,
+                            F::NAME,
+                            Ok(Handler::new(running.clone())),
+                        )
+                    }
+                },
+                _: { running.self_test()? },
+                _lease: {
+                    // SAFETY: The running GPU is dropped after the lease.
+                    let gpu: &'bound F::Gpu<'bound> =
+                        unsafe { &*core::ptr::from_ref(running.gpu()) };
+                    let hardware = Hardware {
+                        dev: pdev.as_ref(),
+                        space: gpu.space(),
+                        surfaces: gpu.surfaces(),
+                    };
+                    // SAFETY: The lease is dropped with the driver data.
+                    unsafe { memory.lend(hardware)? }
+                },
+                _foreign: memory.lend_foreign(),
+                // SAFETY: The registration is dropped with the driver data.
+                _registration: unsafe {
+                    drm::Registration::new(
+                        pdev.as_ref(),
+                        dev,
+                        Ok::<_, Error>(Registered {
+                            running: running.clone(),
+                        }),
+                        0,
+                    )?
+                },
+            }? Error))
+        })
+    }
+
+    fn unbind<'bound>(
+        _pdev: &'bound pci::Device<device::Core<'_>>,
+        this: Pin<&Self::Data<'bound>>,
+    ) {
+        this.running.shared().gone.store(true, Relaxed);
+        this.running.stop(ENODEV, ENODEV);
+    }
+}
+
+impl<F: Family> Sleeper for Pci<F> {
+    fn prepare(this: Pin<&Self::Data<'_>>) -> Result {
+        this.running.prepare_sleep()
+    }
+
+    fn sleep(this: Pin<&Self::Data<'_>>) -> Result {
+        this.running.sleep()
+    }
+
+    fn wake(this: Pin<&Self::Data<'_>>) -> Result {
+        this.running.wake()
+    }
+
+    fn shutdown(this: Pin<&Self::Data<'_>>) {
+        this.running.stop(ENODEV, ENODEV);
+    }
+}
