@@ -54,12 +54,14 @@ use crate::{
     },
     hangs::Hangs,
     memory::{
-        pressure::Reclaim,
-        Bo,
-        Domain,
-        Memory,
-        Object, //
+        managers::Memory,
+        object::{
+            Bo,
+            Object, //
+        }, //
     },
+    portable::placement::Domain,
+    residency::reclaim::Reclaim,
     running::Running,
     submit::placing::Placing, //
 };

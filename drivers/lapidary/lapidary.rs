@@ -20,6 +20,7 @@
 //! - [`memory`]: buffer objects in VRAM and GTT;
 //! - [`allowance`]: what one client may have at most;
 //! - [`state`], [`coredump`]: what a developer sees of a device, and of one that hangs;
+//! - [`residency`]: objects are made and moved, page faults, reclaim;
 //! - [`radeon`]: the user-space interface of the Radeon families;
 //! - [`portable`]: code without kernel types, shared with the host tests;
 //! - [`corner`]: the only place for raw bindings.
@@ -40,6 +41,7 @@ pub mod portable;
 pub mod probe;
 pub mod radeon;
 pub mod recovery;
+pub mod residency;
 pub mod running;
 mod sleep;
 pub(crate) mod state;

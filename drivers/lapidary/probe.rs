@@ -56,9 +56,11 @@ use crate::{
     },
     interrupt::Handler,
     memory::{
-        ForeignLease,
-        Memory,
-        MemoryLease, //
+        foreign::ForeignLease,
+        managers::{
+            Memory,
+            MemoryLease, //
+        }, //
     },
     recovery::Herald,
     running::Running,

@@ -70,7 +70,7 @@ use crate::{
         Family,
         Uapi, //
     },
-    memory::Use,
+    memory::usage::Use,
     portable::replay::{
         self,
         Fate,

@@ -61,8 +61,8 @@ use crate::{
     },
     lock::shared_mutex,
     memory::{
-        Bo,
-        Memory, //
+        managers::Memory,
+        object::Bo, //
     },
     recovery::News,
     submit::{

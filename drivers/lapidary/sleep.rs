@@ -27,7 +27,7 @@ use crate::{
         gpu::Gpu,
         Family, //
     },
-    memory::moves,
+    residency::moves,
     running::Running, //
 };
 

@@ -39,8 +39,8 @@ use crate::{
         stash::Rest, //
     },
     memory::{
-        Bo,
-        Memory, //
+        managers::Memory,
+        object::Bo, //
     },
     portable::replay::Memories, //
 };

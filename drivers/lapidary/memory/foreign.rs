@@ -24,7 +24,7 @@ use crate::corner::{
 
 /// All imports of one device, by where they are in memory.
 #[pin_data]
-pub(super) struct Foreign {
+pub(crate) struct Foreign {
     #[pin]
     imports: Mutex<RBTree<usize, Arc<Import>>>,
 }
@@ -34,7 +34,7 @@ fn key(import: &Arc<Import>) -> usize {
 }
 
 impl Foreign {
-    pub(super) fn new() -> Result<Arc<Self>> {
+    pub(crate) fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
                 imports <- new_mutex!(RBTree::new()),
@@ -46,14 +46,14 @@ impl Foreign {
     /// Remembers an import.
     ///
     /// Errors: `ENOMEM`.
-    pub(super) fn add(&self, import: &Arc<Import>) -> Result {
+    pub(crate) fn add(&self, import: &Arc<Import>) -> Result {
         let node = RBTreeNode::new(key(import), import.clone(), GFP_KERNEL)?;
         self.imports.lock().insert(node);
         Ok(())
     }
 
     /// Forgets an import, whose end has been asked for.
-    pub(super) fn remove(&self, import: &Arc<Import>) {
+    pub(crate) fn remove(&self, import: &Arc<Import>) {
         let node = self.imports.lock().remove_node(&key(import));
         drop(node);
     }
@@ -61,7 +61,7 @@ impl Foreign {
 
 /// Ends the mappings of all imports when it is dropped: after the DRM device has been unplugged, so that no more come,
 /// and the GPU is quiet.
-pub struct ForeignLease(pub(super) Arc<Foreign>);
+pub struct ForeignLease(pub(crate) Arc<Foreign>);
 
 impl Drop for ForeignLease {
     fn drop(&mut self) {

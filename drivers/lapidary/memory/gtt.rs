@@ -79,7 +79,7 @@ pub struct Gtt {
 }
 
 impl Gtt {
-    pub(super) fn new(layout: &Layout) -> Result<Self> {
+    pub(crate) fn new(layout: &Layout) -> Result<Self> {
         let size = length(&layout.gtt)?;
         let most = usize::try_from(size / PAGE_SIZE as u64 / PART)?.max(1);
         Ok(Self {
@@ -91,7 +91,7 @@ impl Gtt {
     }
 
     /// Addresses in use, in bytes.
-    pub(super) fn usage(&self) -> u64 {
+    pub(crate) fn usage(&self) -> u64 {
         self.mm.used()
     }
 
@@ -115,7 +115,7 @@ impl Gtt {
 }
 
 /// Index of the page table entry for `addr` in a window that begins at `start`.
-pub(super) fn entry(start: GpuAddr, addr: GpuAddr) -> usize {
+pub(crate) fn entry(start: GpuAddr, addr: GpuAddr) -> usize {
     (addr.saturating_sub(start) / GPU_PAGE as u64) as usize
 }
 
@@ -136,7 +136,7 @@ impl Tenant for Gtt {
 /// Reserves addresses that are not a slot's.
 ///
 /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
-pub(super) fn reserve(gtt: &Lent<Gtt>, size: u64, align: u64) -> Result<Range> {
+pub(crate) fn reserve(gtt: &Lent<Gtt>, size: u64, align: u64) -> Result<Range> {
     if size % PAGE_SIZE as u64 != 0 || align % PAGE_SIZE as u64 != 0 {
         return Err(EINVAL);
     }
@@ -156,7 +156,7 @@ pub(super) fn reserve(gtt: &Lent<Gtt>, size: u64, align: u64) -> Result<Range> {
 ///
 /// Errors: `ENODEV` after unbind; `ENOSPC` if there is no room between what is in use; as [`Pages::get`] and
 /// [`Pages::map`]; `EINVAL` if a page lies where the page table cannot point at; `ENOMEM`.
-pub(super) fn place<O: IntoGEMObject>(
+pub(crate) fn place<O: IntoGEMObject>(
     gtt: &Lent<Gtt>,
     slot: &Arc<Slot>,
     object: &O,
@@ -196,7 +196,7 @@ pub(super) fn place<O: IntoGEMObject>(
 /// holds the object's reservation, and drops what comes back, the pages that were there before.
 ///
 /// Errors: `ENOSPC` while jobs use those; `EAGAIN` if the memory has changed and those of `number` are gone.
-pub(super) fn renew(gtt: &Lent<Gtt>, slot: &Slot, number: usize) -> Result<Option<UserPages>> {
+pub(crate) fn renew(gtt: &Lent<Gtt>, slot: &Slot, number: usize) -> Result<Option<UserPages>> {
     let mut guard = gtt.lock();
     let (gtt, hardware) = guard.parts();
     let mut inner = slot.inner.lock();
@@ -243,7 +243,7 @@ fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
 
 /// Ends everything about `slot`, in which `object` is no longer: the pages are freed. The caller holds the reservation,
 /// and no job uses the object any more; what they hold of the slot may be dropped later.
-pub(super) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
+pub(crate) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
     let pages = {
         let mut guard = gtt.lock();
         let (gtt, hardware) = guard.parts();
@@ -262,7 +262,7 @@ pub(super) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O
 
 /// Lets go of the pages of a slot that no job uses, so that they can be swapped; says how many they are. The caller
 /// holds the reservation of `object`, of which there are no CPU mappings. Waits for nothing and allocates nothing.
-pub(super) fn relinquish<O: IntoGEMObject>(
+pub(crate) fn relinquish<O: IntoGEMObject>(
     gtt: &Lent<Gtt>,
     slot: &Slot,
     object: &O,
@@ -286,7 +286,7 @@ pub(super) fn relinquish<O: IntoGEMObject>(
 }
 
 /// Ends everything about `slot`, whose object goes.
-pub(super) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
+pub(crate) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
     let source = {
         let mut guard = gtt.lock();
         let (gtt, hardware) = guard.parts();

@@ -12,9 +12,9 @@
 //! # Secrets
 //!
 //! System pages come zeroed, and so do lots of VRAM from the stock ([`super::vram`]). Another lot holds what its last owner
-//! left, so [`super::create`] has the ring clear it, and the object carries that fence: page faults wait for it, and jobs
+//! left, so [`crate::residency::create`] has the ring clear it, and the object carries that fence: page faults wait for it, and jobs
 //! come behind it on the ring. If it ends with an error, the jobs behind it fail, too ([`crate::portable::replay`]), and the object gets fresh system pages,
-//! which are zero, before CPU, GPU or a move get to it ([`moves::renew`]). An object that has moved ([`super::moves`]) is
+//! which are zero, before CPU, GPU or a move get to it ([`super::renew`]). An object that has moved ([`crate::residency::moves`]) is
 //! clean: the move has overwritten all of its new home.
 //!
 //! An object that nobody has had to do with gives back memory that is zero: no job has had its address
@@ -31,7 +31,6 @@ use kernel::{
         self,
         gem, //
     },
-    page::PAGE_SIZE,
     prelude::*,
     sync::{
         aref::ARef,
@@ -49,15 +48,8 @@ use crate::{
     allowance::Charge,
     corner::{
         fence::Fence,
-        gem::{
-            Backed,
-            Frame, //
-        },
-        pages::Pages,
-        prime::{
-            Import,
-            Shared, //
-        },
+        gem::Backed,
+        prime::Import,
         roster::{
             Place,
             Roster,
@@ -69,22 +61,15 @@ use crate::{
     family::{
         space::GpuAddr,
         Family,
-        Note,
-        Uapi, //
+        Note, //
     },
     lock::shared_spinlock,
     memory::{
-        create,
-        gtt,
-        moves,
-        pressure,
+        managers::Memory, //
         slot::Slot,
-        surfaces::{
-            self,
-            Taken, //
-        },
+        surface_registers::Taken,
+        surfaces,
         vram::Lot,
-        Memory, //
     },
     portable::{
         placement::{
@@ -99,7 +84,7 @@ use crate::{
 pub type Bo<F> = gem::Object<Object<F>>;
 
 /// Where an object lives.
-pub(super) enum Home {
+pub(crate) enum Home {
     /// In the GPU's own memory.
     Vram(Lot),
     /// In system pages.
@@ -107,7 +92,7 @@ pub(super) enum Home {
 }
 
 /// A look at a [`Home`].
-pub(super) enum At {
+pub(crate) enum At {
     Vram { start: GpuAddr, size: u64 },
     System(Arc<Slot>),
 }
@@ -118,7 +103,7 @@ pub struct Object<F: Family> {
     memory: Arc<Memory>,
     /// The list that it is on.
     objects: Arc<Roster<Self>>,
-    seat: Seat,
+    pub(crate) seat: Seat,
     /// Changed only by whoever holds the reservation; whoever holds it may rely on it after the mutex is
     /// released. The lock alone gives a look at what may change at once. No memory is allocated under it.
     #[pin]
@@ -139,7 +124,7 @@ pub struct Object<F: Family> {
     /// How many have pinned it: it stays in system pages. Written under the reservation.
     pins: Atomic<u32>,
     /// It is another driver's memory.
-    foreign: Option<Arc<Import>>,
+    pub(crate) foreign: Option<Arc<Import>>,
     /// It is a process's memory.
     user: Option<Arc<UserMemory>>,
     /// It should be in VRAM and is not: counted in [`Memory`].
@@ -164,22 +149,22 @@ pub struct Object<F: Family> {
 }
 
 /// [`Object::vram`] of an object that is not there.
-pub(super) const NOWHERE: u64 = u64::MAX;
+pub(crate) const NOWHERE: u64 = u64::MAX;
 
-/// What [`super::create`] decides before the object exists.
+/// What [`crate::residency::create`] decides before the object exists.
 pub struct Args<F: Family> {
-    pub(super) memory: Arc<Memory>,
-    pub(super) objects: Arc<Roster<Object<F>>>,
-    pub(super) home: Home,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) objects: Arc<Roster<Object<F>>>,
+    pub(crate) home: Home,
     /// The home is zero, or comes zeroed.
-    pub(super) zero: bool,
-    pub(super) size: u64,
-    pub(super) align: u64,
-    pub(super) wanted: Domain,
-    pub(super) access: Access,
-    pub(super) foreign: Option<Arc<Import>>,
-    pub(super) user: Option<Arc<UserMemory>>,
-    pub(super) charge: Option<Charge>,
+    pub(crate) zero: bool,
+    pub(crate) size: u64,
+    pub(crate) align: u64,
+    pub(crate) wanted: Domain,
+    pub(crate) access: Access,
+    pub(crate) foreign: Option<Arc<Import>>,
+    pub(crate) user: Option<Arc<UserMemory>>,
+    pub(crate) charge: Option<Charge>,
 }
 
 impl<F: Family> gem::DriverObject for Object<F> {
@@ -222,7 +207,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
 
 impl Home {
     /// The address in VRAM, or [`NOWHERE`].
-    pub(super) fn vram(&self) -> u64 {
+    pub(crate) fn vram(&self) -> u64 {
         match self {
             Self::Vram(lot) => lot.start(),
             Self::System(_) => NOWHERE,
@@ -241,7 +226,7 @@ impl<F: Family> Object<F> {
     }
 
     /// Where the object lives. Stays so for whoever holds the reservation; a guess for others.
-    pub(super) fn at(&self) -> At {
+    pub(crate) fn at(&self) -> At {
         match &*self.home.lock() {
             Home::Vram(lot) => At::Vram {
                 start: lot.start(),
@@ -253,7 +238,7 @@ impl<F: Family> Object<F> {
 
     /// The content is at `home` now; the old one comes back. The caller holds the reservation, and there are no CPU
     /// mappings and no jobs that use the old one.
-    pub(super) fn settle(&self, home: Home) -> Home {
+    pub(crate) fn settle(&self, home: Home) -> Home {
         surfaces::give_back(self);
         self.vram.store(home.vram(), Relaxed);
         let arrives = matches!(home, Home::System(_));
@@ -269,13 +254,34 @@ impl<F: Family> Object<F> {
         old
     }
 
+    /// Whether the VRAM in which it was made may hold something.
+    pub(crate) fn is_reached(&self) -> bool {
+        self.reached.load(Relaxed)
+    }
+
+    /// Tells the stock of VRAM whether the range in which the object lies is zero, if it lies in one.
+    pub(crate) fn set_zero(&self, zero: bool) {
+        if let Home::Vram(lot) = &mut *self.home.lock() {
+            lot.set_zero(zero);
+        }
+    }
+
+    /// Where it is to stand on the list of objects.
+    pub(crate) fn standing(&self) -> Place {
+        match &*self.home.lock() {
+            Home::Vram(lot) => Place::Device(lot.start()),
+            Home::System(slot) if slot.held() != 0 => Place::Pages(self.used()),
+            Home::System(_) => Place::Apart,
+        }
+    }
+
     /// From now on its VRAM may hold something: a job or a CPU mapping is about to have its address, or a move fills it.
-    pub(super) fn set_reached(&self) {
+    pub(crate) fn set_reached(&self) {
         self.reached.store(true, Relaxed);
     }
 
     /// Finds out whether the object should be in VRAM and is not.
-    pub(super) fn recount(&self) {
+    pub(crate) fn recount(&self) {
         let astray = self.vram().is_none() && self.wanted.load(Relaxed) && !self.is_pinned();
         if self.astray.xchg(astray, Relaxed) != astray {
             self.memory.count_astray(astray);
@@ -283,21 +289,21 @@ impl<F: Family> Object<F> {
     }
 
     /// Tells the list that `object` has moved, or has got or lost its pages. The caller holds the reservation.
-    pub(super) fn arrange(object: &Bo<F>) {
+    pub(crate) fn arrange(object: &Bo<F>) {
         if let Some(objects) = object.roster() {
             objects.arrange(object);
         }
     }
 
     /// Tells the list that `object` has its pages, which it may know. The caller holds the reservation.
-    pub(super) fn has_pages(object: &Bo<F>) {
+    pub(crate) fn has_pages(object: &Bo<F>) {
         if !object.seat.suits(Place::Pages(0)) {
             Self::arrange(object);
         }
     }
 
     /// First address in VRAM, if the object is there. For those without the reservation it is a guess.
-    pub(super) fn vram(&self) -> Option<GpuAddr> {
+    pub(crate) fn vram(&self) -> Option<GpuAddr> {
         match self.vram.load(Relaxed) {
             NOWHERE => None,
             addr => Some(addr),
@@ -305,42 +311,42 @@ impl<F: Family> Object<F> {
     }
 
     /// Whether the object should be in VRAM and is not.
-    pub(super) fn is_astray(&self) -> bool {
+    pub(crate) fn is_astray(&self) -> bool {
         self.astray.load(Relaxed)
     }
 
     /// Size in bytes, whole pages.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.size
     }
 
     /// Alignment of GPU addresses in bytes.
-    pub(super) fn align(&self) -> u64 {
+    pub(crate) fn align(&self) -> u64 {
         self.align
     }
 
     /// The memory of its device.
-    pub(super) fn memory(&self) -> &Arc<Memory> {
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
 
     /// When a job used it last, or when it was made.
-    pub(super) fn used(&self) -> u64 {
+    pub(crate) fn used(&self) -> u64 {
         self.used.load(Relaxed)
     }
 
     /// A job uses it at `now`.
-    pub(super) fn set_used(&self, now: u64) {
+    pub(crate) fn set_used(&self, now: u64) {
         self.used.store(now, Relaxed);
     }
 
     /// The process's memory that it is, if it is one's.
-    pub(super) fn user(&self) -> Option<&Arc<UserMemory>> {
+    pub(crate) fn user(&self) -> Option<&Arc<UserMemory>> {
         self.user.as_ref()
     }
 
     /// Who accesses it, as far as is known.
-    pub(super) fn access(&self) -> Access {
+    pub(crate) fn access(&self) -> Access {
         match self.touched.load(Relaxed) {
             true => Access::Cpu,
             false => self.access,
@@ -348,7 +354,7 @@ impl<F: Family> Object<F> {
     }
 
     /// The CPU has touched it where it could not see it.
-    pub(super) fn touch(&self) {
+    pub(crate) fn touch(&self) {
         self.touched.store(true, Relaxed);
     }
 
@@ -357,7 +363,7 @@ impl<F: Family> Object<F> {
     ///
     /// # Errors
     ///
-    /// `EBUSY` if it is in VRAM: see [`super::moves::to_system`].
+    /// `EBUSY` if it is in VRAM: see [`crate::residency::moves::to_system`].
     pub fn pin(&self) -> Result {
         if self.vram().is_some() {
             return Err(EBUSY);
@@ -399,7 +405,7 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// What the user-space interface keeps with the object. What [`Uapi::arrangement`] makes of it changes only in
+    /// What the user-space interface keeps with the object. What [`Uapi::arrangement`](crate::family::Uapi::arrangement) makes of it changes only in
     /// [`surfaces::rearrange`].
     #[inline]
     pub fn note(&self) -> &Note<F> {
@@ -407,17 +413,17 @@ impl<F: Family> Object<F> {
     }
 
     /// How the CPU sees it.
-    pub(super) fn surface(&self) -> &Taken {
+    pub(crate) fn surface(&self) -> &Taken {
         &self.surface
     }
 
-    /// The list that it is on, unless its memory is somebody else's.
-    pub(super) fn objects(&self) -> &Roster<Self> {
+    /// The list of the objects of its device.
+    pub(crate) fn objects(&self) -> &Arc<Roster<Self>> {
         &self.objects
     }
 
     /// Behind `fence`, the VRAM in which it was made is clear.
-    pub(super) fn set_cleared(&self, fence: ARef<Fence>) {
+    pub(crate) fn set_cleared(&self, fence: ARef<Fence>) {
         self.cleared.populate(fence);
     }
 
@@ -440,17 +446,17 @@ impl<F: Family> Object<F> {
 
     /// The clear is going to fail. To be called before its fence signals: whoever sees that replaces the VRAM, and before
     /// that the jobs on the ring that use it have to be judged by [`Object::is_doomed`].
-    pub(super) fn doom(&self) {
+    pub(crate) fn doom(&self) {
         self.doomed.store(true, Relaxed);
     }
 
     /// Whether the VRAM in which the object still is will never be clear. Any context.
-    pub(super) fn is_doomed(&self) -> bool {
+    pub(crate) fn is_doomed(&self) -> bool {
         self.doomed.load(Relaxed) && !self.clean.load(Relaxed)
     }
 
     /// Fails with `EIO` if a job may not be put on the ring that reads or writes the content.
-    pub(super) fn check(&self) -> Result {
+    pub(crate) fn check(&self) -> Result {
         match self.content().admits() {
             true => Ok(()),
             false => Err(EIO),
@@ -458,7 +464,7 @@ impl<F: Family> Object<F> {
     }
 
     /// Whether the object can be moved to make room for another.
-    pub(super) fn is_movable(&self) -> bool {
+    pub(crate) fn is_movable(&self) -> bool {
         !self.is_pinned() && self.content() != Content::Unknown
     }
 }
@@ -474,133 +480,4 @@ pub struct Status {
     pub resident: bool,
     /// It stays where it is.
     pub pinned: bool,
-}
-
-// SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0;
-// system pages are held from when `frames` reports them until `release`, after which there is no
-// mapping. `seat` is not used here.
-unsafe impl<F: Family> Backed for Object<F> {
-    /// The memory of others is not ours to move, nor is another driver's reservation.
-    fn roster(&self) -> Option<&Arc<Roster<Self>>> {
-        (self.foreign.is_none() && self.user.is_none()).then_some(&self.objects)
-    }
-
-    fn seat(&self) -> &Seat {
-        &self.seat
-    }
-
-    fn place(&self) -> Place {
-        match &*self.home.lock() {
-            Home::Vram(lot) => Place::Device(lot.start()),
-            Home::System(slot) if slot.held() != 0 => Place::Pages(self.used()),
-            Home::System(_) => Place::Apart,
-        }
-    }
-
-    fn release(object: &Bo<F>) {
-        // Before its range can be another's.
-        surfaces::give_back(object);
-        let zero = !object.reached.load(Relaxed) && object.content() == Content::Own;
-        if let Home::Vram(lot) = &mut *object.home.lock() {
-            lot.set_zero(zero);
-        }
-        if let At::System(slot) = object.at() {
-            let memory = &object.memory;
-            gtt::release(memory.gtt(), &slot, object);
-            memory.discount_system(object.size);
-            // Its end has been asked for now.
-            if let Some(import) = &object.foreign {
-                memory.foreign.remove(import);
-            }
-        }
-        if object.is_astray() {
-            object.memory.count_astray(false);
-        }
-    }
-
-    fn frames(
-        object: &Bo<F>,
-        dev: &drm::Device<Driver<F>, drm::Registered>,
-        first: usize,
-        report: &mut dyn FnMut(Frame) -> bool,
-    ) -> Result {
-        // The fault handler holds the reservation: the home stays what it is. It has waited for the clear.
-        moves::renew(object)?;
-        object.check()?;
-        if let At::Vram { start, size } = object.at() {
-            object.set_reached();
-            let vram = object.memory.vram();
-            let from = start + (first * PAGE_SIZE) as u64;
-            if vram.bus_address(from).is_some() {
-                let offset = start - object.memory.layout().vram.start;
-                surfaces::show(object, offset..offset + size)?;
-                for addr in (from..start + size).step_by(PAGE_SIZE) {
-                    // The next fault brings the rest, if the CPU does not see it.
-                    let Some(bus) = vram.bus_address(addr) else {
-                        break;
-                    };
-                    if !report(Frame::Vram((bus / PAGE_SIZE as u64) as usize)) {
-                        break;
-                    }
-                }
-                return Ok(());
-            }
-            let object = object.into();
-            dev.registration_data_with(|reg| pressure::show(&reg.running, &object))?;
-        }
-        match object.at() {
-            At::System(slot) => {
-                slot.hold(object)?;
-                Self::has_pages(object);
-                slot.frames(first, &mut |frame| report(Frame::Ram(frame)));
-                Ok(())
-            }
-            // The CPU sees it now.
-            At::Vram { .. } => Err(EAGAIN),
-        }
-    }
-}
-
-impl<F: Family> Shared for Object<F> {
-    fn is_private(&self) -> bool {
-        self.user.is_some()
-    }
-
-    fn pin(object: &Bo<F>, dev: Option<&drm::Device<Driver<F>, drm::Registered>>) -> Result {
-        if object.vram().is_some() {
-            let dev = dev.ok_or(ENODEV)?;
-            let object = object.into();
-            dev.registration_data_with(|reg| moves::to_system(&reg.running, &object))?;
-        }
-        match object.at() {
-            At::System(slot) => slot.hold(object)?,
-            At::Vram { .. } => return Err(EBUSY),
-        }
-        Self::has_pages(object);
-        (**object).pin()
-    }
-
-    fn unpin(object: &Bo<F>) {
-        (**object).unpin();
-    }
-
-    fn pages(object: &Bo<F>, show: &mut dyn FnMut(&Pages)) -> Result {
-        match object.at() {
-            At::System(slot) if slot.show(show) => Ok(()),
-            _ => Err(EINVAL),
-        }
-    }
-
-    fn most(dev: &drm::Device<Driver<F>, drm::Registered>) -> u64 {
-        dev.memory.gtt_size()
-    }
-
-    fn import(
-        dev: &drm::Device<Driver<F>, drm::Registered>,
-        import: Arc<Import>,
-    ) -> Result<ARef<Bo<F>>> {
-        let object = create::create_foreign(dev, import)?;
-        F::Uapi::imported(&object);
-        Ok(object)
-    }
 }

@@ -38,9 +38,9 @@ use crate::{
 
 /// The system pages of one object, and their place in the window.
 #[pin_data]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     #[pin]
-    pub(super) inner: Mutex<Inner>,
+    pub(crate) inner: Mutex<Inner>,
     /// [`PLACED`] while it has addresses, and how many jobs use them. Only a place without users is taken away.
     state: Atomic<u64>,
     /// The first address, while it has any.
@@ -52,9 +52,9 @@ pub(super) struct Slot {
     /// When it was last placed.
     used: Atomic<u64>,
     /// Bytes, whole pages.
-    pub(super) size: u64,
+    pub(crate) size: u64,
     /// Alignment of the address.
-    pub(super) align: u64,
+    pub(crate) align: u64,
 }
 
 /// Pages that are looked at at a time.
@@ -64,21 +64,21 @@ const SOME: usize = 16;
 const PLACED: u64 = 1 << 63;
 
 /// What belongs to a slot.
-pub(super) struct Inner {
+pub(crate) struct Inner {
     /// The pages. Those of the object's own are mapped for the device exactly while there are addresses.
-    pub(super) source: Source,
+    pub(crate) source: Source,
     /// Addresses, while in the window.
-    pub(super) range: Option<Range>,
+    pub(crate) range: Option<Range>,
 }
 
 impl Slot {
     /// A slot for `size` bytes of pages of the object's own, with addresses that are multiples of `align`.
-    pub(super) fn new(size: u64, align: u64) -> Result<Arc<Self>> {
+    pub(crate) fn new(size: u64, align: u64) -> Result<Arc<Self>> {
         Self::with(Source::Own(None), size, align)
     }
 
     /// A slot for pages from anywhere.
-    pub(super) fn with(source: Source, size: u64, align: u64) -> Result<Arc<Self>> {
+    pub(crate) fn with(source: Source, size: u64, align: u64) -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
                 inner <- new_mutex!(Inner {
@@ -98,12 +98,12 @@ impl Slot {
     }
 
     /// Whether the object has addresses at the moment.
-    pub(super) fn is_placed(&self) -> bool {
+    pub(crate) fn is_placed(&self) -> bool {
         self.state.load(Relaxed) & PLACED != 0
     }
 
     /// Reports the page frame numbers of the object's own pages, if they are held, from page `first` on.
-    pub(super) fn frames(&self, first: usize, report: &mut dyn FnMut(usize) -> bool) {
+    pub(crate) fn frames(&self, first: usize, report: &mut dyn FnMut(usize) -> bool) {
         let mut index = first;
         loop {
             // Whoever gets them may allocate.
@@ -131,7 +131,7 @@ impl Slot {
     /// Takes hold of the pages, those of `object`, whose reservation the caller holds.
     ///
     /// Errors: as [`Pages::get`].
-    pub(super) fn hold<O: IntoGEMObject>(&self, object: &O) -> Result {
+    pub(crate) fn hold<O: IntoGEMObject>(&self, object: &O) -> Result {
         if matches!(self.inner.lock().source, Source::Own(None)) {
             let pages = Pages::get(object)?;
             self.keep(pages);
@@ -140,7 +140,7 @@ impl Slot {
     }
 
     /// The number of the process's pages that are here, if any are.
-    pub(super) fn number(&self) -> Option<usize> {
+    pub(crate) fn number(&self) -> Option<usize> {
         match &self.inner.lock().source {
             Source::User(_, pages) => pages.as_ref().map(UserPages::number),
             _ => None,
@@ -148,14 +148,14 @@ impl Slot {
     }
 
     /// Shows the pages, if they are the object's own and held; says whether they are. No memory is allocated in `show`.
-    pub(super) fn show(&self, show: &mut dyn FnMut(&Pages)) -> bool {
+    pub(crate) fn show(&self, show: &mut dyn FnMut(&Pages)) -> bool {
         self.inner.lock().source.own().map(show).is_some()
     }
 
     /// Fills the pages of `object`, whose reservation the caller holds, from device memory.
     ///
     /// Errors: as [`Pages::get`] and [`Pages::read_device`].
-    pub(super) fn read_device<O: IntoGEMObject>(
+    pub(crate) fn read_device<O: IntoGEMObject>(
         &self,
         object: &O,
         window: &wc::Window<'_>,
@@ -171,7 +171,7 @@ impl Slot {
     }
 
     /// Pages that the slot holds in memory.
-    pub(super) fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.held.load(Relaxed)
     }
 
@@ -182,7 +182,7 @@ impl Slot {
     }
 
     /// The slot holds no pages any more: they are the caller's.
-    pub(super) fn give_up(&self, inner: &mut Inner) -> Option<Pages> {
+    pub(crate) fn give_up(&self, inner: &mut Inner) -> Option<Pages> {
         self.held.store(0, Relaxed);
         inner.source.take_own()
     }
@@ -190,7 +190,7 @@ impl Slot {
     /// Makes the pages, which are held, reachable for `dev`.
     ///
     /// Errors: as [`Source::map`].
-    pub(super) fn map(&self, inner: &mut Inner, dev: &Device<Bound>) -> Result {
+    pub(crate) fn map(&self, inner: &mut Inner, dev: &Device<Bound>) -> Result {
         inner.source.map(dev)?;
         self.mapped.store(true, Relaxed);
         Ok(())
@@ -198,23 +198,23 @@ impl Slot {
 
     /// The device does not reach the pages any more. The page table has no entry for them, and its cache has been
     /// flushed.
-    pub(super) fn unmap(&self, inner: &mut Inner, dev: &Device<Bound>) {
+    pub(crate) fn unmap(&self, inner: &mut Inner, dev: &Device<Bound>) {
         inner.source.unmap(dev);
         self.mapped.store(false, Relaxed);
     }
 
     /// Whether the device reaches the pages.
-    pub(super) fn is_mapped(&self) -> bool {
+    pub(crate) fn is_mapped(&self) -> bool {
         self.mapped.load(Relaxed)
     }
 
     /// Ends one use that [`gtt::place`](super::gtt::place) began.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.state.fetch_sub(1, Release);
     }
 
     /// The address, with one user more, if there is one.
-    pub(super) fn again(&self, now: u64) -> Option<GpuAddr> {
+    pub(crate) fn again(&self, now: u64) -> Option<GpuAddr> {
         let mut old = self.state.load(Relaxed);
         while old & PLACED != 0 {
             match self.state.cmpxchg(old, old + 1, Acquire) {
@@ -229,24 +229,24 @@ impl Slot {
     }
 
     /// The address is `addr` from now on, and has one user.
-    pub(super) fn begin(&self, addr: GpuAddr, now: u64) {
+    pub(crate) fn begin(&self, addr: GpuAddr, now: u64) {
         self.addr.store(addr, Relaxed);
         self.used.store(now, Relaxed);
         self.state.fetch_add(PLACED + 1, Release);
     }
 
     /// When it was last placed, if it has addresses that no job uses.
-    pub(super) fn idle_since(&self) -> Option<u64> {
+    pub(crate) fn idle_since(&self) -> Option<u64> {
         (self.state.load(Relaxed) == PLACED).then(|| self.used.load(Relaxed))
     }
 
     /// Nobody gets the address any more, if nobody uses it now; says whether that is so.
-    pub(super) fn end_if_idle(&self) -> bool {
+    pub(crate) fn end_if_idle(&self) -> bool {
         self.state.cmpxchg(PLACED, 0, Acquire).is_ok()
     }
 
     /// Nobody gets the address any more. It has one.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.state.fetch_sub(PLACED, Acquire);
     }
 }

@@ -24,7 +24,7 @@ use crate::corner::{
 };
 
 /// Where the pages of a [`super::slot::Slot`] come from.
-pub(super) enum Source {
+pub(crate) enum Source {
     /// The object's own shared-memory file. Taken hold of when first needed, until the object is freed.
     Own(Option<Pages>),
     /// Another driver.
@@ -35,7 +35,7 @@ pub(super) enum Source {
 
 impl Source {
     /// The pages, if they are the object's own and held.
-    pub(super) fn own(&self) -> Option<&Pages> {
+    pub(crate) fn own(&self) -> Option<&Pages> {
         match self {
             Self::Own(pages) => pages.as_ref(),
             Self::Foreign(_) | Self::User(..) => None,
@@ -43,7 +43,7 @@ impl Source {
     }
 
     /// Takes such pages away.
-    pub(super) fn take_own(&mut self) -> Option<Pages> {
+    pub(crate) fn take_own(&mut self) -> Option<Pages> {
         match self {
             Self::Own(pages) => pages.take(),
             Self::Foreign(_) | Self::User(..) => None,
@@ -53,7 +53,7 @@ impl Source {
     /// Makes the pages, which are held, reachable for `dev`.
     ///
     /// Errors: as [`Pages::map`].
-    pub(super) fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
+    pub(crate) fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
         match self {
             Self::Own(Some(pages)) => pages.map(dev),
             Self::User(_, Some(pages)) => pages.map(dev),
@@ -63,7 +63,7 @@ impl Source {
     }
 
     /// Addresses for the device, one for each page; empty while not mapped.
-    pub(super) fn addresses(&self) -> &[DmaAddress] {
+    pub(crate) fn addresses(&self) -> &[DmaAddress] {
         match self {
             Self::Own(Some(pages)) => pages.addresses(),
             Self::User(_, Some(pages)) => pages.addresses(),
@@ -73,7 +73,7 @@ impl Source {
     }
 
     /// Ends what [`Source::map`] began.
-    pub(super) fn unmap(&mut self, dev: &device::Device<device::Bound>) {
+    pub(crate) fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         match self {
             Self::Own(Some(pages)) => pages.unmap(dev),
             Self::User(_, Some(pages)) => pages.unmap(dev),
@@ -83,7 +83,7 @@ impl Source {
     }
 
     /// Lets go of the pages: the object goes, and they are not mapped any more. Waits for nothing.
-    pub(super) fn put<O: IntoGEMObject>(self, object: &O) {
+    pub(crate) fn put<O: IntoGEMObject>(self, object: &O) {
         match self {
             Self::Own(Some(pages)) => pages.put(object),
             Self::Own(None) => {}

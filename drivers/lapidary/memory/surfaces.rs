@@ -23,30 +23,17 @@ use core::ops::Range;
 
 use kernel::{
     prelude::*,
-    sync::{
-        aref::ARef,
-        atomic::{
-            Atomic,
-            Relaxed, //
-        }, //
-    },
+    sync::aref::ARef, //
 };
 
 use crate::{
     corner::{
-        lent::{
-            Hardware,
-            Tenant, //
-        },
         mmap,
         resv::{
             self,
             Held, //
         },
-        roster::{
-            self,
-            Key, //
-        }, //
+        roster, //
     },
     family::{
         surfaces::Surface,
@@ -54,109 +41,19 @@ use crate::{
         Note,
         Uapi, //
     },
-    memory::object::Bo, //
+    memory::{
+        object::{
+            Bo,
+            Object, //
+        },
+        surface_registers::{
+            register,
+            Holder,
+            MOST,
+            NONE, //
+        }, //
+    }, //
 };
-
-/// Most registers that there can be.
-const MOST: usize = 8;
-/// [`Taken`] of an object without a register.
-const NONE: Ticket = 0;
-
-/// When a register was taken, and which it is: larger than those of all that were taken before. Never [`NONE`].
-type Ticket = u64;
-
-/// The register that a ticket is for.
-fn register(ticket: Ticket) -> usize {
-    (ticket % MOST as u64) as usize
-}
-
-/// An object that has a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Holder {
-    ticket: Ticket,
-    /// Of the object, which stays in VRAM as long as it has the register.
-    key: Key,
-}
-
-/// Who has which register.
-pub struct Registers {
-    holders: [Option<Holder>; MOST],
-}
-
-impl Registers {
-    pub(super) fn new() -> Self {
-        Self {
-            holders: [None; MOST],
-        }
-    }
-
-    /// Gives the object with this `key` one of `usable`, if one is free. `now` is as [`Memory::now`](super::Memory::now) says.
-    fn take(&mut self, usable: u32, key: Key, now: u64) -> Option<Ticket> {
-        let (index, free) = (0u64..)
-            .zip(&mut self.holders)
-            .find(|(index, holder)| usable >> index & 1 != 0 && holder.is_none())?;
-        let ticket = now * MOST as u64 + index;
-        *free = Some(Holder { ticket, key });
-        Some(ticket)
-    }
-
-    /// Frees the register, if `ticket` is the present one for it; says whether it is.
-    fn give_back(&mut self, ticket: Ticket) -> bool {
-        let Some(holder) = self.holders.get_mut(register(ticket)) else {
-            return false;
-        };
-        holder.take_if(|holder| holder.ticket == ticket).is_some()
-    }
-
-    /// The first of those that have taken a register later than `after`.
-    fn next(&self, after: Ticket) -> Option<Holder> {
-        let later = self.holders.iter().flatten();
-        later
-            .filter(|holder| holder.ticket > after)
-            .min_by_key(|holder| holder.ticket)
-            .copied()
-    }
-}
-
-impl Tenant for Registers {
-    fn leave(&mut self, hardware: &Hardware<'_>) {
-        for (index, holder) in (0..).zip(&mut self.holders) {
-            if let (Some(_), Some(surfaces)) = (holder.take(), hardware.surfaces) {
-                surfaces.set(index, None);
-            }
-        }
-    }
-}
-
-/// The register that an object has taken.
-///
-/// Changed under the object's reservation, or by whoever frees it.
-pub(super) struct Taken(Atomic<Ticket>);
-
-impl Taken {
-    pub(super) fn new() -> Self {
-        Self(Atomic::new(NONE))
-    }
-
-    fn ticket(&self) -> Option<Ticket> {
-        match self.0.load(Relaxed) {
-            NONE => None,
-            ticket => Some(ticket),
-        }
-    }
-
-    fn set(&self, ticket: Ticket) {
-        self.0.store(ticket, Relaxed);
-    }
-
-    /// The object has no register any more: the ticket that it had.
-    fn clear(&self) -> Option<Ticket> {
-        match self.0.xchg(NONE, Relaxed) {
-            NONE => None,
-            ticket => Some(ticket),
-        }
-    }
-}
 
 /// The CPU is about to see `object`, which lies in VRAM at `range` (offsets in VRAM): if user space has asked for it,
 /// through a register. The caller holds its reservation, as in all of this file.
@@ -164,7 +61,7 @@ impl Taken {
 /// # Errors
 ///
 /// `EAGAIN` if all registers belong to objects that are in use at this moment; `ENODEV` after unbind.
-pub(super) fn show<F: Family>(object: &Bo<F>, range: Range<u64>) -> Result {
+pub(crate) fn show<F: Family>(object: &Bo<F>, range: Range<u64>) -> Result {
     let Some(arrangement) = F::Uapi::arrangement(object.note()) else {
         return Ok(());
     };
@@ -230,7 +127,7 @@ fn keep<F: Family>(object: &Bo<F>, holder: Holder) -> Option<ARef<Bo<F>>> {
 }
 
 /// The object gives its register back, if it has one. There are no CPU mappings of it.
-pub(super) fn give_back<F: Family>(object: &super::Object<F>) {
+pub(crate) fn give_back<F: Family>(object: &Object<F>) {
     let Some(ticket) = object.surface().clear() else {
         return;
     };
@@ -256,85 +153,4 @@ pub fn rearrange<F: Family>(object: ARef<Bo<F>>, change: impl FnOnce(&Note<F>) -
         give_back(&object);
     }
     Ok(())
-}
-
-#[kunit_tests(lapidary_surfaces)]
-mod tests {
-    use super::*;
-
-    const KEY: Key = (0, 5);
-
-    #[test]
-    fn only_usable_registers_are_taken_and_each_once() {
-        let mut registers = Registers::new();
-        assert_eq!(registers.take(0, KEY, 1), None);
-        let usable = 0b1011_0110;
-        let mut seen = 0;
-        for now in 1..=5 {
-            let index = registers.take(usable, KEY, now).map_or(31, register);
-            assert_eq!(seen >> index & 1, 0);
-            seen |= 1 << index;
-        }
-        assert_eq!(seen, usable);
-        assert_eq!(registers.take(usable, KEY, 6), None);
-        let fourth = registers.holders[4].map_or(NONE, |holder| holder.ticket);
-        assert!(registers.give_back(fourth));
-        assert_eq!(registers.take(usable, KEY, 7).map(register), Some(4));
-        assert_eq!(registers.take(usable, KEY, 8), None);
-    }
-
-    #[test]
-    fn no_more_than_there_are() {
-        let mut registers = Registers::new();
-        for index in 0..MOST {
-            assert_eq!(registers.take(u32::MAX, KEY, 1).map(register), Some(index));
-        }
-        assert_eq!(registers.take(u32::MAX, KEY, 2), None);
-    }
-
-    #[test]
-    fn whoever_took_first_is_found_first() {
-        let mut registers = Registers::new();
-        assert_eq!(registers.next(NONE), None);
-        let mut tickets = [NONE; MOST];
-        for (ticket, name) in tickets.iter_mut().zip(100..) {
-            *ticket = registers.take(u32::MAX, (0, name), 1).unwrap_or(NONE);
-        }
-        // The second and the first come again.
-        for index in [1, 0] {
-            assert!(registers.give_back(tickets[index]));
-            let name = 100 + index;
-            tickets[index] = registers
-                .take(u32::MAX, (0, name), 2 + 1 - index as u64)
-                .unwrap_or(NONE);
-        }
-        let mut after = NONE;
-        for name in [102, 103, 104, 105, 106, 107, 101, 100] {
-            let holder = registers.next(after);
-            assert_eq!(holder.map(|holder| holder.key), Some((0, name)));
-            after = holder.map_or(u64::MAX, |holder| holder.ticket);
-        }
-        assert_eq!(registers.next(after), None);
-    }
-
-    #[test]
-    fn an_old_ticket_takes_nothing_from_the_next_holder() {
-        let mut registers = Registers::new();
-        let old = registers.take(1, KEY, 1).unwrap_or(NONE);
-        assert!(registers.give_back(old));
-        let new = registers.take(1, (0, 6), 2).unwrap_or(NONE);
-        assert!(!registers.give_back(old));
-        assert_eq!(registers.next(NONE).map(|holder| holder.ticket), Some(new));
-    }
-
-    #[test]
-    fn an_object_has_one_ticket() {
-        let taken = Taken::new();
-        assert_eq!(taken.ticket(), None);
-        assert_eq!(taken.clear(), None);
-        taken.set(15);
-        assert_eq!(taken.ticket(), Some(15));
-        assert_eq!(taken.clear(), Some(15));
-        assert_eq!(taken.ticket(), None);
-    }
 }

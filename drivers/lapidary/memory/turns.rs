@@ -17,10 +17,10 @@ use crate::{
 };
 
 /// When something was used, and its address.
-pub(super) type Turn = (u64, GpuAddr);
+pub(crate) type Turn = (u64, GpuAddr);
 
 /// What the last walk has found and who has not had its turn yet.
-pub(super) struct Turns {
+pub(crate) struct Turns {
     /// Whose turn it is next is the last of the first [`Turns::waiting`].
     found: KVVec<Turn>,
     waiting: usize,
@@ -28,7 +28,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// One walk finds `most`, and at least one.
-    pub(super) fn new(most: usize) -> Result<Self> {
+    pub(crate) fn new(most: usize) -> Result<Self> {
         Ok(Self {
             found: KVVec::from_elem((0, 0), most.max(1), GFP_KERNEL)?,
             waiting: 0,
@@ -36,13 +36,13 @@ impl Turns {
     }
 
     /// Whose turn it is: of those that wait, the one used longest ago. It does not wait any more.
-    pub(super) fn next(&mut self) -> Option<Turn> {
+    pub(crate) fn next(&mut self) -> Option<Turn> {
         self.waiting = self.waiting.checked_sub(1)?;
         self.found.get(self.waiting).copied()
     }
 
     /// It waits again: the last that [`Turns::next`] has named and that was not put back.
-    pub(super) fn put_back(&mut self, turn: Turn) {
+    pub(crate) fn put_back(&mut self, turn: Turn) {
         if let Some(place) = self.found.get_mut(self.waiting) {
             *place = turn;
             self.waiting += 1;
@@ -50,7 +50,7 @@ impl Turns {
     }
 
     /// Finds those whose turn it is. `walk` offers all that could give way; says whether there are any.
-    pub(super) fn find(&mut self, walk: impl FnOnce(&mut Least<'_, Turn>)) -> bool {
+    pub(crate) fn find(&mut self, walk: impl FnOnce(&mut Least<'_, Turn>)) -> bool {
         let mut least = Least::new(&mut self.found);
         walk(&mut least);
         self.waiting = least.finish();

@@ -18,12 +18,12 @@ use crate::{
     },
     memory::{
         gtt,
-        moves,
         object::{
             At,
             Bo,
             Object, //
         },
+        renew::renew,
         slot::Slot, //
     },
     portable::replay::Content, //
@@ -81,7 +81,7 @@ impl<F: Family> Use<F> {
     }
 
     /// The object, if it should be in VRAM for the job and is not.
-    pub(super) fn astray(&self) -> Option<&ARef<Bo<F>>> {
+    pub(crate) fn astray(&self) -> Option<&ARef<Bo<F>>> {
         (self.vram && self.object.is_astray()).then_some(&self.object)
     }
 
@@ -160,7 +160,7 @@ impl<F: Family> Use<F> {
         // Most objects have been clear for long, and stay so.
         self.clearing = self.object.content() != Content::Own;
         if self.clearing {
-            moves::renew(&self.object)?;
+            renew(&self.object)?;
             self.object.check()?;
         }
         // Under the reservation it stays there.

@@ -51,7 +51,7 @@ const PAGE: u64 = PAGE_SIZE as u64;
 type Pages = Mutex<Zeroed<KVVec<u64>>>;
 
 /// A range of VRAM; given back on drop.
-pub(super) struct Lot {
+pub(crate) struct Lot {
     /// Until it is dropped.
     range: Option<Range>,
     start: GpuAddr,
@@ -64,28 +64,28 @@ pub(super) struct Lot {
 
 impl Lot {
     /// First address.
-    pub(super) fn start(&self) -> GpuAddr {
+    pub(crate) fn start(&self) -> GpuAddr {
         self.start
     }
 
     /// Number of bytes.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
     /// The address behind the last one.
-    pub(super) fn end(&self) -> GpuAddr {
+    pub(crate) fn end(&self) -> GpuAddr {
         self.start + self.size
     }
 
     /// Whether every byte is zero. If that is so when it is dropped, it goes back to the stock.
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.zero
     }
 
     /// Says whether every byte is zero: since it was handed out, a clear has been executed without an error (or it was
     /// zero then), and nothing could write to it behind that.
-    pub(super) fn set_zero(&mut self, zero: bool) {
+    pub(crate) fn set_zero(&mut self, zero: bool) {
         self.zero = zero;
     }
 }
@@ -100,9 +100,9 @@ impl Drop for Lot {
 
 /// Addresses that stay occupied.
 #[derive(Clone, Copy)]
-pub(super) struct Fixed {
-    pub(super) start: GpuAddr,
-    pub(super) size: u64,
+pub(crate) struct Fixed {
+    pub(crate) start: GpuAddr,
+    pub(crate) size: u64,
 }
 
 impl Fixed {
@@ -154,7 +154,7 @@ pub struct Vram {
 }
 
 impl Vram {
-    pub(super) fn new(layout: &Layout) -> Result<Self> {
+    pub(crate) fn new(layout: &Layout) -> Result<Self> {
         let size = length(&layout.vram)?;
         let visible = length(&layout.aperture)?.min(size);
         let mm = Mm::new(layout.vram.start, size)?;
@@ -258,20 +258,20 @@ impl Vram {
     }
 
     /// What stays where it is: the firmware's, and what the driver has ever kept for itself.
-    pub(super) fn fixed(&self) -> Result<KVec<Fixed>> {
+    pub(crate) fn fixed(&self) -> Result<KVec<Fixed>> {
         let mut fixed = KVec::new();
         fixed.extend_from_slice(&self.fixed.lock(), GFP_KERNEL)?;
         Ok(fixed)
     }
 
     /// The addresses of a part.
-    pub(super) fn span(&self, part: Part) -> core::ops::Range<GpuAddr> {
+    pub(crate) fn span(&self, part: Part) -> core::ops::Range<GpuAddr> {
         let all = self.mm.start()..self.mm.start() + self.mm.size();
         part.of(&all, self.hidden)
     }
 
     /// The part of VRAM, as the CPU sees it, in which `addr` lies.
-    pub(super) fn part_of(&self, addr: GpuAddr) -> Part {
+    pub(crate) fn part_of(&self, addr: GpuAddr) -> Part {
         match addr < self.hidden {
             true => Part::Visible,
             false => Part::Hidden,
@@ -281,7 +281,7 @@ impl Vram {
     /// Allocates for an object that is to be overwritten.
     ///
     /// Errors: `ENOSPC`; `ENOMEM`.
-    pub(super) fn find(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
+    pub(crate) fn find(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
         let span = self.span(part);
         let find = || {
             Self::take(&self.mm, &self.pages, |mm, node, _| {
@@ -299,7 +299,7 @@ impl Vram {
     /// Allocates for an object that is to be zero, from the stock if that has it.
     ///
     /// Errors: `ENOSPC`; `ENOMEM`.
-    pub(super) fn find_zero(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
+    pub(crate) fn find_zero(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
         let span = self.span(part);
         let stock = Self::take(&self.mm, &self.pages, |mm, node, pages| {
             let start = pages.find(size, align, &span).ok_or(ENOSPC)?;
@@ -337,7 +337,7 @@ impl Vram {
 }
 
 /// Length of a range of whole pages. Errors: `EINVAL` if it is empty or not in whole pages.
-pub(super) fn length(range: &core::ops::Range<u64>) -> Result<u64> {
+pub(crate) fn length(range: &core::ops::Range<u64>) -> Result<u64> {
     if range.is_empty() || range.start % PAGE != 0 || range.end % PAGE != 0 {
         return Err(EINVAL);
     }

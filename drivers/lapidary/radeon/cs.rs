@@ -33,6 +33,7 @@ use crate::{
         RadeonFamily,
         Submitter, //
     },
+    residency::to_vram::bring_home,
     running::Running,
     submit::others::Others, //
 };
@@ -102,6 +103,7 @@ pub(super) fn submit<F: RadeonFamily>(
     let own = lane.timeline().context();
     syncs.wait(dev, own, only, refused)?;
     checked.lock(&mut Others::new(dev, own, only), |locked| {
+        bring_home(running, locked.uses())?;
         locked.place(running)?.submit(
             running,
             ring,

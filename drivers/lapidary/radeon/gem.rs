@@ -10,22 +10,30 @@ use kernel::{
 use crate::{
     corner::prime::Shared,
     memory::{
-        self,
-        Access,
-        Bo,
-        Domain,
-        Request, //
+        object::Bo,
+        surfaces, //
     },
-    portable::radeon::uapi::{
-        self as uapi,
-        domain,
-        gem,
-        gem_op, //
+    portable::{
+        placement::{
+            Access,
+            Domain,
+            Request, //
+        },
+        radeon::uapi::{
+            self as uapi,
+            domain,
+            gem,
+            gem_op, //
+        }, //
     },
     radeon::{
         ClientFile,
         Device,
         RadeonFamily, //
+    },
+    residency::create::{
+        create as create_object,
+        create_user, //
     },
     running::Running, //
 };
@@ -79,7 +87,7 @@ pub(super) fn create<F: RadeonFamily>(
             _ => Access::Both,
         },
     };
-    let object = memory::create(dev, running, &file.inner().allowance, &request)?;
+    let object = create_object(dev, running, &file.inner().allowance, &request)?;
     object
         .note()
         .set_initial_domains(arg.initial_domain & DOMAINS);
@@ -119,7 +127,7 @@ pub(super) fn set_tiling<F: RadeonFamily>(
     file: &ClientFile<F>,
 ) -> Result {
     let object = Bo::<F>::lookup_handle(file, arg.handle)?;
-    memory::rearrange(object, |note| note.set_tiling(arg.tiling_flags, arg.pitch))
+    surfaces::rearrange(object, |note| note.set_tiling(arg.tiling_flags, arg.pitch))
 }
 
 /// GEM_GET_TILING: what SET_TILING has stored.
@@ -210,7 +218,7 @@ pub(super) fn userptr<F: RadeonFamily>(
     }
     let start = usize::try_from(arg.addr).map_err(|_| EFAULT)?;
     let bytes = usize::try_from(arg.size).map_err(|_| ENOMEM)?;
-    let object = memory::create_user(
+    let object = create_user(
         dev,
         &file.inner().allowance,
         start,

@@ -31,7 +31,7 @@ use crate::{
         Family,
         Uapi, //
     },
-    memory::Bo,
+    memory::object::Bo,
     portable::{
         radeon::envelope::{
             self,

@@ -27,8 +27,8 @@ use crate::{
         Note, //
     },
     memory::{
-        Bo,
-        Places, //
+        object::Bo,
+        usage::Places, //
     },
     portable::{
         radeon::{

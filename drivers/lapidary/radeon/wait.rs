@@ -9,20 +9,20 @@ use kernel::{
 
 use crate::{
     corner::resv,
-    memory::{
-        Bo,
-        Domain, //
-    },
-    portable::radeon::uapi::{
-        self as uapi,
-        domain, //
+    memory::object::Bo,
+    portable::{
+        placement::Domain,
+        radeon::uapi::{
+            self as uapi, //
+            domain,
+        }, //
     },
     radeon::{
         ClientFile,
         Device,
         RadeonFamily, //
     },
-    running::Running,
+    running::Running, //
 };
 
 /// How long WAIT_IDLE waits, in milliseconds.

@@ -15,7 +15,7 @@ use crate::{
         },
         Family, //
     },
-    memory::Use,
+    memory::usage::Use,
     submit::{
         locked::Locked,
         others::Others,

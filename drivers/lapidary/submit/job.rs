@@ -37,7 +37,7 @@ use crate::{
         },
         Family, //
     },
-    memory::Use,
+    memory::usage::Use,
     portable::{
         hangs::Process,
         replay::Memories, //

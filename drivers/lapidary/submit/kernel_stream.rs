@@ -26,8 +26,8 @@ use crate::{
         Family, //
     },
     memory::{
-        Bo,
-        Use, //
+        object::Bo,
+        usage::Use, //
     },
     portable::replay::Memories,
     running::{

@@ -34,8 +34,8 @@ use crate::{
     },
     lock::shared_mutex,
     memory::{
-        Memory,
-        Use, //
+        managers::Memory,
+        usage::Use, //
     },
     portable::{
         hangs::Process,

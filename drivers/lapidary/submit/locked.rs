@@ -15,9 +15,8 @@ use crate::{
         Family, //
     },
     memory::{
-        pressure,
-        Bo,
-        Use, //
+        object::Bo,
+        usage::Use, //
     },
     running::Running,
     submit::{
@@ -44,8 +43,13 @@ pub struct Locked<'e, F: Family, I: Isolation> {
 }
 
 impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
-    /// Brings objects to VRAM that should be there, gives every object an address and writes the addresses into the
-    /// commands. Waits if there is no room between the objects of jobs under way.
+    /// The uses of the objects.
+    pub fn uses(&self) -> &[Use<F>] {
+        self.uses
+    }
+
+    /// Gives every object an address and writes the addresses into the commands. Objects that should be in VRAM and are
+    /// not have been brought there, as far as that is worth it ([`crate::residency::to_vram`]). Waits if there is no room between the objects of jobs under way.
     ///
     /// # Errors
     ///
@@ -60,7 +64,6 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
             user,
             locked,
         } = self;
-        pressure::bring_home(running, uses)?;
         let mut taken = Taken {
             uses,
             inside: running.shared().placing.enter(),

@@ -26,9 +26,11 @@ use crate::{
         ScratchOf, //
     },
     memory::{
-        Bo,
-        Places,
-        Use, //
+        object::Bo,
+        usage::{
+            Places,
+            Use, //
+        }, //
     },
     submit::{
         checked::Checked,

@@ -26,13 +26,13 @@ use crate::{
     driver::Shared,
     family::Family,
     memory::{
-        Bo,
-        Use, //
+        object::Bo,
+        usage::Use, //
     },
     portable::others::{
         End,
         Rounds, //
-    },
+    }, //
 };
 
 /// How one submission waits for work of others.

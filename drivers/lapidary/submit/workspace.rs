@@ -20,7 +20,7 @@ use crate::{
         Family,
         ScratchOf, //
     },
-    memory::Use, //
+    memory::usage::Use, //
 };
 
 /// Elements of the largest buffer that is kept: clients' streams are shorter, but need not be.

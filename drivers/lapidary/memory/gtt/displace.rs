@@ -115,7 +115,7 @@ impl Gtt {
     /// Takes the addresses of all slots.
     ///
     /// Errors: `EBUSY` if one is in use.
-    pub(in crate::memory) fn vacate(&mut self, hardware: &Hardware<'_>) -> Result {
+    pub(crate) fn vacate(&mut self, hardware: &Hardware<'_>) -> Result {
         self.end_all(hardware, Slot::end_if_idle);
         match self.placed.is_empty() {
             true => Ok(()),

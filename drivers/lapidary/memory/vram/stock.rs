@@ -64,7 +64,7 @@ impl Restock {
 }
 
 /// Lots that a job is going to clear for the stock. Without [`Batch::committed`] they are stale, as they were.
-pub(in crate::memory) struct Batch<'v> {
+pub(crate) struct Batch<'v> {
     vram: &'v Vram,
     pieces: KVec<Lot>,
     fence: Option<ARef<Fence>>,
@@ -72,12 +72,12 @@ pub(in crate::memory) struct Batch<'v> {
 
 impl Batch<'_> {
     /// First address and bytes of each.
-    pub(in crate::memory) fn pieces(&self) -> impl Iterator<Item = (GpuAddr, u64)> + '_ {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (GpuAddr, u64)> + '_ {
         self.pieces.iter().map(|lot| (lot.start, lot.size))
     }
 
     /// The job is on the kernel's ring, and its fence is this one.
-    pub(in crate::memory) fn committed(mut self, fence: ARef<Fence>) {
+    pub(crate) fn committed(mut self, fence: ARef<Fence>) {
         self.fence = Some(fence);
     }
 }
@@ -102,7 +102,7 @@ impl Vram {
     /// nothing is stale, or if another job does so at this moment.
     ///
     /// No lock is held. Errors: `ENOMEM`.
-    pub(in crate::memory) fn restock(&self, part: Part) -> Result<Option<Batch<'_>>> {
+    pub(crate) fn restock(&self, part: Part) -> Result<Option<Batch<'_>>> {
         let mut restock = self.restock.lock();
         if restock.begun || restock.fence.is_some() {
             return Ok(None);
@@ -136,12 +136,12 @@ impl Vram {
     }
 
     /// Whether lots are being cleared for the stock.
-    pub(in crate::memory) fn is_clearing(&self) -> bool {
+    pub(crate) fn is_clearing(&self) -> bool {
         self.clearing.load(Relaxed) != 0
     }
 
     /// Adds to the stock what has been cleared for it meanwhile.
-    pub(in crate::memory) fn collect(&self) {
+    pub(crate) fn collect(&self) {
         let mut restock = self.restock.lock();
         let result = restock.fence.as_ref().and_then(|fence| fence.result());
         if let Some(result) = result {

@@ -15,7 +15,7 @@
 //! nobody any more, so that its next owner need not know about it.
 //!
 //! No stranger's bytes are shown: the copy overwrites every page of the new home, and an object whose first clearing
-//! has failed is not copied at all, but gets fresh pages ([`renew`]). If the clearing fails while the copy is on the ring
+//! has failed is not copied at all, but gets fresh pages ([`crate::memory::renew`]). If the clearing fails while the copy is on the ring
 //! behind it, the object does not arrive.
 //!
 //! The copy is of whole pages, one behind the other: tiled or compressed content stays what it is.
@@ -52,6 +52,10 @@ use crate::{
             Home,
             Object, //
         },
+        renew::{
+            renew,
+            replace, //
+        },
         slot::Slot,
         surfaces,
         vram::Lot, //
@@ -69,10 +73,10 @@ const OTHERS_MS: u32 = 30_000;
 /// How long to wait for a copy before waiting again, in milliseconds. The watchdog ends it.
 const COPY_MS: u32 = 1_000;
 /// The most objects that are copied by one job.
-pub(super) const BATCH: usize = 16;
+pub(crate) const BATCH: usize = 16;
 
 /// Where an object goes.
-pub(super) enum Goal {
+pub(crate) enum Goal {
     Vram(Lot),
     System,
 }
@@ -87,7 +91,7 @@ impl Drop for Stay {
 }
 
 /// An object that is about to move. Dropping it before it has arrived leaves the object where it is.
-pub(super) struct Journey<F: Family> {
+pub(crate) struct Journey<F: Family> {
     object: ARef<Bo<F>>,
     from: GpuAddr,
     to: GpuAddr,
@@ -104,7 +108,7 @@ impl<F: Family> Journey<F> {
     ///
     /// `EPERM` for an object that stays where it is; `EIO` if its content may not be looked at; `ENOSPC` if the GTT
     /// window has no room between the objects in use; otherwise as [`gtt::place`] and [`resv::wait`].
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         running: &Running<'_, F>,
         object: &ARef<Bo<F>>,
         goal: Goal,
@@ -194,7 +198,7 @@ fn settle<F: Family>(object: &ARef<Bo<F>>, home: Home) {
 ///
 /// `EIO` and `ENODEV` if the copy has failed, and as [`crate::submit::job::Job::prepare`]: all objects are where they
 /// were.
-pub(super) fn carry_out<F: Family>(
+pub(crate) fn carry_out<F: Family>(
     running: &Running<'_, F>,
     journeys: KVec<Journey<F>>,
 ) -> Result<u64> {
@@ -219,7 +223,7 @@ pub(super) fn carry_out<F: Family>(
 /// # Errors
 ///
 /// As [`Journey::prepare`] and [`carry_out`].
-pub(super) fn move_to<F: Family>(
+pub(crate) fn move_to<F: Family>(
     running: &Running<'_, F>,
     object: &ARef<Bo<F>>,
     goal: Goal,
@@ -275,31 +279,6 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     slot.read_device(&**object, &window)?;
     settle(object, Home::System(slot));
     Ok(size)
-}
-
-/// Gives an object whose clear has failed fresh system pages in place of its VRAM: they are zero, as that should have been.
-/// Does nothing to others. The caller holds the reservation.
-///
-/// # Errors
-///
-/// `ENOMEM`.
-pub(super) fn renew<F: Family>(object: &Bo<F>) -> Result {
-    match object.content().is_lost() {
-        true => replace(object),
-        false => Ok(()),
-    }
-}
-
-/// Throws the content of an object in VRAM away: it has fresh system pages then. Jobs that use the VRAM are not
-/// executed any more.
-fn replace<F: Family>(object: &Bo<F>) -> Result {
-    resv::assert_held(object);
-    let fresh = Slot::new(object.bytes(), object.align())?;
-    mmap::zap(object);
-    let old = object.settle(Home::System(fresh));
-    Object::arrange(object);
-    drop(old);
-    Ok(())
 }
 
 /// Moves everything out of VRAM, so that it can lose its content: all objects are in system pages afterwards.

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who makes room for whom.
+//! Making room in VRAM: which objects have to go.
 //!
-//! What is decided here follows [`crate::portable::placement`]; this is where its rules meet objects, locks and the
-//! ring. There are four occasions:
-//!
-//! - an object is made and VRAM is full ([`attempt`]);
-//! - a job uses an object that should be in VRAM and is not ([`bring_home`]);
-//! - the CPU touches an object where it cannot see it ([`show`]);
-//! - the system runs out of memory and wants pages back ([`Reclaim`]).
+//! The rules are portable code, [`crate::portable::placement`]; here they meet objects, locks and the ring. Room is made
+//! for an object that is made ([`super::create`]) and for one that moves to VRAM ([`super::to_vram`]).
 //!
 //! Others' objects are only tried for: one that is locked is in use at this moment, perhaps by the very submission
 //! that looks for room, and stays.
@@ -17,60 +12,47 @@ use core::ops::RangeInclusive;
 
 use kernel::{
     prelude::*,
-    sync::{
-        aref::ARef,
-        Arc, //
-    },
+    sync::aref::ARef, //
 };
 
 use crate::{
     corner::{
-        mmap,
-        resv::{
-            self,
-            Held, //
-        },
+        resv::Held,
         roster::{
             Entry,
-            Names,
-            Roster, //
-        },
-        shrinker::Shrink, //
+            Names, //
+        }, //
     },
     family::{
         space::GpuAddr,
         Family, //
     },
     memory::{
-        gtt,
-        moves::{
-            self,
-            Goal,
-            Journey, //
-        },
         object::{
-            At,
             Bo,
             Object, //
         },
+        renew::renew,
         turns::Turn,
-        usage::Use,
         vram::{
             Fixed,
             Lot, //
-        },
-        Memory, //
+        }, //
     },
     portable::placement::{
         self,
         Access,
         Attempt,
-        Budget,
         Part,
         Plan,
         Resident,
         Room,
         Way, //
+    },
+    residency::moves::{
+        self,
+        Goal,
+        Journey, //
     },
     running::Running, //
 };
@@ -83,8 +65,6 @@ const SPARE: usize = 16;
 const CANDIDATES: usize = 32;
 /// On each side of them, so many neighbours.
 const NEAR: usize = 32;
-/// Objects that one call of the shrinker looks at.
-const LOOKS: usize = 1024;
 
 /// Tries one way to find a place for `size` bytes, from the stock if it is to be `zero`; only objects not used since
 /// `before` make room. Says how many bytes have been moved for it; `None` stands for system pages.
@@ -92,7 +72,7 @@ const LOOKS: usize = 1024;
 /// # Errors
 ///
 /// `ENOSPC` if that way leads nowhere; `ERESTARTSYS` if a signal arrives; `ENOMEM`; as [`moves::carry_out`].
-pub(super) fn attempt<F: Family>(
+pub(crate) fn attempt<F: Family>(
     running: &Running<'_, F>,
     attempt: Attempt,
     size: u64,
@@ -406,7 +386,7 @@ fn send_away<F: Family>(
     for objects in objects.chunks(moves::BATCH) {
         let mut journeys = KVec::with_capacity(objects.len(), GFP_KERNEL)?;
         for object in objects {
-            moves::renew(object)?;
+            renew(object)?;
             // It has been locked only now, or had nothing to take along.
             if object.vram().is_none() {
                 continue;
@@ -430,124 +410,4 @@ fn send_away<F: Family>(
         }
     }
     Ok(bytes)
-}
-
-/// Brings objects of a submission to VRAM that should be there, as far as that is worth it. The caller holds their
-/// reservations. Those that stay where they are can be used all the same.
-///
-/// # Errors
-///
-/// `ERESTARTSYS` if a signal arrives.
-pub(crate) fn bring_home<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Result {
-    let memory = &running.shared().memory;
-    if !memory.any_astray() || !running.is_working() {
-        return Ok(());
-    }
-    let mut budget = Budget::new(memory.vram().size(), memory.vram().usage());
-    // Looking for victims in vain is expensive: once in a submission.
-    let mut displace = true;
-    for object in uses.iter().filter_map(Use::astray) {
-        if !budget.allows() {
-            break;
-        }
-        match bring_to_vram(running, object, object.used(), displace) {
-            Ok(bytes) => budget.spend(bytes),
-            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
-            Err(_) => displace = false,
-        }
-    }
-    Ok(())
-}
-
-/// Moves an object to VRAM; says how many bytes have moved in all.
-fn bring_to_vram<F: Family>(
-    running: &Running<'_, F>,
-    object: &ARef<Bo<F>>,
-    before: u64,
-    displace: bool,
-) -> Result<u64> {
-    let attempts = placement::attempts(crate::memory::Domain::Vram, object.access());
-    for &way in attempts {
-        if !displace && matches!(way, Attempt::Displace(_)) {
-            continue;
-        }
-        match attempt(running, way, object.bytes(), object.align(), before, false) {
-            Ok(Some((lot, bytes))) => {
-                return Ok(bytes + moves::move_to(running, object, Goal::Vram(lot))?)
-            }
-            Ok(None) => break,
-            Err(e) if e == ENOSPC => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Err(ENOSPC)
-}
-
-/// Moves an object in VRAM to where the CPU sees it, from now on: it has touched it. The caller holds the reservation.
-///
-/// # Errors
-///
-/// As [`moves::carry_out`].
-pub(super) fn show<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result {
-    object.touch();
-    match bring_to_vram(running, object, object.used(), true) {
-        Err(e) if e == ERESTARTSYS || e == EINTR => Err(e),
-        Err(_) => moves::to_system(running, object).map(drop),
-        Ok(_) => Ok(()),
-    }
-}
-
-/// Gives system pages back.
-pub struct Reclaim<F: Family> {
-    objects: Arc<Roster<Object<F>>>,
-    memory: Arc<Memory>,
-}
-
-impl<F: Family> Reclaim<F> {
-    /// Those of `objects`, which are in `memory`.
-    pub fn new(objects: Arc<Roster<Object<F>>>, memory: Arc<Memory>) -> Self {
-        Self { objects, memory }
-    }
-
-    /// Gives back the pages of one object, if nobody uses it.
-    fn reclaim(object: ARef<Bo<F>>) -> Option<usize> {
-        let object = Held::try_lock(object)?;
-        if object.is_pinned() || !resv::wait(&**object, 0).ok()? {
-            return None;
-        }
-        let At::System(slot) = object.at() else {
-            return None;
-        };
-        mmap::zap(&**object);
-        let pages = gtt::relinquish(object.memory().gtt(), &slot, &**object);
-        Object::arrange(&object);
-        pages
-    }
-}
-
-impl<F: Family> Shrink for Reclaim<F> {
-    fn count(&self) -> usize {
-        self.objects.pages()
-    }
-
-    fn scan(&self, want: usize) -> Option<usize> {
-        let mut looks = LOOKS;
-        let (mut pages, mut asked) = (0, false);
-        while pages < want {
-            let Some(mut names) = self.objects.try_lock() else {
-                break;
-            };
-            let Some(entry) = names.next(self.memory.now(), &mut looks) else {
-                break;
-            };
-            asked = true;
-            let object = entry.keep();
-            drop(names);
-            if let Some(object) = object {
-                pages += Self::reclaim(object).unwrap_or(0);
-            }
-        }
-        // Whoever has only seen that objects were used meanwhile may ask again.
-        (pages != 0 || (looks == 0 && !asked)).then_some(pages)
-    }
 }

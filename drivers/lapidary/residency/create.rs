@@ -32,7 +32,6 @@ use crate::{
             Home,
             NOWHERE, //
         },
-        pressure,
         slot::Slot,
         source::Source, //
     },
@@ -42,6 +41,7 @@ use crate::{
         Domain,
         Request, //
     },
+    residency::evict::attempt,
     running::Running,
     submit::kernel_stream::KernelStream, //
 };
@@ -75,9 +75,9 @@ pub fn create<F: Family>(
         running.look();
         memory.vram().collect();
     }
-    for &attempt in placement::attempts(request.domain, request.access) {
+    for &way in placement::attempts(request.domain, request.access) {
         let mut zero = true;
-        let home = match pressure::attempt(running, attempt, size, align, memory.now(), true) {
+        let home = match attempt(running, way, size, align, memory.now(), true) {
             Ok(Some((mut lot, _))) => {
                 zero = lot.is_zero();
                 // From now on that is for the object to say.
@@ -146,7 +146,7 @@ pub fn create_user<F: Family>(
         return Err(ENOMEM);
     }
     let charge = client.object()?;
-    let user = UserMemory::new(&memory.gate, client.pages(), start, bytes)?;
+    let user = UserMemory::new(memory.gate(), client.pages(), start, bytes)?;
     if now {
         user.fetch(None)?;
     }
@@ -175,7 +175,7 @@ pub fn create_user<F: Family>(
 /// # Errors
 ///
 /// `ENOMEM`.
-pub(super) fn create_foreign<F: Family>(
+pub(crate) fn create_foreign<F: Family>(
     dev: &drm::Device<Driver<F>>,
     import: Arc<Import>,
 ) -> Result<ARef<Bo<F>>> {
@@ -196,14 +196,14 @@ pub(super) fn create_foreign<F: Family>(
         user: None,
         charge: None,
     };
-    memory.foreign.add(&import)?;
+    memory.foreign().add(&import)?;
     let object: Result<ARef<Bo<F>>> = gem::new(dev, bytes, args);
     match &object {
         Ok(object) => {
             memory.count_system(size);
             object.pin()?;
         }
-        Err(_) => memory.foreign.remove(&import),
+        Err(_) => memory.foreign().remove(&import),
     }
     object
 }

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The memory of one GPU: its managers, and the hardware that is lent to them.
+//!
+//! It knows no objects: these know it.
+
+use kernel::{
+    new_mutex,
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::{
+        atomic::{
+            Atomic,
+            Relaxed, //
+        },
+        Arc,
+        Mutex, //
+    },
+};
+
+use crate::{
+    allowance::Allowance,
+    corner::{
+        lent::{
+            Hardware,
+            Lease,
+            Lent, //
+        },
+        mm::Range,
+        userptr::{
+            ram_pages,
+            Gate, //
+        }, //
+    },
+    family::space::{
+        GpuAddr,
+        Layout, //
+    },
+    memory::{
+        foreign::{
+            Foreign,
+            ForeignLease, //
+        },
+        gtt::{
+            self,
+            Gtt, //
+        },
+        surface_registers::Registers,
+        turns::Turns,
+        vram::{
+            length,
+            Vram, //
+        }, //
+    }, //
+};
+
+/// Objects of one client, at most.
+const MOST_OBJECTS: usize = 1 << 17;
+/// For each object of a client the machine has so many pages of memory. The object itself takes less than one of them.
+const PAGES_OF_OBJECT: usize = 8;
+/// One walk over VRAM finds this part of all objects that it can hold.
+const PART: usize = 16;
+
+/// The memory of one GPU.
+#[pin_data]
+pub struct Memory {
+    layout: Layout,
+    vram: Vram,
+    gtt: Arc<Lent<Gtt>>,
+    surfaces: Arc<Lent<Registers>>,
+    foreign: Arc<Foreign>,
+    gate: Arc<Gate>,
+    /// Bytes in objects that live in system pages.
+    system: Atomic<u64>,
+    /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
+    moved: Atomic<u64>,
+    /// Objects that should be in VRAM and are not.
+    astray: Atomic<u64>,
+    /// See [`Memory::now`].
+    time: Atomic<u64>,
+    /// Which objects in VRAM were used longest ago.
+    #[pin]
+    turns: Mutex<Turns>,
+}
+
+/// While this exists, objects in system pages can be placed in the GTT window, and the CPU can see tiled objects as
+/// lines.
+pub struct MemoryLease<'bound> {
+    _gtt: Lease<'bound, Gtt>,
+    _surfaces: Lease<'bound, Registers>,
+}
+
+impl Memory {
+    /// Makes the managers of the memory that `layout` describes, with the reserved ranges taken out.
+    ///
+    /// Errors: `EINVAL` if a range is empty, unaligned, wraps, or if a reserved one lies outside of VRAM;
+    /// `ENOMEM`.
+    pub fn new(layout: &Layout) -> Result<Arc<Self>> {
+        // An object's pages are there twice while new ones replace them.
+        let window = (layout.gtt.end.saturating_sub(layout.gtt.start)) as usize / PAGE_SIZE;
+        let vram = length(&layout.vram)? as usize / PAGE_SIZE;
+        let most = vram / PART;
+        Arc::pin_init(
+            try_pin_init!(Self {
+                vram: Vram::new(layout)?,
+                gtt: Lent::new(Gtt::new(layout)?)?,
+                surfaces: Lent::new(Registers::new())?,
+                foreign: Foreign::new()?,
+                gate: Gate::new(window.saturating_mul(2))?,
+                system: Atomic::new(0),
+                moved: Atomic::new(0),
+                astray: Atomic::new(0),
+                time: Atomic::new(1),
+                turns <- new_mutex!(Turns::new(most)?),
+                layout: layout.clone(),
+            }? Error),
+            GFP_KERNEL,
+        )
+    }
+
+    /// Lends the page table of the GTT window, the device for DMA mappings, and the surface registers, until the lease
+    /// is dropped.
+    ///
+    /// Dropping the lease clears the page table entries of all objects, ends their DMA mappings and switches surfaces
+    /// off; later placements in the window fail with `ENODEV`. To be dropped after the DRM device has been
+    /// unplugged and the GPU is quiet, before the page table goes.
+    ///
+    /// Errors: `EBUSY` if there is a lease already.
+    ///
+    /// # Safety
+    ///
+    /// The lease is dropped, not leaked, before `'bound` ends.
+    pub unsafe fn lend<'bound>(&self, hardware: Hardware<'bound>) -> Result<MemoryLease<'bound>> {
+        // SAFETY: By the caller's promise.
+        unsafe {
+            Ok(MemoryLease {
+                _gtt: self.gtt.lend(hardware)?,
+                _surfaces: self.surfaces.lend(hardware)?,
+            })
+        }
+    }
+
+    /// Lends the device for mappings of other drivers' memory, until the lease is dropped; see [`ForeignLease`].
+    pub fn lend_foreign(&self) -> ForeignLease {
+        ForeignLease(self.foreign.clone())
+    }
+
+    /// Holds up changes of the memory of processes that the GPU uses.
+    pub(crate) fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    /// What one client may have: so many objects that they take a small part of the machine's memory, and half of the
+    /// pages that may be pinned in all.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn allowance(&self) -> Result<Allowance> {
+        let objects = MOST_OBJECTS.min(ram_pages() / PAGES_OF_OBJECT);
+        Allowance::new(objects, self.gate.most() / 2)
+    }
+
+    /// Where memory is.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// VRAM, for what the driver itself keeps there.
+    pub fn vram(&self) -> &Vram {
+        &self.vram
+    }
+
+    /// Bytes of VRAM handed out to objects and to the driver.
+    pub fn vram_usage(&self) -> u64 {
+        self.vram.usage()
+    }
+
+    /// Bytes in objects that live in system pages, whether the pages exist yet or not.
+    pub fn gtt_usage(&self) -> u64 {
+        self.system.load(Relaxed)
+    }
+
+    /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
+    pub fn moved(&self) -> u64 {
+        self.moved.load(Relaxed)
+    }
+
+    /// The time by which it is told which objects were not used for long: a number that is larger at each call.
+    pub(crate) fn now(&self) -> u64 {
+        self.time.fetch_add(1, Relaxed)
+    }
+
+    /// Whether any object should be in VRAM and is not.
+    pub(crate) fn any_astray(&self) -> bool {
+        self.astray.load(Relaxed) != 0
+    }
+
+    /// The buffers of other drivers that objects stand for.
+    pub(crate) fn foreign(&self) -> &Foreign {
+        &self.foreign
+    }
+
+    /// Which objects in VRAM were used longest ago.
+    pub(crate) fn turns(&self) -> &Mutex<Turns> {
+        &self.turns
+    }
+
+    /// Which object has which surface register.
+    pub(crate) fn surfaces(&self) -> &Lent<Registers> {
+        &self.surfaces
+    }
+
+    /// The GTT window.
+    pub(crate) fn gtt(&self) -> &Lent<Gtt> {
+        &self.gtt
+    }
+
+    /// So many bytes have moved.
+    pub(crate) fn count_moved(&self, bytes: u64) {
+        self.moved.add(bytes, Relaxed);
+    }
+
+    /// An object of so many bytes lives in system pages from now on.
+    pub(crate) fn count_system(&self, bytes: u64) {
+        self.system.add(bytes, Relaxed);
+    }
+
+    /// It does not any more.
+    pub(crate) fn discount_system(&self, bytes: u64) {
+        self.system.fetch_sub(bytes, Relaxed);
+    }
+
+    /// One object more, or less, is astray.
+    pub(crate) fn count_astray(&self, more: bool) {
+        match more {
+            true => self.astray.fetch_add(1, Relaxed),
+            false => self.astray.fetch_sub(1, Relaxed),
+        };
+    }
+
+    /// Size of the GTT window in bytes; also the limit for the size of one object.
+    pub fn gtt_size(&self) -> u64 {
+        self.layout.gtt.end - self.layout.gtt.start
+    }
+
+    /// Reserves addresses of the GTT window for what the driver itself keeps in system memory, as rings.
+    ///
+    /// Only addresses: the owner points the page table at the memory, from entry [`Memory::gtt_entry`] on, and
+    /// clears the entries before it frees the memory and drops the range.
+    ///
+    /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
+    pub fn reserve_gtt(&self, size: u64, align: u64) -> Result<Range> {
+        gtt::reserve(&self.gtt, size, align)
+    }
+
+    /// Index of the page table entry for `addr`, an address in the GTT window; 0 for another.
+    pub fn gtt_entry(&self, addr: GpuAddr) -> usize {
+        gtt::entry(self.layout.gtt.start, addr)
+    }
+
+    /// Takes their addresses in the GTT window from all objects, which get new ones when a job needs them: the page
+    /// table may be lost.
+    ///
+    /// Errors: `EBUSY` if a job under way uses an object.
+    pub fn vacate(&self) -> Result {
+        let mut guard = self.gtt.lock();
+        let (gtt, hardware) = guard.parts();
+        hardware.map_or(Ok(()), |hardware| gtt.vacate(&hardware))
+    }
+
+    /// Addresses of the GTT window in use, in bytes.
+    pub fn gtt_placed(&self) -> u64 {
+        self.gtt.lock().parts().0.usage()
+    }
+}

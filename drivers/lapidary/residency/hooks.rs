@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What the corner asks of an object: page faults, sharing with other drivers, and its end.
+//!
+//! Showing an object to the CPU may move it, which takes the ring. So these hooks are here and not with the object.
+
+use kernel::{
+    drm,
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::{
+        aref::ARef,
+        Arc, //
+    }, //
+};
+
+use crate::{
+    corner::{
+        gem::{
+            Backed,
+            Frame, //
+        },
+        pages::Pages,
+        prime::{
+            Import,
+            Shared, //
+        },
+        roster::{
+            Place,
+            Roster,
+            Seat, //
+        }, //
+    },
+    driver::Driver,
+    family::{
+        Family,
+        Uapi, //
+    },
+    memory::{
+        gtt,
+        object::{
+            At,
+            Bo,
+            Object, //
+        },
+        renew::renew,
+        surfaces, //
+    },
+    portable::replay::Content,
+    residency::{
+        create::create_foreign,
+        moves,
+        to_vram, //
+    }, //
+};
+
+// SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0;
+// system pages are held from when `frames` reports them until `release`, after which there is no
+// mapping. `seat` is not used here.
+unsafe impl<F: Family> Backed for Object<F> {
+    /// The memory of others is not ours to move, nor is another driver's reservation.
+    fn roster(&self) -> Option<&Arc<Roster<Self>>> {
+        (self.foreign.is_none() && self.user().is_none()).then_some(self.objects())
+    }
+
+    fn seat(&self) -> &Seat {
+        &self.seat
+    }
+
+    fn place(&self) -> Place {
+        self.standing()
+    }
+
+    fn release(object: &Bo<F>) {
+        // Before its range can be another's.
+        surfaces::give_back(object);
+        let zero = !object.is_reached() && object.content() == Content::Own;
+        object.set_zero(zero);
+        if let At::System(slot) = object.at() {
+            let memory = object.memory();
+            gtt::release(memory.gtt(), &slot, object);
+            memory.discount_system(object.bytes());
+            // Its end has been asked for now.
+            if let Some(import) = &object.foreign {
+                memory.foreign().remove(import);
+            }
+        }
+        if object.is_astray() {
+            object.memory().count_astray(false);
+        }
+    }
+
+    fn frames(
+        object: &Bo<F>,
+        dev: &drm::Device<Driver<F>, drm::Registered>,
+        first: usize,
+        report: &mut dyn FnMut(Frame) -> bool,
+    ) -> Result {
+        // The fault handler holds the reservation: the home stays what it is. It has waited for the clear.
+        renew(object)?;
+        object.check()?;
+        if let At::Vram { start, size } = object.at() {
+            object.set_reached();
+            let vram = object.memory().vram();
+            let from = start + (first * PAGE_SIZE) as u64;
+            if vram.bus_address(from).is_some() {
+                let offset = start - object.memory().layout().vram.start;
+                surfaces::show(object, offset..offset + size)?;
+                for addr in (from..start + size).step_by(PAGE_SIZE) {
+                    // The next fault brings the rest, if the CPU does not see it.
+                    let Some(bus) = vram.bus_address(addr) else {
+                        break;
+                    };
+                    if !report(Frame::Vram((bus / PAGE_SIZE as u64) as usize)) {
+                        break;
+                    }
+                }
+                return Ok(());
+            }
+            let object = object.into();
+            dev.registration_data_with(|reg| to_vram::show(&reg.running, &object))?;
+        }
+        match object.at() {
+            At::System(slot) => {
+                slot.hold(object)?;
+                Self::has_pages(object);
+                slot.frames(first, &mut |frame| report(Frame::Ram(frame)));
+                Ok(())
+            }
+            // The CPU sees it now.
+            At::Vram { .. } => Err(EAGAIN),
+        }
+    }
+}
+
+impl<F: Family> Shared for Object<F> {
+    fn is_private(&self) -> bool {
+        self.user().is_some()
+    }
+
+    fn pin(object: &Bo<F>, dev: Option<&drm::Device<Driver<F>, drm::Registered>>) -> Result {
+        if object.vram().is_some() {
+            let dev = dev.ok_or(ENODEV)?;
+            let object = object.into();
+            dev.registration_data_with(|reg| moves::to_system(&reg.running, &object))?;
+        }
+        match object.at() {
+            At::System(slot) => slot.hold(object)?,
+            At::Vram { .. } => return Err(EBUSY),
+        }
+        Self::has_pages(object);
+        (**object).pin()
+    }
+
+    fn unpin(object: &Bo<F>) {
+        (**object).unpin();
+    }
+
+    fn pages(object: &Bo<F>, show: &mut dyn FnMut(&Pages)) -> Result {
+        match object.at() {
+            At::System(slot) if slot.show(show) => Ok(()),
+            _ => Err(EINVAL),
+        }
+    }
+
+    fn most(dev: &drm::Device<Driver<F>, drm::Registered>) -> u64 {
+        dev.memory.gtt_size()
+    }
+
+    fn import(
+        dev: &drm::Device<Driver<F>, drm::Registered>,
+        import: Arc<Import>,
+    ) -> Result<ARef<Bo<F>>> {
+        let object = create_foreign(dev, import)?;
+        F::Uapi::imported(&object);
+        Ok(object)
+    }
+}

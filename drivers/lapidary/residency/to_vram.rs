@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Moving objects to VRAM: those of a submission that should be there, and those that the CPU cannot see where they are.
+
+use kernel::{
+    prelude::*,
+    sync::aref::ARef, //
+};
+
+use crate::{
+    family::Family,
+    memory::{
+        object::Bo,
+        usage::Use, //
+    },
+    portable::placement::{
+        self,
+        Attempt,
+        Budget,
+        Domain, //
+    },
+    residency::{
+        evict::attempt,
+        moves::{
+            self,
+            Goal, //
+        }, //
+    },
+    running::Running, //
+};
+
+/// Brings objects of a submission to VRAM that should be there, as far as that is worth it. The caller holds their
+/// reservations. Those that stay where they are can be used all the same.
+///
+/// # Errors
+///
+/// `ERESTARTSYS` if a signal arrives.
+pub fn bring_home<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Result {
+    let memory = &running.shared().memory;
+    if !memory.any_astray() || !running.is_working() {
+        return Ok(());
+    }
+    let mut budget = Budget::new(memory.vram().size(), memory.vram().usage());
+    // Looking for victims in vain is expensive: once in a submission.
+    let mut displace = true;
+    for object in uses.iter().filter_map(Use::astray) {
+        if !budget.allows() {
+            break;
+        }
+        match bring_to_vram(running, object, object.used(), displace) {
+            Ok(bytes) => budget.spend(bytes),
+            Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
+            Err(_) => displace = false,
+        }
+    }
+    Ok(())
+}
+
+/// Moves an object to VRAM; says how many bytes have moved in all.
+fn bring_to_vram<F: Family>(
+    running: &Running<'_, F>,
+    object: &ARef<Bo<F>>,
+    before: u64,
+    displace: bool,
+) -> Result<u64> {
+    let attempts = placement::attempts(Domain::Vram, object.access());
+    for &way in attempts {
+        if !displace && matches!(way, Attempt::Displace(_)) {
+            continue;
+        }
+        match attempt(running, way, object.bytes(), object.align(), before, false) {
+            Ok(Some((lot, bytes))) => {
+                return Ok(bytes + moves::move_to(running, object, Goal::Vram(lot))?)
+            }
+            Ok(None) => break,
+            Err(e) if e == ENOSPC => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Err(ENOSPC)
+}
+
+/// Moves an object in VRAM to where the CPU sees it, from now on: it has touched it. The caller holds the reservation.
+///
+/// # Errors
+///
+/// As [`moves::carry_out`].
+pub(crate) fn show<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result {
+    object.touch();
+    match bring_to_vram(running, object, object.used(), true) {
+        Err(e) if e == ERESTARTSYS || e == EINTR => Err(e),
+        Err(_) => moves::to_system(running, object).map(drop),
+        Ok(_) => Ok(()),
+    }
+}
