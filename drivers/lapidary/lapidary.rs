@@ -10,8 +10,8 @@
 //! - [`driver`]: the DRM driver's types, and who owns what;
 //! - [`probe`]: the PCI driver, probe and unbind order;
 //! - [`running`]: a GPU that runs;
-//! - [`interrupt`], [`watchdog`]: who notices what it has done, or has not;
-//! - [`recovery`]: what happens when it hangs;
+//! - [`interrupt`], [`worker`]: what notices that jobs are done, or that a ring hangs ([`watchdog`]);
+//! - [`recovery`]: what happens when it hangs; `notifier`: user space is told;
 //! - `sleep`: a GPU that sleeps with the system;
 //! - [`context`]: what is remembered about a client's work;
 //! - [`submit`]: the way of a submission from user words to the ring;
@@ -37,6 +37,7 @@ pub mod hangs;
 pub mod interrupt;
 pub mod lock;
 pub mod memory;
+mod notifier;
 pub mod portable;
 pub mod probe;
 pub mod radeon;
@@ -48,6 +49,7 @@ pub(crate) mod state;
 pub mod submit;
 pub mod timeline;
 pub mod watchdog;
+pub mod worker;
 
 /// The module itself: it keeps what all families use.
 struct Library {

@@ -62,10 +62,10 @@ use crate::{
             MemoryLease, //
         }, //
     },
-    recovery::Herald,
+    notifier::Notifier,
     running::Running,
     state::Files,
-    watchdog::Keeper, //
+    worker::Keeper, //
 };
 
 /// The PCI driver of family `F`: what the family's `module_pci_driver!` names.
@@ -84,7 +84,7 @@ pub struct Bound<'a, F: Family> {
     irq: irq::ThreadedRegistration<'a, Handler<'a, F>>,
     vectors: pci::IrqVectorRegistration<'a>,
     _keeper: Active<Keeper<'a, F>>,
-    _herald: Active<Herald<'a, F>>,
+    _notifier: Active<Notifier<'a, F>>,
     running: Arc<Running<'a, F>>,
     _master: bus::Master<'a>,
     _enabled: bus::Enabled<'a>,
@@ -105,7 +105,7 @@ impl<F: Family> pci::Driver for Pci<F> {
             let (board, layout) = F::identify(pdev, chip)?;
             let memory = Memory::new(&layout)?;
             let worker = Worker::new(F::NAME)?;
-            let herald = Worker::new(F::NAME)?;
+            let notifier = Worker::new(F::NAME)?;
             let dev = drm::UnregisteredDevice::<Driver<F>>::new(pdev, Shared::new(memory.clone()))?;
             F::tables().install(&dev)?;
             pages::in_large_pieces(&dev);
@@ -118,7 +118,7 @@ impl<F: Family> pci::Driver for Pci<F> {
                     board,
                     &memory,
                     worker.clone(),
-                    herald.clone(),
+                    notifier.clone(),
                 ),
                 GFP_KERNEL,
             )?;
@@ -130,7 +130,7 @@ impl<F: Family> pci::Driver for Pci<F> {
                 // SAFETY: The only attachment of the worker, dropped with the driver data.
                 _keeper: unsafe { worker.attach(Arc::new(Keeper(running.clone()), GFP_KERNEL)?) },
                 // SAFETY: As above.
-                _herald: unsafe { herald.attach(Arc::new(Herald(running.clone()), GFP_KERNEL)?) },
+                _notifier: unsafe { notifier.attach(Arc::new(Notifier(running.clone()), GFP_KERNEL)?) },
                 vectors: pdev.alloc_irq_vectors(1, 1, F::irq_types(chip))?,
                 irq <- {
                     running.gpu().interrupt(vectors.irq_type());

@@ -35,7 +35,7 @@
 //! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before his own.
 //!
 //! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a
-//! second worker, the [`Herald`].
+//! second worker, the [`Notifier`](crate::notifier::Notifier).
 
 use kernel::{
     fmt,
@@ -55,11 +55,9 @@ use crate::{
         events,
         fence::Signalling,
         wedge::{
-            self,
-            Task,
+            Notice,
             Way, //
-        },
-        workqueue::Run, //
+        }, //
     },
     family::{
         gpu::Gpu,
@@ -126,12 +124,6 @@ impl fmt::Display for Whose<'_> {
     }
 }
 
-/// What user space is to be told.
-pub(crate) struct News {
-    way: Way,
-    guilty: Option<Task>,
-}
-
 /// The error of a job with this fate.
 fn verdict(fate: Fate) -> Result {
     match fate {
@@ -159,9 +151,9 @@ impl<'a, F: Family> Running<'a, F> {
         self.look_and_ask();
         // Whoever has seen something new since the verdict, here or elsewhere: then it was no hang.
         if lane.timeline().progress().signalled == hang.after {
-            let news = self.reset(index, hang, &mut stopped);
-            *self.news.lock() = Some(news);
-            self.herald.hasten();
+            let notice = self.reset(index, hang, &mut stopped);
+            *self.notice.lock() = Some(notice);
+            self.notifier.hasten();
         }
         self.watchdog.restart();
         self.unpause();
@@ -170,7 +162,7 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// Stops, judges, restarts. Says what has come of it.
-    fn reset(&self, index: usize, hang: Hang, stopped: &mut bool) -> News {
+    fn reset(&self, index: usize, hang: Hang, stopped: &mut bool) -> Notice {
         let begin = Instant::<Monotonic>::now();
         events::reset(index, hang.after + 1);
         // If the last state is being made known at this moment, that one has to do.
@@ -201,7 +193,7 @@ impl<'a, F: Family> Running<'a, F> {
                         begin.elapsed().as_millis(),
                         jobs
                     );
-                    return News {
+                    return Notice {
                         way: Way::Nothing,
                         guilty: task,
                     };
@@ -223,7 +215,7 @@ impl<'a, F: Family> Running<'a, F> {
             }
         );
         self.stop_locked(stopped, EBUSY, EIO);
-        News {
+        Notice {
             way: Way::Rebind,
             guilty: task,
         }
@@ -330,24 +322,5 @@ impl<'a, F: Family> Running<'a, F> {
             slot.kick();
             Ok(())
         })
-    }
-}
-
-/// Tells user space what has happened: the event "wedged" of the device, with what is needed to go on, and with the
-/// process to blame.
-///
-/// A worker of its own, because making an event allocates, and memory may have to wait for a fence.
-pub(crate) struct Herald<'a, F: Family>(pub(crate) Arc<Running<'a, F>>);
-
-impl<F: Family> Run for Herald<'_, F> {
-    fn run(&self) {
-        let running = &*self.0;
-        running.snapshot.lock().publish(running);
-        let news = running.news.lock().take();
-        if let Some(news) = news {
-            if let Err(error) = wedge::tell(&running.dev, news.way, news.guilty.as_ref()) {
-                dev_dbg!(running.pdev, "nobody was told of a reset: {:?}\n", error);
-            }
-        }
     }
 }

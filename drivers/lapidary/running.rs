@@ -13,7 +13,7 @@
 //!
 //! None of them reads a register to see how far the ring is.
 //!
-//! The worker is also the [`watchdog`](crate::watchdog): it finds interrupts and reports that got lost, and rings that
+//! The worker is also the watchdog ([`crate::worker`]): it finds interrupts and reports that got lost, and rings that
 //! hang, and has the GPU reset then ([`recovery`](crate::recovery)). Only when that fails the GPU is stopped for good:
 //! all pending fences signal with `EIO`, and new work is refused with `EBUSY`.
 //!
@@ -48,6 +48,7 @@ use crate::{
     corner::{
         fence::Signalling,
         resv,
+        wedge::Notice,
         workqueue::Worker, //
     },
     driver::{
@@ -64,9 +65,7 @@ use crate::{
         managers::Memory,
         object::Bo, //
     },
-    recovery::News,
     submit::{
-        kernel_stream::KernelStream,
         lane::Lane,
         workspace::{
             Lease,
@@ -82,8 +81,6 @@ use crate::{
 
 /// How often the worker looks while jobs are under way, in milliseconds.
 pub(crate) const TICK_MS: u32 = 100;
-/// What the self-test fills its page with.
-const TEST_VALUE: u32 = 0x1a91_da47;
 
 pub(crate) type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
 
@@ -104,14 +101,14 @@ pub struct Running<'a, F: Family> {
     stash: Stash<F, IsolationOf<'a, F>>,
     #[pin]
     pub(crate) watchdog: Watchdog,
-    /// What has happened and not been made known yet.
+    /// What user space has to be told.
     #[pin]
-    pub(crate) news: Mutex<Option<News>>,
+    pub(crate) notice: Mutex<Option<Notice>>,
     /// What a hang looked like. Whoever makes it known allocates under this lock, so recovery only tries to take it.
     #[pin]
     pub(crate) snapshot: Mutex<Snapshot>,
-    /// Makes it known.
-    pub(crate) herald: Arc<Worker>,
+    /// The worker that tells it, and publishes the snapshot.
+    pub(crate) notifier: Arc<Worker>,
     /// The GPU has been stopped for good. Whoever holds this lock starts, stops or arms it.
     #[pin]
     pub(crate) stopped: Mutex<bool>,
@@ -129,7 +126,7 @@ impl<'a, F: Family> Running<'a, F> {
         board: F::Board<'a>,
         memory: &'n Memory,
         worker: Arc<Worker>,
-        herald: Arc<Worker>,
+        notifier: Arc<Worker>,
     ) -> impl PinInit<Self, Error> + use<'a, 'n, F>
     where
         'a: 'n,
@@ -144,9 +141,9 @@ impl<'a, F: Family> Running<'a, F> {
             watchdog <- Watchdog::new(lanes.len()).inspect_err(|_| gpu.quiesce())?,
             worker,
             stash <- Stash::new(),
-            news <- shared_mutex!(None, "running.news"),
+            notice <- shared_mutex!(None, "running.notice"),
             snapshot <- shared_mutex!(Snapshot::new().inspect_err(|_| gpu.quiesce())?, "running.snapshot"),
-            herald,
+            notifier,
             stopped <- shared_mutex!(false, "running.stopped"),
             order: Atomic::new(0),
             asleep: Atomic::new(false),
@@ -235,6 +232,19 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
+    /// As [`Running::look`], and asks the chip itself as well; says whether it answers.
+    pub(crate) fn look_and_ask(&self) -> bool {
+        self.look();
+        let mut answers = false;
+        for (ring, lane) in self.rings() {
+            if let Some(completed) = ring.completed_slow() {
+                lane.timeline().process(completed);
+                answers = true;
+            }
+        }
+        answers
+    }
+
     /// How many jobs have given back what they held, on all rings.
     pub(crate) fn dropped(&self) -> u64 {
         let lanes = self.lanes.iter();
@@ -258,36 +268,6 @@ impl<'a, F: Family> Running<'a, F> {
             return Ok(());
         }
         Err(ENOMEM)
-    }
-
-    /// Runs a fence and an indirect buffer through the kernel's ring, which fills a page of system memory and copies it to the
-    /// next one, and looks at both.
-    ///
-    /// # Errors
-    ///
-    /// `EIO` after a line in the log that says what is wrong; as [`crate::submit::job::Job::prepare`].
-    pub(crate) fn self_test(&self) -> Result {
-        let (_, lane) = self
-            .ring(<F::Gpu<'a> as Gpu<'a>>::KERNEL_RING)
-            .ok_or(ENODEV)?;
-        let addr = lane.pool().lock().test_pages();
-        let page = kernel::page::PAGE_SIZE as u64;
-        let mut stream = KernelStream::new(self)?;
-        stream.fill(addr, page, TEST_VALUE)?;
-        stream.copy(addr + page, addr, page)?;
-        let fence = stream.run()?;
-        // The watchdog ends this earlier.
-        fence.wait(false, 2 * crate::hang_ms())?;
-        match fence.result() {
-            Some(Ok(())) if lane.pool().lock().test(TEST_VALUE) => {
-                dev_info!(self.pdev, "IB test passed\n");
-                return Ok(());
-            }
-            Some(Ok(())) => dev_err!(self.pdev, "IB test failed: the pages were not filled\n"),
-            Some(Err(error)) => dev_err!(self.pdev, "IB test failed: {:?}\n", error),
-            None => dev_err!(self.pdev, "IB test failed: the fence did not signal\n"),
-        }
-        Err(EIO)
     }
 
     /// Whether a thread waits for a job under way, on any ring. Any context.

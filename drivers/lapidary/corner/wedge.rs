@@ -74,19 +74,28 @@ pub enum Way {
     Rebind,
 }
 
+/// What the event says.
+#[derive(Clone, Copy)]
+pub struct Notice {
+    /// What has to be done.
+    pub way: Way,
+    /// The process to blame, if one is.
+    pub guilty: Option<Task>,
+}
+
 /// Sends the event. May sleep and allocate.
 ///
 /// # Errors
 ///
 /// `ENOMEM`, and what the core reports for a device that user space does not know.
-pub fn tell<D: drm::Driver>(dev: &drm::Device<D>, way: Way, guilty: Option<&Task>) -> Result {
+pub fn tell<D: drm::Driver>(dev: &drm::Device<D>, notice: &Notice) -> Result {
     let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
-    let (pid, name) = match guilty {
+    let (pid, name) = match &notice.guilty {
         Some(task) => (task.pid, task.name.as_ptr()),
         None => (0, ptr::null()),
     };
     // SAFETY: `drm::Device` begins with the C device, which is alive; the name is null or ends with a zero.
-    to_result(unsafe { extra::lapidary_wedged(raw, way == Way::Rebind, pid, name.cast()) })
+    to_result(unsafe { extra::lapidary_wedged(raw, notice.way == Way::Rebind, pid, name.cast()) })
 }
 
 #[kunit_tests(lapidary_wedge)]

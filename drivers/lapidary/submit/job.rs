@@ -43,11 +43,15 @@ use crate::{
         replay::Memories, //
     },
     running::Running,
-    submit::lane::{
-        Jobs,
-        Lane,
-        Piece,
-        Pool, //
+    submit::{
+        lane::{
+            Jobs,
+            Lane, //
+        },
+        pool::{
+            Piece,
+            Pool, //
+        }, //
     },
     timeline::Timeline, //
 };

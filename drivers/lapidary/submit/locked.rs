@@ -20,16 +20,10 @@ use crate::{
     },
     running::Running,
     submit::{
-        placed::{
-            Placed,
-            Taken, //
-        },
-        placing::Patience, //
+        addresses::Addresses,
+        placed::Placed, //
     }, //
 };
-
-/// How long to wait for the objects of other jobs, in milliseconds.
-const ROOM_MS: u32 = 30_000;
 
 /// A proven submission with locked objects.
 pub struct Locked<'e, F: Family, I: Isolation> {
@@ -64,53 +58,25 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
             user,
             locked,
         } = self;
-        let mut taken = Taken {
+        let mut addresses = Addresses {
             uses,
             inside: running.shared().placing.enter(),
             clearing: false,
         };
-        match taken.place(running) {
-            Err(e) if e == ENOSPC => taken.place_in_turn(running)?,
+        match addresses.place(running) {
+            Err(e) if e == ENOSPC => addresses.place_in_turn(running)?,
             result => result?,
         }
         for &fixup in fixups {
-            let object = taken.uses.get(I::target(fixup)).ok_or(EINVAL)?;
+            let object = addresses.uses.get(I::target(fixup)).ok_or(EINVAL)?;
             I::place(fixup, object.addr().ok_or(EINVAL)?, words)?;
         }
         Ok(Placed {
             words,
             client,
-            taken,
+            addresses,
             user,
             locked,
         })
-    }
-}
-
-impl<F: Family> Taken<'_, F> {
-    /// Gives every object an address. Errors: as [`Use::place`].
-    fn place(&mut self, running: &Running<'_, F>) -> Result {
-        let now = running.shared().memory.now();
-        for item in self.uses.iter_mut() {
-            self.clearing |= item.place(now)?;
-        }
-        Ok(())
-    }
-
-    /// The same where there is no room yet. Errors: as [`Locked::place`].
-    fn place_in_turn(&mut self, running: &Running<'_, F>) -> Result {
-        let patience = Patience::new(ROOM_MS);
-        self.give_back();
-        self.inside.take_turn(&patience)?;
-        loop {
-            let (gone, dropped) = (self.inside.gone(), running.dropped());
-            match self.place(running) {
-                Err(e) if e == ENOSPC => {}
-                result => return result,
-            }
-            if !self.inside.wait_for_others(gone, &patience)? {
-                running.wait_for_drop(dropped, patience.left()?)?;
-            }
-        }
     }
 }

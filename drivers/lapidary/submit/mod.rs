@@ -14,7 +14,7 @@
 //! | commands, and objects with where they may be | [`objects::Objects`] | the interface | handles |
 //! | commands proven harmless | [`checked::Checked`] | `Objects::prove` | the check |
 //! | fences of other drivers waited for, objects locked | [`locked::Locked`] | `Checked::lock` | signals, [`others`] |
-//! | objects at their addresses, addresses in the words | [`placed::Placed`] | `Locked::place` | memory |
+//! | objects at their [`addresses`], addresses in the words | [`placed::Placed`] | `Locked::place` | memory |
 //! | everything reserved | [`job::Job`] | `Placed::prepare` | room on the ring |
 //! | on the ring | a fence | [`job::Job::commit`] | nothing |
 //!
@@ -28,6 +28,7 @@
 //! So an unproven stream cannot reach a ring, user memory is not touched once objects are locked, and addresses
 //! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) enter at the job.
 
+mod addresses;
 pub mod checked;
 pub mod job;
 pub mod kernel_stream;
@@ -37,5 +38,7 @@ pub mod objects;
 pub mod others;
 pub mod placed;
 pub mod placing;
+pub(crate) mod pool;
+mod self_test;
 pub mod syncs;
 pub mod workspace;

@@ -32,8 +32,8 @@ use crate::{
     portable::replay::Memories,
     running::Running,
     submit::{
+        addresses::Addresses, //
         job::Job,
-        placing::Inside, //
     }, //
 };
 
@@ -41,32 +41,10 @@ use crate::{
 pub struct Placed<'e, F: Family, I: Isolation> {
     pub(super) words: &'e [u32],
     pub(super) client: &'e I::Client,
-    pub(super) taken: Taken<'e, F>,
+    pub(super) addresses: Addresses<'e, F>,
     /// An object is a process's memory.
     pub(super) user: bool,
     pub(super) locked: exec::Locked<'e, Bo<F>>,
-}
-
-/// Uses that get addresses. Those that have not become a job when this is dropped give them back, before others hear
-/// that there may be room.
-pub(super) struct Taken<'e, F: Family> {
-    pub(super) uses: &'e mut KVVec<Use<F>>,
-    pub(super) inside: Inside,
-    /// The clear of an object may fail still.
-    pub(super) clearing: bool,
-}
-
-impl<F: Family> Taken<'_, F> {
-    /// Gives all addresses back.
-    pub(super) fn give_back(&mut self) {
-        self.uses.iter_mut().for_each(Use::leave);
-    }
-}
-
-impl<F: Family> Drop for Taken<'_, F> {
-    fn drop(&mut self) {
-        self.give_back();
-    }
 }
 
 impl<F: Family, I: Isolation> Placed<'_, F, I> {
@@ -90,13 +68,13 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
         let Self {
             words,
             client,
-            taken,
+            addresses,
             user,
             locked,
         } = self;
-        let mut job = Job::prepare(running, ring, words, taken.uses, Some(context))?;
+        let mut job = Job::prepare(running, ring, words, addresses.uses, Some(context))?;
         // Whoever waits for a place on the ring may wait for the end of a reset, which has judged the jobs before it.
-        let lost = taken.clearing && job.uses().iter().any(Use::is_lost);
+        let lost = addresses.clearing && job.uses().iter().any(Use::is_lost);
         if now() != *client || lost {
             return Err(EAGAIN);
         }

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The indirect buffers of a ring.
+//!
+//! A client's commands are never executed where the client can write, so every job has its own copy in an
+//! indirect buffer. The buffers lie one behind the other in one piece of system memory that the GPU reads
+//! through the GTT window, and are taken and given back in the order in which the ring executes them.
+
+use kernel::{
+    device,
+    page::PAGE_SIZE,
+    prelude::*,
+    sync::Arc, //
+};
+
+use crate::{
+    context::Context,
+    corner::{
+        buffer::Buffer,
+        mm::Range, //
+    },
+    family::space::{
+        GpuAddr,
+        Space, //
+    },
+    memory::managers::Memory, //
+};
+
+/// Size of the indirect buffers together, in dwords: 1 MiB.
+const POOL_DWORDS: usize = 256 * 1024;
+/// Alignment of an indirect buffer in dwords.
+const ALIGN_DWORDS: u64 = 64;
+/// Dwords of the two pages behind the pool, which the self-test writes.
+const TEST_DWORDS: usize = 2 * PAGE_SIZE / 4;
+/// Pages of both.
+const PAGES: usize = (POOL_DWORDS + TEST_DWORDS) * 4 / PAGE_SIZE;
+
+/// The indirect buffers of one ring.
+pub(crate) struct Pool {
+    memory: Buffer,
+    range: Range,
+    /// Where the next buffer begins, in dwords since the beginning of time: never wraps.
+    head: u64,
+    /// The last client for which the ring has worked, if that is known. The kernel's jobs do not count.
+    client: Option<Arc<Context>>,
+}
+
+/// Where in the memory a buffer of `dwords` begins that comes behind `head`, and where the next one does.
+///
+/// A buffer lies in one piece: what is too short for it at the end of the memory is left out.
+fn behind(head: u64, dwords: u64) -> (usize, u64) {
+    let pool = POOL_DWORDS as u64;
+    let len = dwords.next_multiple_of(ALIGN_DWORDS);
+    let at = head % pool;
+    let start = if at + len > pool {
+        head + (pool - at)
+    } else {
+        head
+    };
+    ((start % pool) as usize, start + len)
+}
+
+/// A piece of the pool.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    /// First dword in the memory.
+    index: usize,
+    /// First byte, for the GPU.
+    pub(crate) addr: GpuAddr,
+    /// Where the next piece begins.
+    pub(crate) mark: u64,
+}
+
+impl Pool {
+    /// A pool in the page table `space`.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`, `ENOSPC`; as [`Space::map`].
+    pub(crate) fn new(
+        dev: &device::Device<device::Bound>,
+        memory: &Memory,
+        space: &dyn Space,
+    ) -> Result<Self> {
+        let coherent = Buffer::new(dev, POOL_DWORDS + TEST_DWORDS)?;
+        let range = memory.reserve_gtt((PAGES * PAGE_SIZE) as u64, PAGE_SIZE as u64)?;
+        let pool = Self {
+            memory: coherent,
+            range,
+            head: 0,
+            client: None,
+        };
+        pool.map(memory, space)?;
+        Ok(pool)
+    }
+
+    /// Puts the pool into the page table.
+    ///
+    /// # Errors
+    ///
+    /// As [`Space::map`].
+    pub(crate) fn map(&self, memory: &Memory, space: &dyn Space) -> Result {
+        space.map(
+            memory.gtt_entry(self.range.start()),
+            self.memory.dma_address(),
+            PAGES,
+        )?;
+        space.flush();
+        Ok(())
+    }
+
+    /// Takes the pool out of the page table: the GPU is quiet.
+    pub(crate) fn unmap(&self, memory: &Memory, space: &dyn Space) {
+        space.unmap(memory.gtt_entry(self.range.start()), PAGES);
+        space.flush();
+    }
+
+    /// The piece that a buffer of `dwords` would take.
+    pub(crate) fn next(&self, dwords: usize) -> Piece {
+        let (index, mark) = behind(self.head, dwords as u64);
+        Piece {
+            index,
+            addr: self.range.start() + (index * 4) as u64,
+            mark,
+        }
+    }
+
+    /// Whether `piece` is free when the jobs up to `mark` are done.
+    pub(crate) fn is_free(piece: &Piece, mark: u64) -> bool {
+        piece.mark <= mark + POOL_DWORDS as u64
+    }
+
+    /// Writes `words` to `piece`, the one that [`Pool::next`] gives for them. It is taken only by [`Pool::take`].
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the words do not fit the piece.
+    pub(crate) fn write(&mut self, piece: Piece, words: &[u32]) -> Result {
+        if piece.index + words.len() > POOL_DWORDS {
+            return Err(EINVAL);
+        }
+        self.memory.write(piece.index, words)
+    }
+
+    /// Takes `piece`, the one that [`Pool::next`] gives: the next one lies behind it.
+    ///
+    /// Only for a job that is committed, as pieces are given back by the marks of jobs that are done.
+    pub(crate) fn take(&mut self, piece: Piece) {
+        self.head = piece.mark;
+    }
+
+    /// The next job is `client`'s. Says whether the last one was another's.
+    pub(crate) fn change_client(&mut self, client: &Arc<Context>) -> bool {
+        let same = self
+            .client
+            .as_ref()
+            .is_some_and(|last| Arc::ptr_eq(last, client));
+        if !same {
+            self.client = Some(client.clone());
+        }
+        !same
+    }
+
+    /// Nobody knows for whom the ring has worked last.
+    pub(crate) fn forget_client(&mut self) {
+        self.client = None;
+    }
+
+    /// Dword `index` of the buffer at `addr`; `None` beyond the pool.
+    pub(crate) fn word(&self, addr: GpuAddr, index: u32) -> Option<u32> {
+        let at = addr.checked_sub(self.range.start())? / 4 + u64::from(index);
+        let at = usize::try_from(at).ok().filter(|&at| at < POOL_DWORDS)?;
+        self.memory.read(at).ok()
+    }
+
+    /// The address of the two pages behind the pool, which are zeroed.
+    pub(crate) fn test_pages(&self) -> GpuAddr {
+        self.range.start() + (POOL_DWORDS * 4) as u64
+    }
+
+    /// Whether every dword of the pages behind the pool is `value`.
+    pub(crate) fn test(&self, value: u32) -> bool {
+        (POOL_DWORDS..POOL_DWORDS + TEST_DWORDS).all(|index| self.memory.read(index) == Ok(value))
+    }
+}
+
+#[kunit_tests(lapidary_lane)]
+mod tests {
+    use super::*;
+    use crate::corner::{
+        gem_kunit::Machine,
+        mm::{
+            Mm,
+            Mode, //
+        },
+    };
+
+    const POOL: u64 = POOL_DWORDS as u64;
+
+    fn pool(machine: &Machine) -> Result<Pool> {
+        let bytes = POOL * 4;
+        Ok(Pool {
+            memory: Buffer::new(machine.dev(), POOL_DWORDS)?,
+            range: Mm::new(0, bytes)?.allocate(bytes, 0, 0, bytes, Mode::Low)?,
+            head: 0,
+            client: None,
+        })
+    }
+
+    #[test]
+    fn buffers_follow_each_other_aligned() {
+        assert!(behind(0, 1) == (0, ALIGN_DWORDS));
+        assert!(behind(ALIGN_DWORDS, ALIGN_DWORDS) == (ALIGN_DWORDS as usize, 2 * ALIGN_DWORDS));
+        assert!(behind(0, ALIGN_DWORDS + 1) == (0, 2 * ALIGN_DWORDS));
+    }
+
+    #[test]
+    fn a_buffer_lies_in_one_piece() {
+        // It ends with the memory.
+        assert!(behind(POOL - 128, 128) == (POOL_DWORDS - 128, POOL));
+        // It would not: the end is left out.
+        assert!(behind(POOL - 128, 129) == (0, POOL + 192));
+        assert!(behind(5 * POOL - 64, 65_536) == (0, 5 * POOL + 65_536));
+    }
+
+    #[test]
+    fn what_is_under_way_is_not_overwritten() {
+        let (index, mark) = behind(POOL, 64);
+        let piece = Piece {
+            index,
+            addr: 0,
+            mark,
+        };
+        assert!(!Pool::is_free(&piece, 0));
+        assert!(!Pool::is_free(&piece, 63));
+        assert!(Pool::is_free(&piece, 64));
+    }
+    #[test]
+    fn each_change_of_the_client_shows_once() -> Result {
+        let machine = Machine::new()?;
+        let mut pool = pool(&machine)?;
+        let (a, b) = (Context::new()?, Context::new()?);
+        let mut changes = |client| pool.change_client(client);
+        assert!(changes(&a) && !changes(&a) && changes(&b) && changes(&a) && !changes(&a));
+        pool.forget_client();
+        assert!(pool.change_client(&a) && !pool.change_client(&a));
+        Ok(())
+    }
+
+    #[test]
+    fn only_a_job_that_is_committed_takes_room() -> Result {
+        let machine = Machine::new()?;
+        let mut pool = pool(&machine)?;
+        // Refused jobs, of more words together than there is room for, and none that is done.
+        for _ in 0..5 {
+            let piece = pool.next(65_536);
+            assert!(piece.index == 0 && Pool::is_free(&piece, 0));
+            pool.write(piece, &[7; 16])?;
+        }
+        for _ in 0..4 {
+            let piece = pool.next(65_536);
+            assert!(Pool::is_free(&piece, 0));
+            pool.write(piece, &[7; 16])?;
+            pool.take(piece);
+        }
+        let piece = pool.next(65_536);
+        assert!(!Pool::is_free(&piece, 0) && Pool::is_free(&piece, 65_536));
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The self-test of a GPU that has started.
+
+use kernel::prelude::*;
+
+use crate::{
+    family::{
+        gpu::Gpu,
+        Family, //
+    },
+    running::Running,
+    submit::kernel_stream::KernelStream, //
+};
+
+/// What the self-test fills its page with.
+const TEST_VALUE: u32 = 0x1a91_da47;
+
+impl<'a, F: Family> Running<'a, F> {
+    /// Runs a fence and an indirect buffer through the kernel's ring, which fills a page of system memory and copies it to the
+    /// next one, and looks at both.
+    ///
+    /// # Errors
+    ///
+    /// `EIO` after a line in the log that says what is wrong; as [`crate::submit::job::Job::prepare`].
+    pub(crate) fn self_test(&self) -> Result {
+        let (_, lane) = self
+            .ring(<F::Gpu<'a> as Gpu<'a>>::KERNEL_RING)
+            .ok_or(ENODEV)?;
+        let addr = lane.pool().lock().test_pages();
+        let page = kernel::page::PAGE_SIZE as u64;
+        let mut stream = KernelStream::new(self)?;
+        stream.fill(addr, page, TEST_VALUE)?;
+        stream.copy(addr + page, addr, page)?;
+        let fence = stream.run()?;
+        // The watchdog ends this earlier.
+        fence.wait(false, 2 * crate::hang_ms())?;
+        match fence.result() {
+            Some(Ok(())) if lane.pool().lock().test(TEST_VALUE) => {
+                dev_info!(self.pdev, "IB test passed\n");
+                return Ok(());
+            }
+            Some(Ok(())) => dev_err!(self.pdev, "IB test failed: the pages were not filled\n"),
+            Some(Err(error)) => dev_err!(self.pdev, "IB test failed: {:?}\n", error),
+            None => dev_err!(self.pdev, "IB test failed: the fence did not signal\n"),
+        }
+        Err(EIO)
+    }
+}

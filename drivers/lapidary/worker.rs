@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The worker of a device, which is also its watchdog: a fence is signalled within its bound, whatever the hardware
+//! does.
+//!
+//! The worker of a device looks at each ring ten times a second while jobs are under way, and twice a second while the
+//! interrupt is let through for somebody. What it may find, and what it does about it:
+//!
+//! | finding | how it is noticed | what follows |
+//! | --- | --- | --- |
+//! | an interrupt got lost | a fence that somebody waits for has completed in memory, and 500 ms later nobody has signalled it | it is signalled, and from now on the worker looks each 5 ms while somebody waits, until an interrupt arrives again |
+//! | the chip's report got lost | nothing new in memory for 500 ms, but the chip's register says more | the register counts, and is read each 5 ms while somebody waits, until a report arrives in memory again |
+//! | a ring hangs | neither memory nor register say anything new for `hang_ms` | [`Running::recover`] |
+//! | the chip says that a ring hangs | [`Event::Hang`](crate::family::gpu::Event::Hang) | the same, at once |
+//!
+//! The first two say so once for each device. A fence that is merely late costs nothing but its time.
+
+use kernel::{
+    prelude::*,
+    sync::{
+        atomic::Relaxed,
+        Arc, //
+    },
+    time::Instant, //
+};
+
+use crate::{
+    corner::{
+        fence::Signalling,
+        workqueue::Run, //
+    },
+    family::{
+        gpu::Gpu,
+        ring::Ring,
+        Family, //
+    },
+    recovery::{
+        Cause,
+        Hang, //
+    },
+    running::{
+        RingOf,
+        Running,
+        TICK_MS, //
+    },
+    submit::lane::Lane, //
+};
+
+/// How often the worker looks while interrupts or reports get lost, in milliseconds.
+const POLL_MS: u32 = 5;
+/// How long the worker leaves a completed fence to the interrupt, and a ring without progress to itself.
+const GRACE_MS: u32 = 500;
+
+impl<'a, F: Family> Running<'a, F> {
+    /// One look at ring `index`; says after how many milliseconds to look again, or that the ring hangs.
+    fn tend(
+        &self,
+        index: usize,
+        ring: &RingOf<'a, F>,
+        lane: &Lane<F>,
+    ) -> Result<Option<u32>, Hang> {
+        let _signalling = Signalling::begin();
+        let dog = &self.watchdog;
+        let timeline = lane.timeline();
+        let mut watches = dog.watches.lock();
+        let Some(watch) = watches.get_mut(index) else {
+            return Ok(None);
+        };
+        let mut next = TICK_MS;
+
+        let completed = ring.completed();
+        let overdue = timeline.overdue(completed);
+        let done = timeline.progress().signalled;
+        if overdue == 0 || !self.gpu.is_armed() {
+            watch.sighted = None;
+            timeline.process(completed);
+        } else if dog.lost.load(Relaxed) {
+            self.poll(overdue);
+            timeline.process(completed);
+        } else {
+            match watch.sighted {
+                Some((at, since)) if at == done => {
+                    if since.elapsed().as_millis() >= i64::from(GRACE_MS) {
+                        dog.lost.store(true, Relaxed);
+                        watch.sighted = None;
+                        self.poll(overdue);
+                        timeline.process(completed);
+                    }
+                }
+                _ => watch.sighted = Some((done, Instant::now())),
+            }
+            next = GRACE_MS;
+        }
+
+        let mut progress = timeline.progress();
+        if !progress.busy() {
+            watch.at = None;
+            return Ok(None);
+        }
+        // It gets on, whether its fences have signalled by now or are left to the interrupt.
+        let mut moved = watch.at != Some(progress.signalled) || overdue != 0;
+        if completed == progress.signalled as u32 {
+            // Memory knows of the last one: reports arrive.
+            dog.unreported.store(false, Relaxed);
+        }
+        if !moved {
+            // The verdict is about the job after this one, whatever others find from here on.
+            let after = progress.signalled;
+            let hang = |cause| Hang { cause, after };
+            let stuck = watch.since.elapsed().as_millis();
+            let look = stuck >= i64::from(GRACE_MS) || dog.unreported.load(Relaxed);
+            moved = look && self.ask(ring, lane);
+            progress = timeline.progress();
+            if moved {
+                dog.unreported.store(true, Relaxed);
+                if !dog.told.load(Relaxed) {
+                    dog.told.store(true, Relaxed);
+                    dev_warn!(
+                        self.pdev,
+                        "fences do not arrive in memory: reading registers\n"
+                    );
+                }
+            } else if stuck > i64::from(crate::hang_ms()) {
+                return Err(hang(Cause::Silence));
+            } else if dog.hung.load(Relaxed) & 1u32.checked_shl(index as u32).unwrap_or(0) != 0 {
+                return Err(hang(Cause::Report));
+            }
+        }
+        if moved {
+            watch.at = Some(progress.signalled);
+            watch.since = Instant::now();
+        }
+        if timeline.is_wanted() && self.gpu.is_armed() {
+            // The interrupt does the rest, if there is one. A hang is found no later than at any other time.
+            let left = i64::from(crate::hang_ms()) - watch.since.elapsed().as_millis();
+            let left = u32::try_from(left).unwrap_or(0).max(TICK_MS);
+            next = next.max(GRACE_MS.min(left));
+        }
+        let lossy = dog.lost.load(Relaxed) || dog.unreported.load(Relaxed);
+        if lossy && timeline.is_wanted() {
+            next = POLL_MS;
+        }
+        Ok(Some(next))
+    }
+
+    /// Signals what the chip itself says is done, whatever memory says; says whether there is any.
+    fn ask(&self, ring: &RingOf<'a, F>, lane: &Lane<F>) -> bool {
+        match ring.completed_slow() {
+            Some(completed) => lane.timeline().process(completed).0 != 0,
+            None => false,
+        }
+    }
+
+    /// `fences` that somebody waits for were found by looking.
+    fn poll(&self, fences: u64) {
+        if self.shared().count_polled(fences) {
+            dev_warn!(self.pdev, "interrupts are lost: polling for fences\n");
+        }
+    }
+}
+
+/// What the worker of a device runs. It also gives back what finished jobs held.
+pub(crate) struct Keeper<'a, F: Family>(pub(crate) Arc<Running<'a, F>>);
+
+impl<F: Family> Run for Keeper<'_, F> {
+    fn run(&self) {
+        let running = &*self.0;
+        let mut next = None;
+        for (index, (ring, lane)) in running.rings().enumerate() {
+            let soon = match running.tend(index, ring, lane) {
+                Ok(soon) => soon,
+                Err(hang) => {
+                    running.recover(index, hang);
+                    Some(TICK_MS)
+                }
+            };
+            next = match (next, soon) {
+                (Some(a), Some(b)) => Some(u32::min(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+        running.arm();
+        running.reap();
+        if let Some(next) = next {
+            running.worker.queue(next);
+        }
+    }
+}
