@@ -45,6 +45,7 @@ use crate::{
             Worker, //
         }, //
     },
+    debugfs::Files,
     driver::{
         Driver,
         Registered,
@@ -64,7 +65,6 @@ use crate::{
     },
     notifier::Notifier,
     running::Running,
-    state::Files,
     worker::Keeper, //
 };
 
