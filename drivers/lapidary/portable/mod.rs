@@ -18,6 +18,7 @@ pub mod hangs;
 pub mod heap;
 pub mod others;
 pub mod placement;
+pub mod pm4;
 pub mod radeon;
 pub mod reason;
 pub mod replay;

@@ -8,6 +8,8 @@
 //! right edge of the scissor, where columns beyond the pitch of a small buffer would leave its object; and
 //! the largest index. Neither ever makes a draw touch more.
 
+use lapidary::portable::pm4::Body;
+
 use super::{
     buffer::{
         Buffer,
@@ -19,7 +21,6 @@ use super::{
         self,
         Memory, //
     },
-    packet3::Body,
     Checker,
     Object,
     Reason, //
@@ -294,7 +295,7 @@ impl Checker<'_> {
             body.take()?;
             self.replace(position, 0)?;
         }
-        body.end()
+        Ok(body.end()?)
     }
 
     /// `INDX_BUFFER`: the indices of the draw before. It could write anything to any register.
@@ -322,7 +323,7 @@ impl Checker<'_> {
         }
         place.reads(self.objects);
         self.indices_due = 0;
-        body.end()
+        Ok(body.end()?)
     }
 
     /// A dword of a packet's body that is an address.
@@ -351,6 +352,6 @@ impl Checker<'_> {
         }
         hyperz::clear(memory, start, count, &self.options)?;
         body.take()?;
-        body.end()
+        Ok(body.end()?)
     }
 }

@@ -13,9 +13,8 @@
 //!   all of them lie within the objects.
 //!
 //! The result does not depend on where the objects are: fixups put the addresses in later, when the objects
-//! have been locked and placed. The form of streams is that of Linux' `radeon` driver
-//! (`drivers/gpu/drm/radeon/r300.c`, `r100.c`): markers follow the whole packet, one for each address, in
-//! the order of the addresses in the packet; a marker's dword is four times the number of the entry.
+//! have been locked and placed. The form of streams is that of Linux' `radeon` driver, see
+//! [`lapidary::portable::pm4`].
 //!
 //! A stream must say itself whatever decides where an operation goes, because the registers hold what somebody
 //! else has left: state that it has not set is unknown, and an operation that would need it is refused.
@@ -52,12 +51,19 @@ mod surface;
 mod texture;
 mod vertex;
 
+pub use lapidary::portable::pm4::max_fixups;
 pub use reason::{
     Reason,
     Refusal, //
 };
 
 use core::cell::Cell;
+
+use lapidary::portable::pm4::{
+    Fixups,
+    Kind,
+    Stream, //
+};
 
 use self::{
     cache::Caches,
@@ -72,7 +78,8 @@ use self::{
 use super::{
     pm4::{
         self,
-        Header, //
+        Header,
+        R5xx, //
     },
     policy::{
         self,
@@ -80,10 +87,7 @@ use super::{
     },
     regs::{
         mmio,
-        pm4::{
-            op,
-            pitch_offset, //
-        }, //
+        pm4::pitch_offset, //
     }, //
 };
 
@@ -91,10 +95,6 @@ use super::{
 const OFFSET_UNIT: u64 = 1024;
 /// Unit of the pitch in pitch and offset words, bytes.
 const PITCH_UNIT: u64 = 64;
-/// Markers count dwords of the relocation chunk; entries have four.
-const MARKER_UNIT: u32 = 4;
-/// Header of a relocation marker.
-const MARKER: u32 = pm4::operation(op::NOP, 1);
 
 /// An object that a stream may use: what its relocation entry stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,29 +163,17 @@ pub enum FixupKind {
 }
 
 /// A dword of a checked stream that depends on where an object lies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fixup {
-    /// Index of the dword.
-    pub dword: u32,
-    /// Number of the object.
-    pub object: u32,
-    /// What to do with the address.
-    pub kind: FixupKind,
-}
+pub type Fixup = lapidary::portable::pm4::Fixup<FixupKind>;
 
 /// What the address of an object is a multiple of at least. Objects are page aligned.
 const OBJECT_ALIGNMENT: u64 = 4096;
 
-impl Fixup {
-    /// The final value of the dword, which is `word` in the checked stream, for an object that lies at GPU
-    /// address `address`.
-    ///
-    /// `None` if the address is not a multiple of what the dword counts in or too high for it; objects are
-    /// page aligned and end within 4 GiB, so that means a bug elsewhere.
+impl Kind for FixupKind {
+    /// `None` also if the address is not a multiple of what the dword counts in.
     #[inline]
-    pub fn apply(&self, word: u32, address: u64) -> Option<u32> {
-        match self.kind {
-            FixupKind::PitchOffset => {
+    fn apply(self, word: u32, address: u64) -> Option<u32> {
+        match self {
+            Self::PitchOffset => {
                 if address % OFFSET_UNIT != 0 {
                     return None;
                 }
@@ -196,7 +184,7 @@ impl Fixup {
                 }
                 Some(pitch_offset::OFFSET.put(word, offset as u32))
             }
-            FixupKind::Address => {
+            Self::Address => {
                 if address % OBJECT_ALIGNMENT != 0 {
                     return None;
                 }
@@ -204,11 +192,6 @@ impl Fixup {
             }
         }
     }
-}
-
-/// The most fixups that a stream of `dwords` dwords can have: each takes a dword of its own and a marker.
-pub const fn max_fixups(dwords: usize) -> usize {
-    dwords / 3
 }
 
 /// Checks `words` and changes what has to be changed in them; no dword is looked at again after it was changed.
@@ -226,13 +209,11 @@ pub fn check(
     fixups: &mut [Fixup],
 ) -> Result<usize, Refusal> {
     let mut checker = Checker {
-        stream: Cell::from_mut(words).as_slice_of_cells(),
+        stream: Stream::new(words),
         objects,
-        fixups,
-        num_fixups: 0,
+        fixups: Fixups::new(fixups),
         options,
         position: 0,
-        marker: 0,
         engine: Engine2d::new(),
         color: Color::new(),
         depth: Depth::default(),
@@ -247,7 +228,7 @@ pub fn check(
         pipes: Pipes::new(&options),
     };
     match checker.run() {
-        Ok(()) => Ok(checker.num_fixups),
+        Ok(()) => Ok(checker.fixups.count()),
         Err(reason) => Err(Refusal {
             position: checker.position as u32,
             reason,
@@ -270,15 +251,12 @@ enum Role {
 
 struct Checker<'a> {
     /// The stream, which is checked where it lies.
-    stream: &'a [Cell<u32>],
+    stream: Stream<'a>,
     objects: &'a mut [Object],
-    fixups: &'a mut [Fixup],
-    num_fixups: usize,
+    fixups: Fixups<'a, FixupKind>,
     options: Options,
     /// Index of the dword that is looked at.
     position: usize,
-    /// Index of the next relocation marker of the packet that is looked at.
-    marker: usize,
     engine: Engine2d,
     color: Color,
     depth: Depth,
@@ -303,7 +281,7 @@ const _: () = assert!(core::mem::size_of::<Checker<'static>>() <= 2048);
 
 impl Checker<'_> {
     fn run(&mut self) -> Result<(), Reason> {
-        let stream = self.stream;
+        let stream = self.stream.words();
         let mut start = 0;
         while let Some(header) = stream.get(start).map(Cell::get) {
             if !pm4::is_write(header) {
@@ -322,12 +300,12 @@ impl Checker<'_> {
             } else if let (1, Some(value)) = (count, stream.get(first)) {
                 // Many of the others have one value.
                 self.position = first;
-                self.marker = end;
+                self.stream.pass(end);
                 self.register(register, policy::of(register), value.get())?;
                 // Markers that belong to the packet need no second look.
-                self.marker
+                self.stream.next()
             } else {
-                self.write(start, register, end, one_register)?
+                self.write(start, register, count, one_register)?
             };
         }
         self.engine.finish()?;
@@ -337,52 +315,46 @@ impl Checker<'_> {
         self.pipes.all()
     }
 
-    /// A type-0 packet that starts at index `start` and ends before `end`. Returns the index of the next packet.
+    /// A type-0 packet with `count` values that starts at index `start`. Returns the index of the next packet.
     #[inline(never)]
     fn write(
         &mut self,
         start: usize,
         register: u32,
-        end: usize,
+        count: usize,
         one_register: bool,
     ) -> Result<usize, Reason> {
         let first = start.wrapping_add(1);
         self.position = start;
-        self.marker = end;
-        let values = self.stream.get(first..end).ok_or(Reason::Truncated)?;
+        let values = self.stream.values(start, count)?;
         if one_register {
             self.repeated(register, first, values)?;
         } else {
             self.consecutive(register, first, values)?;
         }
-        Ok(self.marker)
+        Ok(self.stream.next())
     }
 
     /// A packet of another kind. Returns the index of the next one.
     fn packet(&mut self, start: usize, header: u32) -> Result<usize, Reason> {
         self.position = start;
-        let first = start.wrapping_add(1);
-        let decoded = Header::decode(header);
-        let end = first.wrapping_add(decoded.body() as usize);
-        let body = self.stream.get(first..end).ok_or(Reason::Truncated)?;
-        if pm4::reserved_bits(header) != 0 {
-            return Err(Reason::ReservedHeaderBits);
-        }
-        self.marker = end;
-        match decoded {
-            Header::Type0 {
-                register,
-                one_register,
-                ..
-            } => return self.write(start, register, end, one_register),
-            Header::Type1 { .. } => return Err(Reason::Type1),
-            Header::Type2 => {}
-            Header::Type3 { opcode, .. } => {
-                self.type3(opcode, first, body)?;
+        match self.stream.packet::<R5xx>(start, header)? {
+            (
+                Header::Type0 {
+                    register,
+                    count,
+                    one_register,
+                },
+                _,
+            ) => return self.write(start, register, count as usize, one_register),
+            (Header::Type1 { .. }, _) => return Err(Reason::Type1),
+            (Header::Type2, _) => {}
+            (Header::Type3 { opcode, .. }, body) => {
+                self.type3(opcode, start.wrapping_add(1), body)?;
                 self.note_guard();
             }
         }
-        Ok(self.marker)
+        Ok(self.stream.next())
     }
 
     /// Notes whether not everything may come that may otherwise.

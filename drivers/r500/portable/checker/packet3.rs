@@ -9,47 +9,14 @@
 
 use core::cell::Cell;
 
+use lapidary::portable::pm4::Body;
+
 use super::{
     hyperz::Memory,
     reason::Reason,
     Checker, //
 };
 use crate::portable::regs::pm4::op;
-
-/// Walks through the body of a packet.
-pub(super) struct Body<'a> {
-    rest: &'a [Cell<u32>],
-    /// Index in the stream of the first dword of `rest`.
-    position: usize,
-}
-
-impl Body<'_> {
-    pub(super) fn take(&mut self) -> Result<u32, Reason> {
-        let (word, rest) = self.rest.split_first().ok_or(Reason::PacketLength)?;
-        self.rest = rest;
-        self.position = self.position.wrapping_add(1);
-        Ok(word.get())
-    }
-
-    /// Dwords that are left.
-    pub(super) fn len(&self) -> usize {
-        self.rest.len()
-    }
-
-    /// Index in the stream of the dword that comes next.
-    pub(super) fn position(&self) -> usize {
-        self.position
-    }
-
-    /// Nothing may be left.
-    pub(super) fn end(&self) -> Result<(), Reason> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            Err(Reason::PacketLength)
-        }
-    }
-}
 
 impl Checker<'_> {
     /// A type-3 packet whose body starts at index `start` of the stream.
@@ -62,14 +29,11 @@ impl Checker<'_> {
         if opcode == op::NOP {
             return Ok(());
         }
-        let mut body = Body {
-            rest: body,
-            position: start,
-        };
+        let mut body = Body::new(body, start);
         let result = self.operation(opcode, &mut body);
-        if result.is_err() && self.position < body.position {
+        if result.is_err() && self.position < body.position() {
             // The dword that was taken last.
-            self.position = body.position.saturating_sub(1);
+            self.position = body.position().saturating_sub(1);
         }
         result
     }

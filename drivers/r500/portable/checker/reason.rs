@@ -11,48 +11,13 @@ pub struct Refusal {
     pub reason: Reason,
 }
 
-/// Defines [`Reason`] and its texts in one place.
-macro_rules! reasons {
-    ($($(#[$meta:meta])* $name:ident = $number:literal: $text:literal,)*) => {
-        /// What is wrong with a command stream.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Reason {
-            $($(#[$meta])* #[doc = $text] $name,)*
-        }
-
-        impl Reason {
-            /// All reasons.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// Number for user space. A number is never used for another reason.
-            pub const fn number(self) -> u32 {
-                match self {
-                    $(Self::$name => $number,)*
-                }
-            }
-
-            /// A few words for a log line.
-            pub const fn text(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)*
-                }
-            }
-        }
-    };
-}
-
-reasons! {
-    // The caller's buffers.
-    TooManyFixups = 0x1001: "fixup buffer too short",
+lapidary::pm4_reasons! {
+    common:
+        TooManyFixups Truncated ReservedHeaderBits Type1 UnknownPacket ForbiddenPacket PacketLength
+        MissingRelocation BadRelocation OffsetBeyondObject;
 
     // Packets.
-    Truncated = 0x1002: "packet longer than the rest of the stream",
-    ReservedHeaderBits = 0x1003: "reserved bits set in a packet header",
-    Type1 = 0x1004: "type-1 packet",
-    UnknownPacket = 0x1005: "unknown type-3 packet",
-    ForbiddenPacket = 0x1006: "type-3 packet that streams may not contain",
     Packet2d = 0x106a: "type-3 packet for the 2D engine, which streams drive by registers",
-    PacketLength = 0x1008: "length of a packet does not fit its contents",
 
     // Registers.
     UnknownRegister = 0x1009: "register that is not known",
@@ -64,11 +29,6 @@ reasons! {
     OnChipRegister = 0x100f: "register that reads or writes a memory on the chip",
     OtherChip = 0x1010: "register of another chip",
     ForbiddenBits = 0x1011: "bits of a register that streams may not set",
-
-    // Relocations.
-    MissingRelocation = 0x1012: "address without a relocation marker behind its packet",
-    BadRelocation = 0x1013: "relocation marker that names no entry",
-    OffsetBeyondObject = 0x1014: "offset beyond the end of the object",
 
     // Surfaces.
     ZeroPitch = 0x1015: "pitch of zero",

@@ -2,13 +2,10 @@
 
 //! Addresses in a stream: which object they mean, and where the final value goes.
 //!
-//! The form is that of Linux (`drivers/gpu/drm/radeon/r100.c`, `r300.c`): behind a packet with addresses there
-//! is a marker for each, in their order; a marker is a NOP with one dword, four times the number of the
-//! relocation entry. Without `RADEON_CS_KEEP_TILING_FLAGS` the tiling bits of the registers that have some
+//! Markers are those of all families ([`lapidary::portable::pm4`]). Which registers have one is Linux'
+//! (`drivers/gpu/drm/radeon/r100.c`, `r300.c`). Without `RADEON_CS_KEEP_TILING_FLAGS` the tiling bits of the registers that have some
 //! come from the object, and then pitch registers of colour and depth, which have them instead of the address,
 //! have a marker as well.
-
-use core::cell::Cell;
 
 use lapidary::portable::radeon::uapi::tiling;
 
@@ -19,13 +16,10 @@ use super::{
         Tiling, //
     },
     Checker,
-    Fixup,
     FixupKind,
     Object,
     Reason,
     Role,
-    MARKER,
-    MARKER_UNIT,
     OFFSET_UNIT,
     PITCH_UNIT, //
 };
@@ -42,17 +36,7 @@ impl Checker<'_> {
     /// The object that the next relocation marker behind the packet names: its number and itself.
     #[inline]
     fn relocation(&mut self) -> Result<(u32, &Object), Reason> {
-        let index = self.marker.wrapping_add(1);
-        let dword = |at: usize| self.stream.get(at).map(Cell::get);
-        let (Some(MARKER), Some(dword)) = (dword(self.marker), dword(index)) else {
-            return Err(Reason::MissingRelocation);
-        };
-        let number = dword / MARKER_UNIT;
-        if dword % MARKER_UNIT != 0 {
-            self.position = index;
-            return Err(Reason::BadRelocation);
-        }
-        self.marker = index.wrapping_add(1);
+        let number = self.stream.relocation(&mut self.position)?;
         let object = self
             .objects
             .get(number as usize)
@@ -62,24 +46,11 @@ impl Checker<'_> {
 
     /// Puts another value into the stream, at a position that has been looked at.
     pub(super) fn replace(&mut self, position: usize, word: u32) -> Result<(), Reason> {
-        self.stream
-            .get(position)
-            .ok_or(Reason::Truncated)?
-            .set(word);
-        Ok(())
+        Ok(self.stream.replace(position, word)?)
     }
 
     fn fixup(&mut self, position: usize, object: u32, kind: FixupKind) -> Result<(), Reason> {
-        *self
-            .fixups
-            .get_mut(self.num_fixups)
-            .ok_or(Reason::TooManyFixups)? = Fixup {
-            dword: position as u32,
-            object,
-            kind,
-        };
-        self.num_fixups = self.num_fixups.wrapping_add(1);
-        Ok(())
+        Ok(self.fixups.push(position, object, kind)?)
     }
 
     /// The dword at `position`, in which the bits of `offset` are an address.

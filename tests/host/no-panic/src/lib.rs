@@ -12,6 +12,7 @@ use lapidary::portable::{
     bits::{Field, RegArray},
     heap::{self, Least},
     others::{End, Rounds},
+    pm4::{Body, Fault, Fixups, Form, Stream, header},
     radeon::{
         envelope::{Envelope, Error, Flags, Placement, Ring, Rings},
         uapi::{CsChunk, CsReloc},
@@ -21,7 +22,7 @@ use lapidary::portable::{
     zeroed::{self, Zeroed},
 };
 use r500::portable::{
-    checker::{Fixup, Object, Options, Refusal, check, max_fixups},
+    checker::{Fixup, FixupKind, Object, Options, Refusal, check, max_fixups},
     cpu_surface::CpuSurface,
     emit, firmware, pm4, policy, pte,
 };
@@ -125,10 +126,10 @@ pub fn checker(
 
 /// Headers and policy.
 pub fn headers(word: u32) -> (Option<u32>, u32, policy::Policy, bool) {
-    let header = pm4::Header::decode(word);
+    let header = pm4::decode(word);
     let policy = policy::of(word);
     (
-        header.encode(),
+        pm4::encode(header),
         header.body()
             ^ pm4::reserved_bits(word)
             ^ pm4::write_one(word, word)
@@ -136,6 +137,47 @@ pub fn headers(word: u32) -> (Option<u32>, u32, policy::Policy, bool) {
         policy,
         policy::of(word).refuses(),
     )
+}
+
+/// Headers of a form that is no family's, and all that walks through a stream of packets.
+pub struct OtherForm;
+
+impl Form for OtherForm {
+    const REGISTER: Field = Field::new(15, 0);
+    const ONE_REGISTER: Option<Field> = None;
+    const PAIR: Option<(Field, Field)> = None;
+    const QUALIFIERS: u32 = 1;
+}
+
+/// The walk through a stream.
+///
+/// # Errors
+///
+/// What the walk says.
+pub fn walk(
+    words: &mut [u32],
+    all: &mut [Fixup],
+    start: usize,
+    word: u32,
+    position: &mut usize,
+) -> Result<(u32, usize, Option<u32>), Fault> {
+    let mut fixups = Fixups::new(all);
+    let mut stream = Stream::new(words);
+    let (header, body) = stream.packet::<OtherForm>(start, word)?;
+    let mut body = Body::new(body, start);
+    let taken = body.take()?;
+    body.end()?;
+    let object = stream.relocation(position)?;
+    stream.replace(*position, taken)?;
+    fixups.push(*position, object, FixupKind::Address)?;
+    let (register, count, _) = header::write_of::<OtherForm>(word);
+    let values = stream.values(stream.next(), count)?;
+    stream.pass(values.len() ^ body.position() ^ body.len() ^ usize::from(body.is_empty()));
+    Ok((
+        register ^ header::write::<OtherForm>(word, taken) ^ Fault::Type1.number(),
+        fixups.count() ^ stream.words().len() ^ usize::from(header::is_write::<OtherForm>(word)),
+        header.encode::<OtherForm>(),
+    ))
 }
 
 /// Page-table entries.

@@ -8,7 +8,7 @@ use lapidary::portable::sink::{Full, Sink, SliceSink};
 use proptest::prelude::*;
 use r500::portable::{
     emit::*,
-    pm4::{operation, Header},
+    pm4::{self, operation, Header},
     regs::{mmio, pm4::op},
 };
 use support::footprint::{execute, ControlReading, Touch};
@@ -39,7 +39,7 @@ fn writes(words: &[u32]) -> Vec<(u32, u32)> {
             register,
             count,
             one_register: false,
-        } = Header::decode(words[at])
+        } = pm4::decode(words[at])
         else {
             panic!("not a plain register write: {:#x}", words[at]);
         };

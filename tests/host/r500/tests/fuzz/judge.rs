@@ -18,7 +18,7 @@ use fastrand::Rng;
 use lapidary_model::{bench::Bench, judge::Kind};
 use r500::portable::{
     checker::{Chip, Object},
-    pm4::Header,
+    pm4::{self, Header},
 };
 
 use crate::{
@@ -292,7 +292,7 @@ fn changes(case: &Case, checked: &Checked) -> Option<String> {
 /// manual leaves to the hardware for the worse.
 fn engine2d(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<String> {
     let three_d = packets(placed).into_iter().any(|packet| {
-        let Header::Type3 { opcode, .. } = Header::decode(placed[packet.start]) else {
+        let Header::Type3 { opcode, .. } = pm4::decode(placed[packet.start]) else {
             return false;
         };
         (0x20..=0x3f).contains(&opcode)

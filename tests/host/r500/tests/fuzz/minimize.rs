@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use lapidary_registers::{r500 as database, Domain};
-use r500::portable::pm4::Header;
+use r500::portable::pm4::{self, Header};
 
 use crate::{mutate::packets, scene::Case};
 
@@ -55,7 +55,7 @@ pub fn describe(case: &Case) -> String {
     };
     for packet in packets(&case.words) {
         let words = &case.words[packet.clone()];
-        match Header::decode(words[0]) {
+        match pm4::decode(words[0]) {
             Header::Type0 {
                 register,
                 one_register,

@@ -53,7 +53,7 @@ pub fn packets(words: &[u32]) -> Vec<Range<usize>> {
     let mut packets: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     while let Some(&header) = words.get(start) {
-        let end = (start + 1 + Header::decode(header).body() as usize).min(words.len());
+        let end = (start + 1 + pm4::decode(header).body() as usize).min(words.len());
         let marker = header == pm4::operation(op::NOP, 1);
         match packets.last_mut() {
             Some(last) if marker => last.end = end,
@@ -82,7 +82,7 @@ fn register_in(opcode: u8, i: usize) -> Option<u32> {
 
 /// A field of a register that the packet at `start` sets gets another value.
 fn field(rng: &mut Rng, words: &mut [u32], start: usize) {
-    let header = Header::decode(words[start]);
+    let header = pm4::decode(words[start]);
     let body = (header.body() as usize).min(words.len() - start - 1);
     if body == 0 {
         return;

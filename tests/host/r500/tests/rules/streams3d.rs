@@ -113,7 +113,7 @@ pub fn at(stream: &Stream, register: u32) -> usize {
     let mut found = None;
     let mut start = 0;
     while start < stream.here() {
-        let header = Header::decode(stream.words[start]);
+        let header = pm4::decode(stream.words[start]);
         if let Header::Type0 {
             register: first,
             count,

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A stream that is checked where it lies: its dwords, its packets, and the relocation markers behind them.
+
+use core::cell::Cell;
+
+use super::{
+    header::{operation, Form, Header, NOP},
+    reason::Fault,
+};
+
+/// Header of a relocation marker.
+pub const MARKER: u32 = operation(NOP, 1);
+/// Markers count dwords of the list of objects; entries have four.
+pub const MARKER_UNIT: u32 = 4;
+
+/// The dwords of a stream, and the place of the next relocation marker.
+///
+/// A stream is no longer than memory and a packet no longer than its count field says, so that no index overflows.
+pub struct Stream<'a> {
+    words: &'a [Cell<u32>],
+    marker: usize,
+}
+
+impl<'a> Stream<'a> {
+    /// The stream in `words`.
+    pub fn new(words: &'a mut [u32]) -> Self {
+        Self {
+            words: Cell::from_mut(words).as_slice_of_cells(),
+            marker: 0,
+        }
+    }
+
+    /// The dwords.
+    #[inline]
+    pub fn words(&self) -> &'a [Cell<u32>] {
+        self.words
+    }
+
+    /// Reads the packet of form `F` at index `start`, whose first dword is `word`, and moves on behind it. Returns what
+    /// its header says, and its body.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Truncated`] and [`Fault::ReservedHeaderBits`].
+    #[inline]
+    pub fn packet<F: Form>(
+        &mut self,
+        start: usize,
+        word: u32,
+    ) -> Result<(Header, &'a [Cell<u32>]), Fault> {
+        let header = Header::decode::<F>(word);
+        let body = self.values(start, header.body() as usize)?;
+        if Header::reserved::<F>(word) != 0 {
+            return Err(Fault::ReservedHeaderBits);
+        }
+        Ok((header, body))
+    }
+
+    /// Moves on behind a packet of `count` values whose header is at index `start`. Returns the values.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Truncated`].
+    #[inline]
+    pub fn values(&mut self, start: usize, count: usize) -> Result<&'a [Cell<u32>], Fault> {
+        let first = start.wrapping_add(1);
+        self.marker = first.wrapping_add(count);
+        self.words.get(first..self.marker).ok_or(Fault::Truncated)
+    }
+
+    /// Moves on to index `end`, behind a packet that the caller has read itself.
+    #[inline]
+    pub fn pass(&mut self, end: usize) {
+        self.marker = end;
+    }
+
+    /// Index behind the last packet and its markers, as far as they have been taken.
+    #[inline]
+    pub fn next(&self) -> usize {
+        self.marker
+    }
+
+    /// Takes the next relocation marker behind the packet. Returns the number of the entry that it names.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::MissingRelocation`]; [`Fault::BadRelocation`] for a dword that is no multiple of [`MARKER_UNIT`], whose
+    /// index goes to `position` then.
+    #[inline]
+    pub fn relocation(&mut self, position: &mut usize) -> Result<u32, Fault> {
+        let index = self.marker.wrapping_add(1);
+        let dword = |at: usize| self.words.get(at).map(Cell::get);
+        let (Some(MARKER), Some(dword)) = (dword(self.marker), dword(index)) else {
+            return Err(Fault::MissingRelocation);
+        };
+        if dword % MARKER_UNIT != 0 {
+            *position = index;
+            return Err(Fault::BadRelocation);
+        }
+        self.marker = index.wrapping_add(1);
+        Ok(dword / MARKER_UNIT)
+    }
+
+    /// Puts another value into the stream, at a position that has been looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Truncated`] if there is no such dword.
+    #[inline]
+    pub fn replace(&self, position: usize, word: u32) -> Result<(), Fault> {
+        self.words.get(position).ok_or(Fault::Truncated)?.set(word);
+        Ok(())
+    }
+}
