@@ -37,7 +37,6 @@ use crate::{
     corner::{
         bus,
         debugfs,
-        lent::Hardware,
         pages,
         pm::Sleeper,
         workqueue::{
@@ -58,6 +57,7 @@ use crate::{
     interrupt::Handler,
     memory::{
         foreign::ForeignLease,
+        gtt::Reach,
         managers::{
             Memory,
             MemoryLease, //
@@ -151,13 +151,12 @@ impl<F: Family> pci::Driver for Pci<F> {
                     // SAFETY: The running GPU is dropped after the lease.
                     let gpu: &'bound F::Gpu<'bound> =
                         unsafe { &*core::ptr::from_ref(running.gpu()) };
-                    let hardware = Hardware {
+                    let reach = Reach {
                         dev: pdev.as_ref(),
                         space: gpu.space(),
-                        surfaces: gpu.surfaces(),
                     };
                     // SAFETY: The lease is dropped with the driver data.
-                    unsafe { memory.lend(hardware)? }
+                    unsafe { memory.lend(reach, gpu.surfaces())? }
                 },
                 _foreign: memory.lend_foreign(),
                 // SAFETY: The registration is dropped with the driver data.

@@ -12,7 +12,6 @@
 //! enough, are from Linux (`rv370_pcie_gart_enable`, `rv370_pcie_gart_tlb_flush`).
 
 use kernel::{
-    dma::DmaAddress,
     io::{
         Io,
         IoBase,
@@ -25,14 +24,17 @@ use kernel::{
 
 use lapidary::{
     corner::wc,
-    family::Space, //
+    family::{
+        Flags,
+        Space,
+        Target, //
+    }, //
 };
 
 use crate::{
     mc::GpuRange,
     portable::{
         pte::{
-            Access,
             Entry,
             ENTRY_SIZE,
             PAGE_SIZE, //
@@ -157,12 +159,16 @@ impl<'t, M: Io<'t, Target = Region, Backend: IoCapable<u32>>> Entries<M> {
         }
     }
 
-    /// Points `pages` entries from `first` on at memory from `addr` on.
+    /// Points `pages` entries from `first` on at memory from `target` on.
     ///
     /// # Errors
     ///
     /// As [`Space::map`].
-    fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result {
+    fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result {
+        // The interface passes all addresses on to the bus.
+        let Target::System(addr) = target else {
+            return Err(EINVAL);
+        };
         let end = first.checked_add(pages).ok_or(EINVAL)?;
         if end > self.len {
             return Err(EINVAL);
@@ -176,11 +182,11 @@ impl<'t, M: Io<'t, Target = Region, Backend: IoCapable<u32>>> Entries<M> {
             .checked_mul(PAGE_SIZE)
             .and_then(|offset| addr.checked_add(offset))
             .ok_or(EINVAL)?;
-        Entry::new(last, Access::READ_WRITE).ok_or(EINVAL)?;
+        Entry::new(last, flags).ok_or(EINVAL)?;
 
         let pages = (addr..=last).step_by(PAGE_SIZE as usize);
         for (index, page) in (first..end).zip(pages) {
-            if let Some(entry) = Entry::new(page, Access::READ_WRITE) {
+            if let Some(entry) = Entry::new(page, flags) {
                 self.set(index, entry);
             }
         }
@@ -275,8 +281,8 @@ fn forget<'t>(
 }
 
 impl Space for Gart<'_> {
-    fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result {
-        self.entries().map(first, addr, pages)
+    fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result {
+        self.entries().map(first, target, pages, flags)
     }
 
     fn unmap(&self, first: usize, count: usize) {
@@ -308,11 +314,34 @@ mod tests {
         let mut memory = fake::Memory::new()?;
         let memory = memory.bytes()?;
         let entries = Entries { memory, len: 16 };
-        entries.map(3, 0x12_3456_7000, 2)?;
+        entries.map(3, Target::System(0x12_3456_7000), 2, Flags::READ_WRITE)?;
         assert_eq!(memory.try_read32(8)?, 0);
         assert_eq!(memory.try_read32(12)?, 0x1234_5670 | READ_WRITE);
         assert_eq!(memory.try_read32(16)?, 0x1234_5680 | READ_WRITE);
         assert_eq!(memory.try_read32(20)?, 0);
+        Ok(())
+    }
+
+    #[test]
+    fn entries_allow_what_the_flags_say() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let memory = memory.bytes()?;
+        let entries = Entries { memory, len: 4 };
+        let flags = |read, write, snooped| Flags {
+            read,
+            write,
+            snooped,
+        };
+        let cases = [
+            (flags(true, true, true), 0xc),
+            (flags(true, false, true), 8),
+            (flags(false, true, true), 4),
+            (flags(true, true, false), 0xd),
+        ];
+        for (flags, want) in cases {
+            entries.map(1, Target::System(0x1000), 1, flags)?;
+            assert_eq!(memory.try_read32(4)?, 0x10 | want);
+        }
         Ok(())
     }
 
@@ -328,10 +357,13 @@ mod tests {
             (0, 0xff_ffff_f000, 2),
             (0, u64::MAX - 0xfff, 4),
         ];
+        let map = |first, target, pages| entries.map(first, target, pages, Flags::READ_WRITE);
         for (first, addr, pages) in refused {
-            assert!(entries.map(first, addr, pages).is_err());
+            assert!(map(first, Target::System(addr), pages).is_err());
         }
-        assert!(entries.map(4, 0x1000, 0).is_ok());
+        // The table does not lead to VRAM.
+        assert!(map(0, Target::Vram(0x1000), 1).is_err());
+        assert!(map(4, Target::System(0x1000), 0).is_ok());
         for offset in (0..32).step_by(ENTRY_SIZE) {
             assert_eq!(memory.try_read32(offset)?, 0);
         }
@@ -398,7 +430,7 @@ mod tests {
             memory: log.window(16),
             len: 4,
         };
-        entries.map(2, 0x1000, 1)?;
+        entries.map(2, Target::System(0x1000), 1, Flags::READ_WRITE)?;
         forget(&Noted(&log), &entries);
         let forgets = Write(CONTROL, open().with_invalidate_tlb(true).into_raw());
         let goes_on = Write(CONTROL, open().into_raw());

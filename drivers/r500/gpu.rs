@@ -17,10 +17,12 @@ use lapidary::{
     family::{
         self,
         Event,
+        Flags,
         GpuAddr,
         Layout,
         Space as _,
         Step,
+        Target,
         TopHalf, //
     },
     memory::{
@@ -220,7 +222,7 @@ pub(crate) fn map_ring(gart: &Gart<'_>, ring: &Ring<'_>, first: u64) -> Result {
     let mut first = usize::try_from(first)?;
     for (addr, size) in ring.pieces() {
         let pages = size / pte::PAGE_SIZE as usize;
-        gart.map(first, addr, pages)?;
+        gart.map(first, Target::System(addr), pages, Flags::READ_WRITE)?;
         first += pages;
     }
     gart.flush();

@@ -3,54 +3,52 @@
 //! Hardware lent to state that outlives it.
 //!
 //! The memory managers live as long as the last object, the page table and the permission to map DMA only
-//! as long as the device is bound. While bound, the managers have a loan of both; when it ends, they clear
-//! up behind themselves first. A mutex decides who comes first: the end of the loan or an object that is
+//! as long as the device is bound. While bound, a manager has a loan of what it needs of both; when it ends, the manager
+//! clears up behind itself first. A mutex decides who comes first: the end of the loan or an object that is
 //! being freed; both find a consistent state.
 
 use core::{
     marker::PhantomData,
-    mem::transmute, //
+    mem::{
+        transmute_copy,
+        ManuallyDrop, //
+    }, //
 };
 
 use kernel::{
-    device,
     prelude::*,
     sync::{
         lock::mutex::MutexGuard,
         Arc,
         Mutex, //
     },
+    types::{
+        CovariantForLt,
+        ForLt, //
+    }, //
 };
 
-use crate::{
-    family::{
-        space::Space,
-        surfaces::Surfaces, //
-    },
-    lock::shared_mutex, //
-};
+use crate::lock::shared_mutex;
 
-/// What is lent.
-#[derive(Clone, Copy)]
-pub struct Hardware<'a> {
-    /// The device that does DMA.
-    pub dev: &'a device::Device<device::Bound>,
-    /// Its page table.
-    pub space: &'a dyn Space,
-    /// How the CPU sees tiled objects.
-    pub surfaces: Option<&'a dyn Surfaces>,
-}
-
-/// State that uses the hardware while there is some.
+/// State that uses hardware while there is some.
 pub trait Tenant: Send + Unpin {
+    /// What it borrows.
+    type Hardware: CovariantForLt;
+
     /// The loan ends: nothing may refer to `hardware` any more on return. Called with the state locked.
-    fn leave(&mut self, hardware: &Hardware<'_>);
+    fn leave(&mut self, hardware: &HardwareOf<'_, Self>);
 }
 
-struct Inner<T> {
-    hardware: Option<Hardware<'static>>,
+/// What tenant `T` borrows for a time.
+pub type HardwareOf<'a, T> = <<T as Tenant>::Hardware as ForLt>::Of<'a>;
+
+struct Inner<T: Tenant> {
+    hardware: Option<HardwareOf<'static, T>>,
     tenant: T,
 }
+
+// The mutex pins it, and nothing in it cares.
+impl<T: Tenant> Unpin for Inner<T> {}
 
 /// A tenant and, at times, its hardware, behind one mutex.
 ///
@@ -62,9 +60,6 @@ pub struct Lent<T: Tenant> {
     #[pin]
     inner: Mutex<Inner<T>>,
 }
-
-// SAFETY: A device, a `Space` and `Surfaces` are `Sync`, references to them can be sent; the tenant is `Send`.
-unsafe impl<T: Tenant> Send for Inner<T> {}
 
 impl<T: Tenant> Lent<T> {
     /// Makes a tenant without hardware.
@@ -100,14 +95,17 @@ impl<T: Tenant> Lent<T> {
     /// # Safety
     ///
     /// The lease is dropped, not leaked, before `'a` ends.
-    pub unsafe fn lend<'a>(self: &Arc<Self>, hardware: Hardware<'a>) -> Result<Lease<'a, T>> {
+    pub unsafe fn lend<'a>(self: &Arc<Self>, hardware: HardwareOf<'a, T>) -> Result<Lease<'a, T>> {
         let mut inner = self.inner.lock();
         if inner.hardware.is_some() {
             return Err(EBUSY);
         }
-        // SAFETY: Only the lifetime changes. By the invariant nobody sees the reference after the lease is
-        // gone, which by the caller's promise is within `'a`.
-        inner.hardware = Some(unsafe { transmute::<Hardware<'a>, Hardware<'static>>(hardware) });
+        let hardware = ManuallyDrop::new(hardware);
+        // SAFETY: Only the lifetime changes, so both types are laid out alike, and the original is not used again. By the
+        // invariant nobody sees the copy after the lease is gone, which by the caller's promise is within `'a`.
+        let hardware =
+            unsafe { transmute_copy::<HardwareOf<'a, T>, HardwareOf<'static, T>>(&hardware) };
+        inner.hardware = Some(hardware);
         drop(inner);
         // INVARIANT: There was none.
         Ok(Lease {
@@ -122,16 +120,17 @@ pub struct Guard<'a, T: Tenant>(MutexGuard<'a, Inner<T>>);
 
 impl<T: Tenant> Guard<'_, T> {
     /// The tenant, and the hardware while it is lent.
-    pub fn parts(&mut self) -> (&mut T, Option<Hardware<'_>>) {
+    pub fn parts(&mut self) -> (&mut T, Option<&HardwareOf<'_, T>>) {
         let inner = &mut *self.0;
-        (&mut inner.tenant, inner.hardware)
+        let hardware = inner.hardware.as_ref().map(T::Hardware::cast_ref);
+        (&mut inner.tenant, hardware)
     }
 }
 
 /// While this exists the hardware is lent.
 pub struct Lease<'a, T: Tenant> {
     lent: Arc<Lent<T>>,
-    _lifetime: PhantomData<Hardware<'a>>,
+    _lifetime: PhantomData<&'a ()>,
 }
 
 impl<T: Tenant> Drop for Lease<'_, T> {
@@ -139,7 +138,7 @@ impl<T: Tenant> Drop for Lease<'_, T> {
         let mut inner = self.lent.inner.lock();
         let inner = &mut *inner;
         if let Some(hardware) = inner.hardware.take() {
-            inner.tenant.leave(&hardware);
+            inner.tenant.leave(T::Hardware::cast_ref(&hardware));
         }
     }
 }
@@ -147,28 +146,19 @@ impl<T: Tenant> Drop for Lease<'_, T> {
 #[kunit_tests(lapidary_lent)]
 mod tests {
     use super::*;
-    use crate::corner::gem_kunit::Machine;
-    use kernel::dma::DmaAddress;
 
-    /// A page table that nobody reads.
-    struct Nothing;
+    /// What is lent.
+    struct Thing(u32);
 
-    impl Space for Nothing {
-        fn map(&self, _first: usize, _addr: DmaAddress, _pages: usize) -> Result {
-            Ok(())
-        }
-
-        fn unmap(&self, _first: usize, _count: usize) {}
-
-        fn flush(&self) {}
-    }
-
-    /// Counts how often it had to leave.
-    struct Guest(u32);
+    /// Counts how often it had to leave, and adds up what it has borrowed.
+    struct Guest(u32, u32);
 
     impl Tenant for Guest {
-        fn leave(&mut self, _hardware: &Hardware<'_>) {
+        type Hardware = CovariantForLt!(&Thing);
+
+        fn leave(&mut self, thing: &&Thing) {
             self.0 += 1;
+            self.1 += thing.0;
         }
     }
 
@@ -179,38 +169,33 @@ mod tests {
         (guest.0, hardware.is_some())
     }
 
-    fn lend<'a>(lent: &Arc<Lent<Guest>>, machine: &'a Machine) -> Result<Lease<'a, Guest>> {
-        let (dev, space) = (machine.dev(), &Nothing);
+    fn lend<'a>(lent: &Arc<Lent<Guest>>, thing: &'a Thing) -> Result<Lease<'a, Guest>> {
         // SAFETY: All tests drop the lease.
-        unsafe {
-            lent.lend(Hardware {
-                dev,
-                space,
-                surfaces: None,
-            })
-        }
+        unsafe { lent.lend(thing) }
     }
 
     #[test]
     fn hardware_is_there_while_it_is_lent() -> Result {
-        let machine = Machine::new()?;
-        let lent = Lent::new(Guest(0))?;
+        let thing = Thing(7);
+        let lent = Lent::new(Guest(0, 0))?;
         assert!(state(&lent) == (0, false));
         for round in 0..3 {
-            let lease = lend(&lent, &machine)?;
+            let lease = lend(&lent, &thing)?;
             assert!(state(&lent) == (round, true));
             drop(lease);
             assert!(state(&lent) == (round + 1, false));
         }
+        // It has seen the hardware each time.
+        assert_eq!(lent.lock().parts().0 .1, 3 * 7);
         Ok(())
     }
 
     #[test]
     fn it_is_lent_once_at_a_time() -> Result {
-        let machine = Machine::new()?;
-        let lent = Lent::new(Guest(0))?;
-        let lease = lend(&lent, &machine)?;
-        assert!(lend(&lent, &machine).err() == Some(EBUSY));
+        let thing = Thing(7);
+        let lent = Lent::new(Guest(0, 0))?;
+        let lease = lend(&lent, &thing)?;
+        assert!(lend(&lent, &thing).err() == Some(EBUSY));
         // The refusal has not ended the loan.
         assert!(state(&lent) == (0, true));
         drop(lease);

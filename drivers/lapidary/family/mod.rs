@@ -53,6 +53,11 @@ pub mod surfaces;
 
 // Families take all seams from here. The files of this crate take them from where they are defined, so that those
 // which know no objects do not depend on this one.
+pub use crate::portable::mapping::{
+    Flags,
+    Target, //
+};
+
 pub use self::{
     gpu::{
         Event,

@@ -4,9 +4,11 @@
 
 use core::ops::Range;
 
-use kernel::{
-    dma::DmaAddress,
-    prelude::*, //
+use kernel::prelude::*;
+
+use crate::portable::mapping::{
+    Flags,
+    Target, //
 };
 
 /// An address as the GPU's engines see it, in bytes: VRAM and the GTT window share this space.
@@ -27,18 +29,18 @@ pub struct Layout {
     pub gtt: Range<GpuAddr>,
 }
 
-/// A page table with entries for 4 KiB pages.
+/// A page table with entries for 4 KiB pages: that of the GTT window, which all clients share, or of one address space.
 ///
-/// The generic memory code owns the allocation of page indices; a range is mapped and unmapped by whoever
-/// has allocated it.
+/// Who owns the page indices maps and unmaps them: the generic memory code those of the window.
 pub trait Space: Send + Sync {
-    /// Points `pages` entries from `first` (page index in [`Layout::gtt`]) on at consecutive pages of memory
-    /// that start at bus address `addr`: readable, writable and snooped.
+    /// Points `pages` entries from `first` on at consecutive pages from `target` on. `first` is a page index; in the
+    /// window it counts from the start of [`Layout::gtt`]. The engines may do with them what `flags` say. Takes no memory.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if the range leaves the window or an address does not fit an entry; nothing is changed then.
-    fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result;
+    /// `EINVAL` if the range leaves the table, an address does not fit an entry, or the table cannot lead to such a
+    /// target; nothing is changed then.
+    fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result;
 
     /// Makes `count` entries from `first` on harmless. Out-of-range parts are ignored.
     fn unmap(&self, first: usize, count: usize);

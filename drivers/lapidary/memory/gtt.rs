@@ -9,13 +9,17 @@
 //! Who makes room for whom is decided in [`displace`].
 //!
 //! Entries of a range are written before its address is given to anyone, and are made harmless and flushed
-//! before its pages are given back. Who makes room flushes once for all who go: the range that he takes from them is
-//! his own, under the window's lock, and its entries are written behind the flush.
+//! before its pages are given back. Eviction flushes once for all victims: the range that it takes from
+//! them is not handed out before, and its entries are written behind the flush.
 //!
-//! No memory is allocated under the window's lock or that of a slot: whoever reclaims memory may free an object, for
-//! which both are needed.
+//! No memory is allocated under the window's lock or that of the pages: a thread that reclaims memory may free an object,
+//! for which both are needed.
 
 use kernel::{
+    device::{
+        Bound,
+        Device, //
+    },
     dma::DmaAddress,
     drm::gem::IntoGEMObject,
     page::PAGE_SIZE,
@@ -24,13 +28,13 @@ use kernel::{
         RBTree,
         RBTreeNodeReservation, //
     },
-    sync::Arc, //
+    sync::Arc,
+    types::CovariantForLt, //
 };
 
 use crate::{
     corner::{
         lent::{
-            Hardware,
             Lent,
             Tenant, //
         },
@@ -48,13 +52,14 @@ use crate::{
         Space, //
     },
     memory::{
-        slot::{
-            Inner,
-            Slot, //
-        },
-        source::Source,
+        backing::Backing,
+        resident::Locked,
         turns::Turns,
         vram::length, //
+    },
+    portable::mapping::{
+        Flags,
+        Target, //
     }, //
 };
 
@@ -63,19 +68,34 @@ mod displace;
 /// What one entry of the page table serves, on all of these chips.
 const GPU_PAGE: usize = 4096;
 
-/// One walk finds this part of all slots that the window can hold: whoever displaces all of them walks as many times.
+/// One walk finds this part of all backings that the window can hold: whoever displaces all of them walks as many times.
 const PART: u64 = 16;
+
+/// What the window borrows from the hardware.
+#[derive(Clone, Copy)]
+pub struct Reach<'a> {
+    /// The device that does DMA.
+    pub dev: &'a Device<Bound>,
+    /// The page table of the window.
+    pub space: &'a dyn Space,
+}
+
+/// Addresses that are in use, and for what.
+struct Placed {
+    backing: Arc<Backing>,
+    range: Range,
+}
 
 /// The window, a tenant of the page table.
 pub struct Gtt {
     mm: Arc<Mm>,
-    /// Slots that have addresses, by address.
-    placed: RBTree<GpuAddr, Arc<Slot>>,
-    /// Which idle slots were used longest ago.
+    /// What has addresses, by the first of them.
+    placed: RBTree<GpuAddr, Placed>,
+    /// Which idle backings were used longest ago.
     turns: Turns,
-    /// Slots that have lost their addresses; their pages are mapped for the device until the next flush. Empty when the
-    /// window is unlocked: until then the objects have references, too, and no slot is dropped here.
-    leaving: KVVec<Arc<Slot>>,
+    /// What has lost its addresses; the pages are mapped for the device until the next flush. Empty when the window is
+    /// unlocked: until then the objects have references, too, and no backing is dropped here.
+    leaving: KVVec<Arc<Backing>>,
 }
 
 impl Gtt {
@@ -100,17 +120,15 @@ impl Gtt {
         entry(self.mm.start(), addr)
     }
 
-    /// Takes the addresses of a slot, if it has any. Nobody uses them or gets them any more.
-    fn clear(&mut self, slot: &Slot, inner: &mut Inner, hardware: &Hardware<'_>) {
-        let Some(range) = inner.range.take() else {
+    /// Takes the addresses of `backing`, which has some. No job uses them or gets them any more. `pages` are its pages.
+    fn clear(&mut self, backing: &Backing, pages: &mut Locked<'_>, reach: &Reach<'_>) {
+        let Some(placed) = self.placed.remove(&backing.window.addr()) else {
             return;
         };
-        self.placed.remove(&range.start());
-        hardware
-            .space
-            .unmap(self.entry(range.start()), entries(&range));
-        hardware.space.flush();
-        slot.unmap(inner, hardware.dev);
+        let range = &placed.range;
+        reach.space.unmap(self.entry(range.start()), entries(range));
+        reach.space.flush();
+        pages.leave(reach.dev);
     }
 }
 
@@ -125,15 +143,17 @@ fn entries(range: &Range) -> usize {
 }
 
 impl Tenant for Gtt {
-    fn leave(&mut self, hardware: &Hardware<'_>) {
-        self.end_all(hardware, |slot| {
-            slot.end();
+    type Hardware = CovariantForLt!(Reach<'_>);
+
+    fn leave(&mut self, reach: &Reach<'_>) {
+        self.end_all(reach, |backing| {
+            backing.window.end();
             true
         });
     }
 }
 
-/// Reserves addresses that are not a slot's.
+/// Reserves addresses that are not a backing's.
 ///
 /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
 pub(crate) fn reserve(gtt: &Lent<Gtt>, size: u64, align: u64) -> Result<Range> {
@@ -149,76 +169,74 @@ pub(crate) fn reserve(gtt: &Lent<Gtt>, size: u64, align: u64) -> Result<Range> {
         .allocate_in(&mut node, size, align, 0, u64::MAX, Mode::High)
 }
 
-/// Gives `slot`, which is that of `object`, addresses and one user; returns the first address.
+/// Gives `backing`, which is that of `object`, addresses and one user; returns the first address.
 ///
-/// The caller holds the object's reservation and ends the use with [`Slot::leave`]. `now` grows from
+/// The caller holds the object's reservation and ends the use with [`Backing::leave`]. `now` grows from
 /// call to call.
 ///
 /// Errors: `ENODEV` after unbind; `ENOSPC` if there is no room between what is in use; as [`Pages::get`] and
 /// [`Pages::map`]; `EINVAL` if a page lies where the page table cannot point at; `ENOMEM`.
 pub(crate) fn place<O: IntoGEMObject>(
     gtt: &Lent<Gtt>,
-    slot: &Arc<Slot>,
+    backing: &Arc<Backing>,
     object: &O,
     now: u64,
 ) -> Result<GpuAddr> {
-    if let Some(addr) = slot.again(now) {
+    if let Some(addr) = backing.window.again(now) {
         return Ok(addr);
     }
-    slot.hold(object)?;
+    backing.pages.hold(object)?;
     let mut memory = Some(Node::new()?);
     let place = RBTreeNodeReservation::new(GFP_KERNEL)?;
 
     let mut guard = gtt.lock();
-    let (gtt, hardware) = guard.parts();
-    let hardware = hardware.ok_or(ENODEV)?;
-    let range = gtt.find(&mut memory, slot, &hardware)?;
+    let (gtt, reach) = guard.parts();
+    let reach = reach.ok_or(ENODEV)?;
+    let range = gtt.find(&mut memory, backing, reach)?;
 
     // From here on nobody else gives it addresses or takes them.
-    if let Some(addr) = slot.again(now) {
+    if let Some(addr) = backing.window.again(now) {
         return Ok(addr);
     }
-    let mut inner = slot.inner.lock();
-    slot.map(&mut inner, hardware.dev)?;
-    let first = gtt.entry(range.start());
-    if let Err(e) = write(hardware.space, first, inner.source.addresses()) {
-        slot.unmap(&mut inner, hardware.dev);
+    let mut pages = backing.pages.lock();
+    pages.enter(reach.dev)?;
+    let addr = range.start();
+    if let Err(e) = write(reach.space, gtt.entry(addr), pages.addresses()) {
+        pages.leave(reach.dev);
         return Err(e);
     }
-    let addr = range.start();
-    gtt.placed.insert(place.into_node(addr, slot.clone()));
-    inner.range = Some(range);
-    slot.begin(addr, now);
+    let backing = backing.clone();
+    backing.window.begin(addr, now);
+    gtt.placed
+        .insert(place.into_node(addr, Placed { backing, range }));
     Ok(addr)
 }
 
-/// Gives `slot` the pages of its process's memory that are those of `number`, unless it has them already. The caller
+/// Gives `backing` the pages of its process's memory that are those of `number`, unless it has them already. The caller
 /// holds the object's reservation, and drops what comes back, the pages that were there before.
 ///
 /// Errors: `ENOSPC` while jobs use those; `EAGAIN` if the memory has changed and those of `number` are gone.
-pub(crate) fn renew(gtt: &Lent<Gtt>, slot: &Slot, number: usize) -> Result<Option<UserPages>> {
+pub(crate) fn renew(
+    gtt: &Lent<Gtt>,
+    backing: &Backing,
+    number: usize,
+) -> Result<Option<UserPages>> {
     let mut guard = gtt.lock();
-    let (gtt, hardware) = guard.parts();
-    let mut inner = slot.inner.lock();
-    let Source::User(user, pages) = &inner.source else {
-        return Err(EINVAL);
-    };
-    if pages.as_ref().map(UserPages::number) == Some(number) {
+    let (gtt, reach) = guard.parts();
+    let mut pages = backing.pages.lock();
+    let (user, held) = pages.process().ok_or(EINVAL)?;
+    if held == Some(number) {
         return Ok(None);
     }
     let user = user.clone();
-    if inner.range.is_some() {
-        let hardware = hardware.ok_or(ENODEV)?;
-        if !slot.end_if_idle() {
+    if backing.window.is_placed() {
+        let reach = reach.ok_or(ENODEV)?;
+        if !backing.window.end_if_idle() {
             return Err(ENOSPC);
         }
-        gtt.clear(slot, &mut inner, &hardware);
+        gtt.clear(backing, &mut pages, reach);
     }
-    let fresh = user.take(number).ok_or(EAGAIN)?;
-    match &mut inner.source {
-        Source::User(_, pages) => Ok(pages.replace(fresh)),
-        _ => Ok(None),
-    }
+    pages.exchange(user.take(number).ok_or(EAGAIN)?)
 }
 
 /// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones: all of them, or
@@ -229,7 +247,7 @@ fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     for run in addresses.chunk_by(|a, b| a.checked_add(PAGE_SIZE as DmaAddress) == Some(*b)) {
         let entries = run.len() * (PAGE_SIZE / GPU_PAGE);
         if let Some(&start) = run.first() {
-            result = space.map(at, start, entries);
+            result = space.map(at, Target::System(start), entries, Flags::READ_WRITE);
         }
         if result.is_err() {
             space.unmap(first, at - first);
@@ -241,62 +259,62 @@ fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     result
 }
 
-/// Ends everything about `slot`, in which `object` is no longer: the pages are freed. The caller holds the reservation,
-/// and no job uses the object any more; what they hold of the slot may be dropped later.
-pub(crate) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
+/// Ends everything about `backing`, in which `object` is no longer: the pages are freed. The caller holds the
+/// reservation, and no job uses the object any more; what they hold of the backing may be dropped later.
+pub(crate) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, backing: &Backing, object: &O) {
     let pages = {
         let mut guard = gtt.lock();
-        let (gtt, hardware) = guard.parts();
-        let mut inner = slot.inner.lock();
-        // Without hardware the slot has left the window already.
-        if let (Some(hardware), true) = (hardware, inner.range.is_some()) {
-            slot.end();
-            gtt.clear(slot, &mut inner, &hardware);
+        let (gtt, reach) = guard.parts();
+        let mut pages = backing.pages.lock();
+        // Without hardware it has left the window already.
+        if let (Some(reach), true) = (reach, backing.window.is_placed()) {
+            backing.window.end();
+            gtt.clear(backing, &mut pages, reach);
         }
-        slot.give_up(&mut inner)
+        pages.give_up()
     };
     if let Some(pages) = pages {
         pages.discard(object);
     }
 }
 
-/// Lets go of the pages of a slot that no job uses, so that they can be swapped; says how many they are. The caller
+/// Lets go of the pages of a backing that no job uses, so that they can be swapped; says how many they are. The caller
 /// holds the reservation of `object`, of which there are no CPU mappings. Waits for nothing and allocates nothing.
 pub(crate) fn relinquish<O: IntoGEMObject>(
     gtt: &Lent<Gtt>,
-    slot: &Slot,
+    backing: &Backing,
     object: &O,
 ) -> Option<usize> {
     let pages = {
         let mut guard = gtt.try_lock()?;
-        let (gtt, hardware) = guard.parts();
-        let mut inner = slot.inner.try_lock()?;
-        if inner.range.is_some() {
-            let hardware = hardware?;
-            if !slot.end_if_idle() {
+        let (gtt, reach) = guard.parts();
+        let mut pages = backing.pages.try_lock()?;
+        if backing.window.is_placed() {
+            let reach = reach?;
+            if !backing.window.end_if_idle() {
                 return None;
             }
-            gtt.clear(slot, &mut inner, &hardware);
+            gtt.clear(backing, &mut pages, reach);
         }
-        slot.give_up(&mut inner)?
+        pages.give_up()?
     };
     let count = pages.len();
     pages.put(object);
     Some(count)
 }
 
-/// Ends everything about `slot`, whose object goes.
-pub(crate) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, slot: &Slot, object: &O) {
+/// Ends everything about `backing`, whose object goes.
+pub(crate) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, backing: &Backing, object: &O) {
     let source = {
         let mut guard = gtt.lock();
-        let (gtt, hardware) = guard.parts();
-        let mut inner = slot.inner.lock();
-        // Without hardware the slot has left the window already.
-        if let Some(hardware) = hardware {
-            slot.end_if_idle();
-            gtt.clear(slot, &mut inner, &hardware);
+        let (gtt, reach) = guard.parts();
+        let mut pages = backing.pages.lock();
+        // Without hardware it has left the window already.
+        if let (Some(reach), true) = (reach, backing.window.is_placed()) {
+            backing.window.end_if_idle();
+            gtt.clear(backing, &mut pages, reach);
         }
-        core::mem::replace(&mut inner.source, Source::Own(None))
+        pages.end()
     };
     source.put(object);
 }
@@ -334,7 +352,7 @@ mod tests {
         pub(super) flushes: Atomic<u64>,
         /// Who has seen a flush coming: without an address, and still mapped for the device.
         #[pin]
-        pub(super) leaving: Mutex<KVec<Arc<Slot>>>,
+        pub(super) leaving: Mutex<KVec<Arc<Backing>>>,
         pub(super) seen: Atomic<u64>,
     }
 
@@ -364,7 +382,10 @@ mod tests {
     }
 
     impl Space for Table {
-        fn map(&self, first: usize, addr: DmaAddress, pages: usize) -> Result {
+        fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result {
+            let (Target::System(addr), Flags::READ_WRITE) = (target, flags) else {
+                return Err(EINVAL);
+            };
             if self.left.load(Relaxed) == 0 {
                 return Err(EINVAL);
             }
@@ -388,8 +409,8 @@ mod tests {
         fn flush(&self) {
             self.dirty.store(0, Relaxed);
             self.flushes.add(1, Relaxed);
-            for slot in self.leaving.lock().iter().filter(|s| !s.is_placed()) {
-                self.seen.add(u64::from(slot.is_mapped()), Relaxed);
+            for backing in self.leaving.lock().iter().filter(|s| !s.window.is_placed()) {
+                self.seen.add(u64::from(backing.pages.is_mapped()), Relaxed);
             }
         }
     }
@@ -411,13 +432,7 @@ mod tests {
     ) -> Result<Lease<'a, Gtt>> {
         let dev = machine.dev();
         // SAFETY: All tests drop the lease.
-        unsafe {
-            window.lend(Hardware {
-                dev,
-                space,
-                surfaces: None,
-            })
-        }
+        unsafe { window.lend(Reach { dev, space }) }
     }
 
     pub(super) fn usage(window: &Lent<Gtt>) -> u64 {
@@ -431,19 +446,18 @@ mod tests {
         let window = window(16)?;
         let lease = lend(&window, &machine, &table)?;
         let object = machine.object(3 * PAGE_SIZE)?;
-        let slot = Slot::new(3 * PAGE, 4 * PAGE)?;
-        let addr = place(&window, &slot, &*object, 1)?;
+        let backing = Backing::new(3 * PAGE, 4 * PAGE)?;
+        let addr = place(&window, &backing, &*object, 1)?;
         assert_eq!(addr % (4 * PAGE), 0);
-        assert_eq!(place(&window, &slot, &*object, 2).ok(), Some(addr));
-        assert!(slot.is_placed() && slot.is_mapped() && table.flushed());
+        assert_eq!(place(&window, &backing, &*object, 2).ok(), Some(addr));
+        assert!(backing.window.is_placed() && backing.pages.is_mapped() && table.flushed());
         assert_eq!(usage(&window), 3 * PAGE);
         let first = entry(START, addr);
-        let inner = slot.inner.lock();
-        let addresses = inner.source.addresses();
-        assert!(table.entries.lock()[first..first + 3] == *addresses);
-        drop(inner);
+        let pages = backing.pages.lock();
+        assert!(table.entries.lock()[first..first + 3] == *pages.addresses());
+        drop(pages);
 
-        release(&window, &slot, &*object);
+        release(&window, &backing, &*object);
         assert_eq!(table.used(), 0);
         assert!(table.flushed());
         assert_eq!(usage(&window), 0);
@@ -458,22 +472,25 @@ mod tests {
         let window = window(4)?;
         let lease = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
-        let slot = Slot::new(2 * PAGE, PAGE)?;
-        assert_eq!(relinquish(&window, &slot, &*object), None);
-        place(&window, &slot, &*object, 1)?;
-        assert_eq!(slot.held(), 2);
-        assert_eq!(relinquish(&window, &slot, &*object), None);
-        slot.leave();
+        let backing = Backing::new(2 * PAGE, PAGE)?;
+        assert_eq!(relinquish(&window, &backing, &*object), None);
+        place(&window, &backing, &*object, 1)?;
+        assert_eq!(backing.pages.held(), 2);
+        assert_eq!(relinquish(&window, &backing, &*object), None);
+        backing.window.leave();
         let guard = window.lock();
-        assert_eq!(relinquish(&window, &slot, &*object), None);
+        assert_eq!(relinquish(&window, &backing, &*object), None);
         drop(guard);
-        assert_eq!(relinquish(&window, &slot, &*object), Some(2));
-        assert_eq!((slot.held(), table.used(), usage(&window)), (0, 0, 0));
-        assert!(table.flushed() && !slot.is_placed());
+        assert_eq!(relinquish(&window, &backing, &*object), Some(2));
+        assert_eq!(
+            (backing.pages.held(), table.used(), usage(&window)),
+            (0, 0, 0)
+        );
+        assert!(table.flushed() && !backing.window.is_placed());
         // They come again.
-        place(&window, &slot, &*object, 2)?;
-        slot.leave();
-        release(&window, &slot, &*object);
+        place(&window, &backing, &*object, 2)?;
+        backing.window.leave();
+        release(&window, &backing, &*object);
         drop(lease);
         Ok(())
     }
@@ -485,18 +502,21 @@ mod tests {
         let window = window(4)?;
         let lease = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
-        let slot = Slot::new(2 * PAGE, PAGE)?;
-        place(&window, &slot, &*object, 1)?;
-        abandon(&window, &slot, &*object);
-        assert_eq!((slot.held(), table.used(), usage(&window)), (0, 0, 0));
-        assert!(table.flushed() && !slot.is_placed());
+        let backing = Backing::new(2 * PAGE, PAGE)?;
+        place(&window, &backing, &*object, 1)?;
+        abandon(&window, &backing, &*object);
+        assert_eq!(
+            (backing.pages.held(), table.used(), usage(&window)),
+            (0, 0, 0)
+        );
+        assert!(table.flushed() && !backing.window.is_placed());
         // The job that used it is dropped later.
-        slot.leave();
-        assert_eq!(slot.idle_since(), None);
-        place(&window, &slot, &*object, 2)?;
-        slot.leave();
-        assert_eq!(slot.idle_since(), Some(2));
-        abandon(&window, &slot, &*object);
+        backing.window.leave();
+        assert_eq!(backing.window.idle_since(), None);
+        place(&window, &backing, &*object, 2)?;
+        backing.window.leave();
+        assert_eq!(backing.window.idle_since(), Some(2));
+        abandon(&window, &backing, &*object);
         drop(lease);
         Ok(())
     }
@@ -508,22 +528,22 @@ mod tests {
         let window = window(4)?;
         let lease = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
-        let slot = Slot::new(2 * PAGE, PAGE)?;
-        table.leaving.lock().push(slot.clone(), GFP_KERNEL)?;
+        let backing = Backing::new(2 * PAGE, PAGE)?;
+        table.leaving.lock().push(backing.clone(), GFP_KERNEL)?;
         for (round, end) in [(1, "given back"), (2, "abandoned"), (3, "released")] {
-            place(&window, &slot, &*object, round)?;
-            slot.leave();
-            assert!(slot.is_mapped());
+            place(&window, &backing, &*object, round)?;
+            backing.window.leave();
+            assert!(backing.pages.is_mapped());
             // The flush behind the new entries does not count.
             table.seen.store(0, Relaxed);
             match end {
-                "given back" => drop(relinquish(&window, &slot, &*object)),
-                "abandoned" => abandon(&window, &slot, &*object),
-                _ => release(&window, &slot, &*object),
+                "given back" => drop(relinquish(&window, &backing, &*object)),
+                "abandoned" => abandon(&window, &backing, &*object),
+                _ => release(&window, &backing, &*object),
             }
             // At the flush the entries were gone and the pages still mapped; now they are not.
             assert_eq!(table.seen.load(Relaxed), 1);
-            assert!(!slot.is_mapped() && table.flushed());
+            assert!(!backing.pages.is_mapped() && table.flushed());
             assert_eq!(table.used(), 0);
         }
         table.leaving.lock().clear();
@@ -535,19 +555,19 @@ mod tests {
     fn frames_are_reported_until_they_are_enough() -> Result {
         let machine = Machine::new()?;
         let object = machine.object(40 * PAGE_SIZE)?;
-        let slot = Slot::new(40 * PAGE, PAGE)?;
-        slot.frames(0, &mut |_| unreachable!());
-        slot.hold(&*object)?;
+        let backing = Backing::new(40 * PAGE, PAGE)?;
+        backing.pages.frames(0, &mut |_| unreachable!());
+        backing.pages.hold(&*object)?;
         for (first, most, want) in [(0, 100, 40), (3, 100, 37), (0, 20, 20), (16, 16, 16)] {
             let mut count = 0;
-            slot.frames(first, &mut |_| {
+            backing.pages.frames(first, &mut |_| {
                 count += 1;
                 count < most
             });
             assert_eq!(count, want);
         }
         let window = window(4)?;
-        release(&window, &slot, &*object);
+        release(&window, &backing, &*object);
         Ok(())
     }
 
@@ -557,24 +577,20 @@ mod tests {
         let table = Table::new(16)?;
         let window = window(16)?;
         let object = machine.object(2 * PAGE_SIZE)?;
-        let slot = Slot::new(2 * PAGE, PAGE)?;
-        assert_eq!(place(&window, &slot, &*object, 1).err(), Some(ENODEV));
+        let backing = Backing::new(2 * PAGE, PAGE)?;
+        assert_eq!(place(&window, &backing, &*object, 1).err(), Some(ENODEV));
         let lease = lend(&window, &machine, &table)?;
         assert!(lend(&window, &machine, &table).is_err());
-        place(&window, &slot, &*object, 2)?;
+        place(&window, &backing, &*object, 2)?;
         drop(lease);
         assert_eq!(table.used(), 0);
         assert!(table.flushed());
         assert_eq!(usage(&window), 0);
-        let unmapped = |slot: &Slot| {
-            let inner = slot.inner.lock();
-            inner.source.own().is_some_and(|p| p.addresses().is_empty())
-        };
-        assert!(unmapped(&slot));
-        assert_eq!(place(&window, &slot, &*object, 3).err(), Some(ENODEV));
+        assert!(backing.pages.held() == 2 && backing.pages.lock().addresses().is_empty());
+        assert_eq!(place(&window, &backing, &*object, 3).err(), Some(ENODEV));
         // The object goes later than the device.
-        slot.leave();
-        release(&window, &slot, &*object);
+        backing.window.leave();
+        release(&window, &backing, &*object);
         Ok(())
     }
 
@@ -585,18 +601,18 @@ mod tests {
         let window = window(4)?;
         let lease = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
-        let slot = Slot::new(2 * PAGE, PAGE)?;
+        let backing = Backing::new(2 * PAGE, PAGE)?;
         // Pages that do not lie one behind the other are two calls, of which the second fails.
         table.left.store(1, Relaxed);
         assert_eq!(write(&*table, 1, &[PAGE, 3 * PAGE]).err(), Some(EINVAL));
         assert!(table.used() == 0 && table.flushed());
         table.left.store(0, Relaxed);
-        assert_eq!(place(&window, &slot, &*object, 1).err(), Some(EINVAL));
+        assert_eq!(place(&window, &backing, &*object, 1).err(), Some(EINVAL));
         assert_eq!((table.used(), usage(&window)), (0, 0));
-        assert!(!slot.is_placed() && table.flushed());
+        assert!(!backing.window.is_placed() && table.flushed());
         table.left.store(u64::MAX, Relaxed);
-        assert_eq!(place(&window, &slot, &*object, 2).ok(), Some(START));
-        release(&window, &slot, &*object);
+        assert_eq!(place(&window, &backing, &*object, 2).ok(), Some(START));
+        release(&window, &backing, &*object);
         drop(lease);
         Ok(())
     }

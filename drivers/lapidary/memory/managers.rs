@@ -22,7 +22,6 @@ use crate::{
     allowance::Allowance,
     corner::{
         lent::{
-            Hardware,
             Lease,
             Lent, //
         },
@@ -32,9 +31,12 @@ use crate::{
             Gate, //
         }, //
     },
-    family::space::{
-        GpuAddr,
-        Layout, //
+    family::{
+        space::{
+            GpuAddr,
+            Layout, //
+        },
+        surfaces::Surfaces, //
     },
     memory::{
         foreign::{
@@ -43,7 +45,8 @@ use crate::{
         },
         gtt::{
             self,
-            Gtt, //
+            Gtt,
+            Reach, //
         },
         surface_registers::Registers,
         turns::Turns,
@@ -130,12 +133,16 @@ impl Memory {
     /// # Safety
     ///
     /// The lease is dropped, not leaked, before `'bound` ends.
-    pub unsafe fn lend<'bound>(&self, hardware: Hardware<'bound>) -> Result<MemoryLease<'bound>> {
+    pub unsafe fn lend<'bound>(
+        &self,
+        reach: Reach<'bound>,
+        surfaces: Option<&'bound dyn Surfaces>,
+    ) -> Result<MemoryLease<'bound>> {
         // SAFETY: By the caller's promise.
         unsafe {
             Ok(MemoryLease {
-                _gtt: self.gtt.lend(hardware)?,
-                _surfaces: self.surfaces.lend(hardware)?,
+                _gtt: self.gtt.lend(reach)?,
+                _surfaces: self.surfaces.lend(surfaces)?,
             })
         }
     }
@@ -265,8 +272,8 @@ impl Memory {
     /// Errors: `EBUSY` if a job under way uses an object.
     pub fn vacate(&self) -> Result {
         let mut guard = self.gtt.lock();
-        let (gtt, hardware) = guard.parts();
-        hardware.map_or(Ok(()), |hardware| gtt.vacate(&hardware))
+        let (gtt, reach) = guard.parts();
+        reach.map_or(Ok(()), |reach| gtt.vacate(reach))
     }
 
     /// Addresses of the GTT window in use, in bytes.

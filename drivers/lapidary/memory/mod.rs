@@ -8,7 +8,7 @@
 //!
 //! - in **VRAM** from the moment it is made ([`vram`]). The ring clears it before anybody can see what the
 //!   memory held for its last owner;
-//! - in **system pages** that come into being, zeroed, when CPU or GPU first touch them. They get addresses
+//! - in **system pages** that come into being, zeroed, when CPU or GPU first touch them ([`resident`]). They get addresses
 //!   in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]).
 //!
 //! An object may move from one to the other: when there is no room for all that should be in VRAM, when the CPU touches
@@ -28,8 +28,8 @@
 //!
 //! # Locks
 //!
-//! From outside to inside: an object's reservation; the turns of objects in VRAM; the list of all objects; its home; the GTT window; a
-//! [`slot::Slot`]; the range managers. The surface registers come directly behind the reservation.
+//! From outside to inside: an object's reservation; the turns of objects in VRAM; the list of all objects; its home; the GTT window; the
+//! pages of a [`backing::Backing`]; the range managers. The surface registers come directly behind the reservation.
 //!
 //! Freeing an object takes no reservation, but all of the others. Who reclaims memory may be the one who drops the
 //! last reference: therefore no memory is allocated under any of these locks but the reservation, and where memory is
@@ -37,18 +37,20 @@
 //!
 //! Who has locked objects (a submission) and needs others to make room only tries for those.
 
+pub(crate) mod backing;
 pub mod foreign;
 pub mod gtt;
 pub mod managers;
 pub mod object;
 pub(crate) mod renew;
-pub(crate) mod slot;
+pub(crate) mod resident;
 pub(crate) mod source;
 pub(crate) mod surface_registers;
 pub mod surfaces;
 pub(crate) mod turns;
 pub mod usage;
 pub mod vram;
+pub(crate) mod windowed;
 
 // For families and their user-space interfaces.
 pub use self::{

@@ -3,7 +3,7 @@
 //! The buffer object.
 //!
 //! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a
-//! home: a range of VRAM or a slot for system pages. A job [`place`](super::usage::Use::place)s its objects under their
+//! home: a range of VRAM, or system pages ([`Backing`]). A job [`place`](super::usage::Use::place)s its objects under their
 //! reservations and keeps the [`Use`](super::usage::Use)s until its fence has signalled; so the object stays, and its
 //! system pages keep their addresses.
 //!
@@ -65,8 +65,8 @@ use crate::{
     },
     lock::shared_spinlock,
     memory::{
+        backing::Backing,
         managers::Memory, //
-        slot::Slot,
         surface_registers::Taken,
         surfaces,
         vram::Lot,
@@ -88,13 +88,13 @@ pub(crate) enum Home {
     /// In the GPU's own memory.
     Vram(Lot),
     /// In system pages.
-    System(Arc<Slot>),
+    System(Arc<Backing>),
 }
 
 /// A look at a [`Home`].
 pub(crate) enum At {
     Vram { start: GpuAddr, size: u64 },
-    System(Arc<Slot>),
+    System(Arc<Backing>),
 }
 
 /// The driver's part of a buffer object.
@@ -220,7 +220,7 @@ impl<F: Family> Object<F> {
     pub fn domain(&self) -> Domain {
         match self.at() {
             At::Vram { .. } => Domain::Vram,
-            At::System(slot) if self.system && !slot.is_placed() => Domain::System,
+            At::System(backing) if self.system && !backing.window.is_placed() => Domain::System,
             At::System(_) => Domain::Gtt,
         }
     }
@@ -232,7 +232,7 @@ impl<F: Family> Object<F> {
                 start: lot.start(),
                 size: lot.size(),
             },
-            Home::System(slot) => At::System(slot.clone()),
+            Home::System(backing) => At::System(backing.clone()),
         }
     }
 
@@ -270,7 +270,7 @@ impl<F: Family> Object<F> {
     pub(crate) fn standing(&self) -> Place {
         match &*self.home.lock() {
             Home::Vram(lot) => Place::Device(lot.start()),
-            Home::System(slot) if slot.held() != 0 => Place::Pages(self.used()),
+            Home::System(backing) if backing.pages.held() != 0 => Place::Pages(self.used()),
             Home::System(_) => Place::Apart,
         }
     }
@@ -399,7 +399,7 @@ impl<F: Family> Object<F> {
             resident: match self.at() {
                 At::Vram { .. } => true,
                 // What is pinned is somebody else's, or known to others.
-                At::System(slot) => slot.held() != 0 || self.is_pinned(),
+                At::System(backing) => backing.pages.held() != 0 || self.is_pinned(),
             },
             pinned: self.is_pinned(),
         }

@@ -13,12 +13,12 @@ use crate::{
     },
     family::Family,
     memory::{
+        backing::Backing, //
         object::{
             Bo,
             Home,
             Object, //
         },
-        slot::Slot, //
     }, //
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn renew<F: Family>(object: &Bo<F>) -> Result {
 /// executed any more.
 pub(crate) fn replace<F: Family>(object: &Bo<F>) -> Result {
     resv::assert_held(object);
-    let fresh = Slot::new(object.bytes(), object.align())?;
+    let fresh = Backing::new(object.bytes(), object.align())?;
     mmap::zap(object);
     let old = object.settle(Home::System(fresh));
     Object::arrange(object);

@@ -23,7 +23,7 @@ use crate::corner::{
     }, //
 };
 
-/// Where the pages of a [`super::slot::Slot`] come from.
+/// Where the pages of a [`super::backing::Backing`] come from.
 pub(crate) enum Source {
     /// The object's own shared-memory file. Taken hold of when first needed, until the object is freed.
     Own(Option<Pages>),

@@ -10,15 +10,16 @@ use kernel::{
     sync::atomic::{
         Atomic,
         Relaxed, //
-    }, //
+    },
+    types::CovariantForLt, //
 };
 
-use crate::corner::{
-    lent::{
-        Hardware,
-        Tenant, //
+use crate::{
+    corner::{
+        lent::Tenant,
+        roster::Key, //
     },
-    roster::Key, //
+    family::surfaces::Surfaces, //
 };
 
 /// Most registers that there can be.
@@ -83,9 +84,12 @@ impl Registers {
 }
 
 impl Tenant for Registers {
-    fn leave(&mut self, hardware: &Hardware<'_>) {
+    /// `None` for a chip without such registers.
+    type Hardware = CovariantForLt!(Option<&dyn Surfaces>);
+
+    fn leave(&mut self, surfaces: &Option<&dyn Surfaces>) {
         for (index, holder) in (0..).zip(&mut self.holders) {
-            if let (Some(_), Some(surfaces)) = (holder.take(), hardware.surfaces) {
+            if let (Some(_), Some(surfaces)) = (holder.take(), surfaces) {
                 surfaces.set(index, None);
             }
         }

@@ -83,8 +83,8 @@ pub(crate) fn show<F: Family>(object: &Bo<F>, range: Range<u64>) -> Result {
 fn take<F: Family>(object: &Bo<F>, surface: &Surface) -> Result<bool> {
     let memory = object.memory();
     let mut guard = memory.surfaces().lock();
-    let (registers, hardware) = guard.parts();
-    let Some(surfaces) = hardware.ok_or(ENODEV)?.surfaces else {
+    let (registers, surfaces) = guard.parts();
+    let Some(surfaces) = surfaces.ok_or(ENODEV)? else {
         return Ok(true);
     };
     let usable = surfaces.usable();
@@ -132,9 +132,8 @@ pub(crate) fn give_back<F: Family>(object: &Object<F>) {
         return;
     };
     let mut guard = object.memory().surfaces().lock();
-    let (registers, hardware) = guard.parts();
-    let surfaces = hardware.and_then(|hardware| hardware.surfaces);
-    if let (true, Some(surfaces)) = (registers.give_back(ticket), surfaces) {
+    let (registers, surfaces) = guard.parts();
+    if let (true, Some(Some(surfaces))) = (registers.give_back(ticket), surfaces) {
         surfaces.set(register(ticket) as u32, None);
     }
 }

@@ -17,6 +17,7 @@ use crate::{
         Family, //
     },
     memory::{
+        backing::Backing, //
         gtt,
         object::{
             At,
@@ -24,7 +25,6 @@ use crate::{
             Object, //
         },
         renew::renew,
-        slot::Slot, //
     },
     portable::replay::Content, //
 };
@@ -46,7 +46,7 @@ pub struct Use<F: Family> {
     addr: GpuAddr,
     placed: bool,
     /// Of an object that was placed in system pages: it keeps its address.
-    slot: Option<Arc<Slot>>,
+    backing: Option<Arc<Backing>>,
     /// Of an object that is a process's memory: the number of the pages that the job is going to use.
     number: usize,
     /// When it was placed, it was not known whether the object's clear works.
@@ -67,7 +67,7 @@ impl<F: Family> Use<F> {
             object,
             addr: 0,
             placed: false,
-            slot: None,
+            backing: None,
             number: 0,
             clearing: false,
             writes,
@@ -104,10 +104,10 @@ impl<F: Family> Use<F> {
         let Some(user) = self.object.user() else {
             return Ok(());
         };
-        let At::System(slot) = self.object.at() else {
+        let At::System(backing) = self.object.at() else {
             return Err(EINVAL);
         };
-        self.number = user.fetch(slot.number())?;
+        self.number = user.fetch(backing.pages.number())?;
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl<F: Family> Use<F> {
 
     /// As [`Use::place`], for an object in system pages.
     fn place_pages(&mut self, now: u64) -> Result {
-        let At::System(slot) = self.object.at() else {
+        let At::System(backing) = self.object.at() else {
             return Err(EIO);
         };
         let gtt = self.object.memory().gtt();
@@ -187,25 +187,25 @@ impl<F: Family> Use<F> {
             if !user.is_current(self.number) {
                 return Err(EAGAIN);
             }
-            drop(gtt::renew(gtt, &slot, self.number)?);
+            drop(gtt::renew(gtt, &backing, self.number)?);
         }
-        self.addr = match slot.again(now) {
+        self.addr = match backing.window.again(now) {
             Some(addr) => addr,
             None => {
-                let addr = gtt::place(gtt, &slot, &*self.object, now)?;
+                let addr = gtt::place(gtt, &backing, &*self.object, now)?;
                 Object::has_pages(&self.object);
                 addr
             }
         };
-        self.slot = Some(slot);
+        self.backing = Some(backing);
         Ok(())
     }
 
     /// Gives the address back, for which there is no job.
     pub fn leave(&mut self) {
         self.placed = false;
-        if let Some(slot) = self.slot.take() {
-            slot.leave();
+        if let Some(backing) = self.backing.take() {
+            backing.window.leave();
         }
     }
 

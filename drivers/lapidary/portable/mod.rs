@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, the video BIOS, where
+//! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS, where
 //! objects go, which free memory is zero, why a submission is refused, the radeon uAPI, how engine time is divided,
 //! what a reset makes of jobs, how often a process may hang the GPU, and how long a submission waits for work of others.
 //!
@@ -16,6 +16,7 @@ pub mod bits;
 pub mod busy;
 pub mod hangs;
 pub mod heap;
+pub mod mapping;
 pub mod others;
 pub mod placement;
 pub mod pm4;

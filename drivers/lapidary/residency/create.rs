@@ -26,13 +26,13 @@ use crate::{
         Family, //
     },
     memory::{
+        backing::Backing,
         object::{
             Args,
             Bo,
             Home,
             NOWHERE, //
         },
-        slot::Slot,
         source::Source, //
     },
     portable::placement::{
@@ -84,7 +84,7 @@ pub fn create<F: Family>(
                 lot.set_zero(false);
                 Home::Vram(lot)
             }
-            Ok(None) => Home::System(Slot::new(size, align)?),
+            Ok(None) => Home::System(Backing::new(size, align)?),
             Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
             Err(_) => continue,
         };
@@ -150,11 +150,11 @@ pub fn create_user<F: Family>(
     if now {
         user.fetch(None)?;
     }
-    let slot = Slot::with(Source::User(user.clone(), None), size, align)?;
+    let backing = Backing::with(Source::User(user.clone(), None), size, align)?;
     let args = Args {
         memory: memory.clone(),
         objects: dev.objects.clone(),
-        home: Home::System(slot),
+        home: Home::System(backing),
         zero: true,
         size,
         align,
@@ -182,11 +182,11 @@ pub(crate) fn create_foreign<F: Family>(
     let memory = &dev.memory;
     let bytes = import.size();
     let (size, align) = (bytes as u64, PAGE_SIZE as u64);
-    let slot = Slot::with(Source::Foreign(import.clone()), size, align)?;
+    let backing = Backing::with(Source::Foreign(import.clone()), size, align)?;
     let args = Args {
         memory: memory.clone(),
         objects: dev.objects.clone(),
-        home: Home::System(slot),
+        home: Home::System(backing),
         zero: true,
         size,
         align,

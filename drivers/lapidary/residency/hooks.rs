@@ -76,9 +76,9 @@ unsafe impl<F: Family> Backed for Object<F> {
         surfaces::give_back(object);
         let zero = !object.is_reached() && object.content() == Content::Own;
         object.set_zero(zero);
-        if let At::System(slot) = object.at() {
+        if let At::System(backing) = object.at() {
             let memory = object.memory();
-            gtt::release(memory.gtt(), &slot, object);
+            gtt::release(memory.gtt(), &backing, object);
             memory.discount_system(object.bytes());
             // Its end has been asked for now.
             if let Some(import) = &object.foreign {
@@ -121,10 +121,12 @@ unsafe impl<F: Family> Backed for Object<F> {
             dev.registration_data_with(|reg| to_vram::show(&reg.running, &object))?;
         }
         match object.at() {
-            At::System(slot) => {
-                slot.hold(object)?;
+            At::System(backing) => {
+                backing.pages.hold(object)?;
                 Self::has_pages(object);
-                slot.frames(first, &mut |frame| report(Frame::Ram(frame)));
+                backing
+                    .pages
+                    .frames(first, &mut |frame| report(Frame::Ram(frame)));
                 Ok(())
             }
             // The CPU sees it now.
@@ -145,7 +147,7 @@ impl<F: Family> Shared for Object<F> {
             dev.registration_data_with(|reg| moves::to_system(&reg.running, &object))?;
         }
         match object.at() {
-            At::System(slot) => slot.hold(object)?,
+            At::System(backing) => backing.pages.hold(object)?,
             At::Vram { .. } => return Err(EBUSY),
         }
         Self::has_pages(object);
@@ -158,7 +160,7 @@ impl<F: Family> Shared for Object<F> {
 
     fn pages(object: &Bo<F>, show: &mut dyn FnMut(&Pages)) -> Result {
         match object.at() {
-            At::System(slot) if slot.show(show) => Ok(()),
+            At::System(backing) if backing.pages.show(show) => Ok(()),
             _ => Err(EINVAL),
         }
     }

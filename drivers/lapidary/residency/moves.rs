@@ -45,6 +45,7 @@ use crate::{
         Family, //
     },
     memory::{
+        backing::Backing,
         gtt,
         object::{
             At,
@@ -56,7 +57,6 @@ use crate::{
             renew,
             replace, //
         },
-        slot::Slot,
         surfaces,
         vram::Lot, //
     },
@@ -81,12 +81,12 @@ pub(crate) enum Goal {
     System,
 }
 
-/// Keeps the addresses of a slot.
-struct Stay(Arc<Slot>);
+/// Keeps addresses in the GTT window.
+struct Stay(Arc<Backing>);
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        self.0.leave();
+        self.0.window.leave();
     }
 }
 
@@ -124,14 +124,14 @@ impl<F: Family> Journey<F> {
         }
         mmap::zap(&**object);
         let memory = object.memory();
-        let place = |slot: Arc<Slot>| -> Result<(GpuAddr, Stay)> {
-            let addr = gtt::place(memory.gtt(), &slot, &**object, memory.now())?;
-            Ok((addr, Stay(slot)))
+        let place = |backing: Arc<Backing>| -> Result<(GpuAddr, Stay)> {
+            let addr = gtt::place(memory.gtt(), &backing, &**object, memory.now())?;
+            Ok((addr, Stay(backing)))
         };
         let (from, old) = match object.at() {
             At::Vram { start, .. } => (start, None),
-            At::System(slot) => {
-                let (addr, stay) = place(slot)?;
+            At::System(backing) => {
+                let (addr, stay) = place(backing)?;
                 Object::has_pages(object);
                 (addr, Some(stay))
             }
@@ -150,9 +150,9 @@ impl<F: Family> Journey<F> {
                 journey.home = Some(Home::Vram(lot));
             }
             Goal::System => {
-                let slot = Slot::new(object.bytes(), object.align())?;
-                journey.home = Some(Home::System(slot.clone()));
-                let (addr, stay) = place(slot)?;
+                let backing = Backing::new(object.bytes(), object.align())?;
+                journey.home = Some(Home::System(backing.clone()));
+                let (addr, stay) = place(backing)?;
                 journey.to = addr;
                 journey._new = Some(stay);
             }
@@ -175,8 +175,8 @@ impl<F: Family> Journey<F> {
 
 impl<F: Family> Drop for Journey<F> {
     fn drop(&mut self) {
-        if let Some(Home::System(slot)) = self.home.take() {
-            gtt::abandon(self.object.memory().gtt(), &slot, &*self.object);
+        if let Some(Home::System(backing)) = self.home.take() {
+            gtt::abandon(self.object.memory().gtt(), &backing, &*self.object);
         }
     }
 }
@@ -187,8 +187,8 @@ fn settle<F: Family>(object: &ARef<Bo<F>>, home: Home) {
     memory.count_moved(object.bytes());
     let old = object.settle(home);
     Object::arrange(object);
-    if let Home::System(slot) = old {
-        gtt::abandon(memory.gtt(), &slot, &**object);
+    if let Home::System(backing) = old {
+        gtt::abandon(memory.gtt(), &backing, &**object);
     }
 }
 
@@ -255,7 +255,7 @@ pub fn to_system<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> R
 /// Moves an object that the CPU sees in VRAM to system pages, by the CPU.
 ///
 /// Errors: `EBUSY` while a job uses it; `EINVAL` if the CPU does not see all of it; `EIO` if its content may not be
-/// looked at; as [`Slot::read_device`].
+/// looked at; as [`Backing::read_device`].
 fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u64> {
     resv::assert_held(&**object);
     let At::Vram { start, size } = object.at() else {
@@ -274,10 +274,10 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     mmap::zap(&**object);
     // The memory as it is, not as lines.
     surfaces::give_back(&***object);
-    let slot = Slot::new(size, object.align())?;
+    let backing = Backing::new(size, object.align())?;
     let window = wc::Window::at(running.pdev(), bus, usize::try_from(size)?)?;
-    slot.read_device(&**object, &window)?;
-    settle(object, Home::System(slot));
+    backing.pages.read_device(&**object, &window)?;
+    settle(object, Home::System(backing));
     Ok(size)
 }
 

@@ -53,11 +53,11 @@ impl<F: Family> Reclaim<F> {
         if object.is_pinned() || !resv::wait(&**object, 0).ok()? {
             return None;
         }
-        let At::System(slot) = object.at() else {
+        let At::System(backing) = object.at() else {
             return None;
         };
         mmap::zap(&**object);
-        let pages = gtt::relinquish(object.memory().gtt(), &slot, &**object);
+        let pages = gtt::relinquish(object.memory().gtt(), &backing, &**object);
         Object::arrange(&object);
         pages
     }

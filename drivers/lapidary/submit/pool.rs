@@ -23,7 +23,11 @@ use crate::{
         GpuAddr,
         Space, //
     },
-    memory::managers::Memory, //
+    memory::managers::Memory,
+    portable::mapping::{
+        Flags,
+        Target, //
+    }, //
 };
 
 /// Size of the indirect buffers together, in dwords: 1 MiB.
@@ -102,8 +106,9 @@ impl Pool {
     pub(crate) fn map(&self, memory: &Memory, space: &dyn Space) -> Result {
         space.map(
             memory.gtt_entry(self.range.start()),
-            self.memory.dma_address(),
+            Target::System(self.memory.dma_address()),
             PAGES,
+            Flags::READ_WRITE,
         )?;
         space.flush();
         Ok(())

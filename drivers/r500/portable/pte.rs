@@ -16,6 +16,8 @@
 
 use lapidary::portable::bits::Field;
 
+pub use lapidary::portable::mapping::Flags as Access;
+
 /// Size of a page in bytes.
 pub const PAGE_SIZE: u64 = 1 << PAGE_SHIFT;
 /// Logarithm to base 2 of the size of a page.
@@ -30,26 +32,6 @@ const WRITEABLE: Field = Field::new(2, 2);
 const READABLE: Field = Field::new(3, 3);
 const ADDRESS_LOW: Field = Field::new(23, 4);
 const ADDRESS_HIGH: Field = Field::new(31, 24);
-
-/// What the chip may do with a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// The chip may read.
-    pub read: bool,
-    /// The chip may write.
-    pub write: bool,
-    /// Accesses are coherent with CPU caches.
-    pub snooped: bool,
-}
-
-impl Access {
-    /// Read and write, coherent: what an ordinary object needs.
-    pub const READ_WRITE: Self = Self {
-        read: true,
-        write: true,
-        snooped: true,
-    };
-}
 
 /// One entry of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

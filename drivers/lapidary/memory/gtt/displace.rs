@@ -11,11 +11,12 @@ use kernel::prelude::*;
 
 use super::{
     entries,
-    Gtt, //
+    Gtt,
+    Placed,
+    Reach, //
 };
 use crate::{
     corner::{
-        lent::Hardware,
         mm::{
             Mode,
             Node,
@@ -23,44 +24,44 @@ use crate::{
         }, //
     },
     family::space::GpuAddr,
-    memory::slot::Slot, //
+    memory::backing::Backing, //
 };
 
 impl Gtt {
-    /// Finds addresses for `slot`, if need be by taking them from others.
+    /// Finds addresses for `backing`, if need be by taking them from others.
     pub(super) fn find(
         &mut self,
         node: &mut Option<Node>,
-        slot: &Slot,
-        hardware: &Hardware<'_>,
+        backing: &Backing,
+        reach: &Reach<'_>,
     ) -> Result<Range> {
-        let (size, align) = (slot.size, slot.align);
+        let (size, align) = (backing.window.size, backing.window.align);
         let mut found = self
             .mm
             .allocate_in(node, size, align, 0, u64::MAX, Mode::Best);
         while matches!(found, Err(e) if e == ENOSPC) {
-            let Some((from, to)) = self.displace(hardware) else {
+            let Some((from, to)) = self.displace(reach) else {
                 break;
             };
             // No other hole has changed, and none fits.
             found = self.mm.allocate_in(node, size, align, from, to, Mode::Low);
         }
-        self.part(hardware);
+        self.part(reach);
         found
     }
 
-    /// Takes the addresses of the slot that was used longest ago, and leaves the rest to [`Gtt::part`]; says between
-    /// which addresses there is no slot now. `None` if all are in use.
-    fn displace(&mut self, hardware: &Hardware<'_>) -> Option<(GpuAddr, GpuAddr)> {
+    /// Takes the addresses of the backing that was used longest ago, and leaves the rest to [`Gtt::part`]; says between
+    /// which addresses there is no backing now. `None` if all are in use.
+    fn displace(&mut self, reach: &Reach<'_>) -> Option<(GpuAddr, GpuAddr)> {
         loop {
             while let Some((used, addr)) = self.turns.next() {
-                if let Some(hole) = self.withdraw(used, addr, hardware) {
+                if let Some(hole) = self.withdraw(used, addr, reach) {
                     return Some(hole);
                 }
             }
             let any = self.turns.find(|least| {
-                for (&addr, slot) in self.placed.iter() {
-                    if let Some(used) = slot.idle_since() {
+                for (&addr, placed) in self.placed.iter() {
+                    if let Some(used) = placed.backing.window.idle_since() {
                         least.offer((used, addr));
                     }
                 }
@@ -71,82 +72,77 @@ impl Gtt {
         }
     }
 
-    /// As [`Gtt::displace`], for the slot at `addr`. `None` if there is none that was last used at `used`, or if it
+    /// As [`Gtt::displace`], for the backing at `addr`. `None` if there is none that was last used at `used`, or if it
     /// is in use: a job has found it in place since it was looked at, and it stays.
     fn withdraw(
         &mut self,
         used: u64,
         addr: GpuAddr,
-        hardware: &Hardware<'_>,
+        reach: &Reach<'_>,
     ) -> Option<(GpuAddr, GpuAddr)> {
         let cursor = self.placed.cursor_lower_bound_mut(&addr)?;
-        let (&start, slot) = cursor.current();
-        if start != addr || slot.idle_since() != Some(used) || !slot.end_if_idle() {
+        let (&start, Placed { backing, .. }) = cursor.current();
+        let window = &backing.window;
+        if start != addr || window.idle_since() != Some(used) || !window.end_if_idle() {
             return None;
         }
         let from = cursor
             .peek_prev()
-            .map_or(0, |(&start, slot)| start.saturating_add(slot.size));
+            .map_or(0, |(_, placed)| placed.range.end());
         let to = cursor.peek_next().map_or(u64::MAX, |(&start, _)| start);
-        let (_, slot) = cursor.remove_current().1.to_key_value();
-        if let Some(range) = slot.inner.lock().range.take() {
-            hardware
-                .space
-                .unmap(self.entry(range.start()), entries(&range));
-        }
-        if let Err(full) = self.leaving.push_within_capacity(slot) {
-            self.part(hardware);
-            full.0.unmap(&mut full.0.inner.lock(), hardware.dev);
+        let (_, Placed { backing, range }) = cursor.remove_current().1.to_key_value();
+        reach
+            .space
+            .unmap(self.entry(range.start()), entries(&range));
+        drop(range);
+        if let Err(full) = self.leaving.push_within_capacity(backing) {
+            self.part(reach);
+            full.0.pages.lock().leave(reach.dev);
         }
         Some((from, to))
     }
 
     /// Flushes, and ends the mappings of all who leave.
-    fn part(&mut self, hardware: &Hardware<'_>) {
+    fn part(&mut self, reach: &Reach<'_>) {
         if self.leaving.is_empty() {
             return;
         }
-        hardware.space.flush();
-        for slot in self.leaving.drain_all() {
-            slot.unmap(&mut slot.inner.lock(), hardware.dev);
+        reach.space.flush();
+        for backing in self.leaving.drain_all() {
+            backing.pages.lock().leave(reach.dev);
         }
     }
 
-    /// Takes the addresses of all slots.
+    /// Takes the addresses of all backings.
     ///
     /// Errors: `EBUSY` if one is in use.
-    pub(crate) fn vacate(&mut self, hardware: &Hardware<'_>) -> Result {
-        self.end_all(hardware, Slot::end_if_idle);
+    pub(crate) fn vacate(&mut self, reach: &Reach<'_>) -> Result {
+        self.end_all(reach, |backing| backing.window.end_if_idle());
         match self.placed.is_empty() {
             true => Ok(()),
             false => Err(EBUSY),
         }
     }
 
-    /// Takes the addresses of all slots whose places `end` ends; it says whether it does.
-    pub(super) fn end_all(&mut self, hardware: &Hardware<'_>, end: impl Fn(&Slot) -> bool) {
-        for slot in self.placed.values().filter(|slot| end(slot)) {
-            if let Some(range) = &slot.inner.lock().range {
-                hardware
-                    .space
-                    .unmap(self.entry(range.start()), entries(range));
-            }
+    /// Takes the addresses of all backings whose places `end` ends; it says whether it does.
+    pub(super) fn end_all(&mut self, reach: &Reach<'_>, end: impl Fn(&Backing) -> bool) {
+        let ended = |placed: &&Placed| end(&placed.backing);
+        for Placed { range, .. } in self.placed.values().filter(ended) {
+            reach.space.unmap(self.entry(range.start()), entries(range));
         }
-        hardware.space.flush();
+        reach.space.flush();
         let mut next = self.placed.cursor_front_mut();
         while let Some(cursor) = next {
             // Nobody places one meanwhile: that takes the window's lock.
-            if cursor.current().1.is_placed() {
+            if cursor.current().1.backing.window.is_placed() {
                 next = cursor.move_next();
                 continue;
             }
             let (other, node) = cursor.remove_current();
             // Behind the last one comes the one before it, which stays.
             next = other;
-            let (_, slot) = node.to_key_value();
-            let mut inner = slot.inner.lock();
-            slot.unmap(&mut inner, hardware.dev);
-            inner.range = None;
+            let (_, placed) = node.to_key_value();
+            placed.backing.pages.lock().leave(reach.dev);
         }
     }
 }
@@ -191,7 +187,7 @@ mod tests {
         portable::heap, //
     };
 
-    type Thing = (ARef<gem::Object<Object>>, Arc<Slot>);
+    type Thing = (ARef<gem::Object<Object>>, Arc<Backing>);
 
     /// An object of `pages` pages that has been used at `now` and is idle.
     fn idle(
@@ -205,7 +201,7 @@ mod tests {
         idle_part(&object, window, pages, align, now)
     }
 
-    /// A slot for the first pages of an object.
+    /// A backing for the first pages of an object.
     fn idle_part(
         object: &ARef<gem::Object<Object>>,
         window: &Lent<Gtt>,
@@ -213,12 +209,12 @@ mod tests {
         align: u64,
         now: u64,
     ) -> Result<Thing> {
-        let thing = (object.clone(), Slot::new(pages * PAGE, align * PAGE)?);
+        let thing = (object.clone(), Backing::new(pages * PAGE, align * PAGE)?);
         if let Err(e) = place(window, &thing.1, &*thing.0, now) {
             release(window, &thing.1, &*thing.0);
             return Err(e);
         }
-        thing.1.leave();
+        thing.1.window.leave();
         Ok(thing)
     }
 
@@ -233,9 +229,9 @@ mod tests {
             };
             things.push(idle_part(&object, window, 1, 1, 0)?, GFP_KERNEL)?;
         }
-        for (index, (_, slot)) in things.iter().enumerate() {
-            assert!(slot.again(1 + index as u64 * 7 % pages).is_some());
-            slot.leave();
+        for (index, (_, backing)) in things.iter().enumerate() {
+            assert!(backing.window.again(1 + index as u64 * 7 % pages).is_some());
+            backing.window.leave();
         }
         Ok(things)
     }
@@ -243,17 +239,17 @@ mod tests {
     /// How many have addresses, and how many bytes they are.
     fn placed(things: &[Thing]) -> (usize, u64) {
         let mut sum = (0, 0);
-        for (_, slot) in things {
-            if slot.is_placed() {
-                sum = (sum.0 + 1, sum.1 + slot.size);
+        for (_, backing) in things {
+            if backing.window.is_placed() {
+                sum = (sum.0 + 1, sum.1 + backing.window.size);
             }
         }
         sum
     }
 
     fn empty(window: &Lent<Gtt>, things: &[Thing]) {
-        for (object, slot) in things {
-            release(window, slot, &**object);
+        for (object, backing) in things {
+            release(window, backing, &**object);
         }
     }
 
@@ -264,28 +260,28 @@ mod tests {
         let window = window(4)?;
         let lease = lend(&window, &machine, &table)?;
         let object = || machine.object(2 * PAGE_SIZE);
-        let slot = || Slot::new(2 * PAGE, PAGE);
+        let backing = || Backing::new(2 * PAGE, PAGE);
         let (a, b, c) = (object()?, object()?, object()?);
-        let (sa, sb, sc) = (slot()?, slot()?, slot()?);
+        let (sa, sb, sc) = (backing()?, backing()?, backing()?);
         place(&window, &sa, &*a, 1)?;
         place(&window, &sb, &*b, 2)?;
         // Both have a user.
         assert_eq!(place(&window, &sc, &*c, 3).err(), Some(ENOSPC));
-        sa.leave();
-        sb.leave();
+        sa.window.leave();
+        sb.window.leave();
         place(&window, &sa, &*a, 4)?;
-        sa.leave();
+        sa.window.leave();
         place(&window, &sc, &*c, 5)?;
-        assert!(sa.is_placed() && !sb.is_placed() && sc.is_placed());
+        assert!(sa.window.is_placed() && !sb.window.is_placed() && sc.window.is_placed());
         assert_eq!(table.used(), 4);
         assert!(table.flushed());
         // Too large for any window.
         let large = machine.object(5 * PAGE_SIZE)?;
-        let sl = Slot::new(5 * PAGE, PAGE)?;
+        let sl = Backing::new(5 * PAGE, PAGE)?;
         assert_eq!(place(&window, &sl, &*large, 6).err(), Some(ENOSPC));
-        assert!(sc.is_placed());
-        for (slot, object) in [(&sa, &a), (&sb, &b), (&sc, &c), (&sl, &large)] {
-            release(&window, slot, &**object);
+        assert!(sc.window.is_placed());
+        for (backing, object) in [(&sa, &a), (&sb, &b), (&sc, &c), (&sl, &large)] {
+            release(&window, backing, &**object);
         }
         assert_eq!(table.used(), 0);
         drop(lease);
@@ -302,20 +298,20 @@ mod tests {
         let things = fill(&machine, &window, PAGES)?;
         // A job has one of those that would go, and will not let it go.
         let (_, busy) = &things[1];
-        assert_eq!(busy.idle_since(), Some(8));
-        assert!(busy.again(8).is_some());
+        assert_eq!(busy.window.idle_since(), Some(8));
+        assert!(busy.window.again(8).is_some());
         let before = table.flushes.load(Relaxed);
         // Sixteen pages, the last of which becomes free when 16 neighbours are gone.
         let large = idle(&machine, &window, 16, 16, 1000)?;
-        let first = entry(START, large.1.again(1000).ok_or(EINVAL)?);
-        large.1.leave();
+        let first = entry(START, large.1.window.again(1000).ok_or(EINVAL)?);
+        large.1.window.leave();
         // The youngest of those who were in the way.
         let used = |at: usize| 1 + at as u64 * 7 % PAGES;
         let youngest = |first: usize| (first..first + 16).fold(0, |max, at| max.max(used(at)));
         let mut went = 0;
-        for (index, (_, slot)) in things.iter().enumerate() {
+        for (index, (_, backing)) in things.iter().enumerate() {
             let goes = index != 1 && used(index) <= youngest(first);
-            assert_eq!(slot.is_placed(), !goes);
+            assert_eq!(backing.window.is_placed(), !goes);
             went += u64::from(goes);
         }
         // No other place had become free earlier; that of the busy one cannot.
@@ -327,14 +323,14 @@ mod tests {
         // entries.
         let flushes = table.flushes.load(Relaxed) - before;
         assert!(flushes <= went / (PAGES / PART) + 2);
-        assert!(busy.is_placed() && table.flushed());
+        assert!(busy.window.is_placed() && table.flushed());
         assert_eq!(table.used() as u64, PAGES - went + 16);
         // All that is left but the busy one.
         assert_eq!(idle(&machine, &window, PAGES, 1, 1001).err(), Some(ENOSPC));
         assert_eq!(placed(&things), (1, PAGE));
-        busy.leave();
+        busy.window.leave();
         let all = idle(&machine, &window, PAGES, 1, 1002)?;
-        assert!(!busy.is_placed());
+        assert!(!busy.window.is_placed());
         empty(&window, &things);
         empty(&window, &[large, all]);
         assert_eq!((table.used(), usage(&window)), (0, 0));
@@ -359,16 +355,16 @@ mod tests {
             // Some are used again, some are freed.
             for _ in 0..next(4) {
                 let at = next(things.len() as u64 + 1) as usize;
-                if let Some((_, slot)) = things.get(at) {
-                    if slot.again(now * 2).is_some() {
-                        slot.leave();
+                if let Some((_, backing)) = things.get(at) {
+                    if backing.window.again(now * 2).is_some() {
+                        backing.window.leave();
                     }
                 }
             }
             if next(8) == 0 && !things.is_empty() {
                 let at = next(things.len() as u64) as usize;
-                if let Ok((object, slot)) = things.remove(at) {
-                    release(&window, &slot, &*object);
+                if let Ok((object, backing)) = things.remove(at) {
+                    release(&window, &backing, &*object);
                 }
             }
             let pages = [1, 1, 1, 2, 3, 8, 30][next(7) as usize];
@@ -377,11 +373,12 @@ mod tests {
             // The pages of a window in which the oldest goes until there is room.
             let mut taken = [false; PAGES];
             let mut order = KVec::<(u64, usize, usize, usize)>::new();
-            for (index, (_, slot)) in things.iter().enumerate() {
-                if let (Some(used), Some(range)) = (slot.idle_since(), &slot.inner.lock().range) {
-                    let first = entry(START, range.start());
-                    taken[first..first + entries(range)].fill(true);
-                    order.push((used, first, entries(range), index), GFP_KERNEL)?;
+            for (index, (_, backing)) in things.iter().enumerate() {
+                if let Some(used) = backing.window.idle_since() {
+                    let first = entry(START, backing.window.addr());
+                    let count = (backing.window.size / PAGE) as usize;
+                    taken[first..first + count].fill(true);
+                    order.push((used, first, count, index), GFP_KERNEL)?;
                 }
             }
             heap::sort(&mut order, |one| *one);
@@ -400,7 +397,7 @@ mod tests {
 
             let thing = idle(&machine, &window, pages as u64, align, now * 2 + 1)?;
             for (place, &(_, _, _, index)) in order.iter().enumerate() {
-                assert_eq!(things[index].1.is_placed(), place >= gone);
+                assert_eq!(things[index].1.window.is_placed(), place >= gone);
             }
             assert!(table.flushed());
             things.push(thing, GFP_KERNEL)?;
@@ -422,26 +419,26 @@ mod tests {
         let lease = lend(&window, &machine, &table)?;
         let things = fill(&machine, &window, PAGES)?;
         let mut order = KVec::new();
-        for (index, (_, slot)) in things.iter().enumerate() {
-            order.push((slot.idle_since(), index), GFP_KERNEL)?;
+        for (index, (_, backing)) in things.iter().enumerate() {
+            order.push((backing.window.idle_since(), index), GFP_KERNEL)?;
         }
         heap::sort(&mut order, |one| *one);
         let oldest = |place: usize| &things[order[place].1];
-        let placed = |place: usize| oldest(place).1.is_placed();
+        let placed = |place: usize| oldest(place).1.window.is_placed();
         // One walk finds four.
         let a = idle(&machine, &window, 1, 1, 100)?;
         assert!(!placed(0) && placed(1) && placed(2) && placed(3));
         // The second is used and idle again, the third is in use, the fourth gives its place to another.
-        assert!(oldest(1).1.again(101).is_some());
-        oldest(1).1.leave();
-        assert!(oldest(2).1.again(102).is_some());
+        assert!(oldest(1).1.window.again(101).is_some());
+        oldest(1).1.window.leave();
+        assert!(oldest(2).1.window.again(102).is_some());
         release(&window, &oldest(3).1, &*oldest(3).0);
         let b = idle(&machine, &window, 1, 1, 103)?;
         assert!(placed(1) && placed(2) && placed(4));
         let c = idle(&machine, &window, 1, 1, 104)?;
         assert!(placed(1) && placed(2) && !placed(4) && placed(5));
-        assert!(b.1.is_placed());
-        oldest(2).1.leave();
+        assert!(b.1.window.is_placed());
+        oldest(2).1.window.leave();
         empty(&window, &things);
         empty(&window, &[a, b, c]);
         drop(lease);
@@ -457,14 +454,14 @@ mod tests {
             let window = window(PAGES)?;
             let lease = lend(&window, &machine, &table)?;
             let things = fill(&machine, &window, PAGES)?;
-            for (_, slot) in &things {
-                table.leaving.lock().push(slot.clone(), GFP_KERNEL)?;
+            for (_, backing) in &things {
+                table.leaving.lock().push(backing.clone(), GFP_KERNEL)?;
             }
             let mut large = KVec::new();
             if sleep {
                 let mut guard = window.lock();
-                let (gtt, hardware) = guard.parts();
-                gtt.vacate(&hardware.ok_or(ENODEV)?)?;
+                let (gtt, reach) = guard.parts();
+                gtt.vacate(reach.ok_or(ENODEV)?)?;
             } else {
                 large.push(idle(&machine, &window, PAGES, 1, 100)?, GFP_KERNEL)?;
             }
@@ -488,29 +485,29 @@ mod tests {
         let things = fill(&machine, &window, PAGES)?;
         let vacate = || {
             let mut guard = window.lock();
-            let (gtt, hardware) = guard.parts();
-            gtt.vacate(&hardware.ok_or(ENODEV)?)
+            let (gtt, reach) = guard.parts();
+            gtt.vacate(reach.ok_or(ENODEV)?)
         };
         // The first, the last, and one between.
         for busy in [0, 20, 63] {
-            assert!(things[busy].1.again(100).is_some());
+            assert!(things[busy].1.window.again(100).is_some());
         }
         let before = table.flushes.load(Relaxed);
         assert_eq!(vacate().err(), Some(EBUSY));
         assert_eq!(table.flushes.load(Relaxed), before + 1);
         assert_eq!((table.used(), usage(&window)), (3, 3 * PAGE));
         for busy in [0, 20, 63] {
-            assert!(things[busy].1.is_placed());
-            things[busy].1.leave();
+            assert!(things[busy].1.window.is_placed());
+            things[busy].1.window.leave();
         }
         vacate()?;
         assert!(table.flushed());
         assert_eq!((table.used(), usage(&window)), (0, 0));
         vacate()?;
         // They come again.
-        let (object, slot) = &things[5];
-        place(&window, slot, &**object, 101)?;
-        slot.leave();
+        let (object, backing) = &things[5];
+        place(&window, backing, &**object, 101)?;
+        backing.window.leave();
         empty(&window, &things);
         drop(lease);
         Ok(())

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What an entry of a GPU's page table says: where a page is, and what the engines may do with it.
+//!
+//! All of these chips have 4 KiB pages. What an entry can express differs: the R5xx table leads to system memory only
+//! (Linux, `r300.c`), those of R6xx and of GCN also to the chip's own memory, by a bit of the entry (Linux, `r600.c`,
+//! `radeon_vm.c`: valid, system, snooped, readable, writeable).
+
+/// Where consecutive pages are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// In system memory: the bus address of the first byte.
+    System(u64),
+    /// In the GPU's own memory: bytes from the start of VRAM to the first one.
+    Vram(u64),
+}
+
+/// What the engines may do with a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags {
+    /// They may read.
+    pub read: bool,
+    /// They may write.
+    pub write: bool,
+    /// Accesses are coherent with CPU caches. Of no meaning for VRAM.
+    pub snooped: bool,
+}
+
+impl Flags {
+    /// Read and write, coherent: what an ordinary object needs.
+    pub const READ_WRITE: Self = Self {
+        read: true,
+        write: true,
+        snooped: true,
+    };
+}
