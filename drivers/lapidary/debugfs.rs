@@ -144,7 +144,7 @@ fn fences<F: Family>(_: &Device<F>, reg: &Registered<'_, F>, out: &mut Page<'_>)
 
 fn clients<F: Family>(dev: &Device<F>, _: &Registered<'_, F>, out: &mut Page<'_>) -> fmt::Result {
     debugfs::clients(dev, |client| {
-        let context = &client.file.inner().get_ref().context;
+        let record = &client.file.inner().get_ref().record;
         let (mut count, mut bytes) = (0u64, 0u64);
         for (_, object) in Objects::<Driver<F>>::of(client.file) {
             count += 1;
@@ -155,11 +155,11 @@ fn clients<F: Family>(dev: &Device<F>, _: &Registered<'_, F>, out: &mut Page<'_>
             "client {} pid {}: engine {} ns, guilty {} innocent {}{}, refused {}, objects {} of {} bytes",
             client.id,
             client.pid,
-            context.engine(),
-            context.guilty(),
-            context.innocent(),
-            if context.is_banned() { " banned" } else { "" },
-            context.refusals().count,
+            record.engine(),
+            record.guilty(),
+            record.innocent(),
+            if record.is_banned() { " banned" } else { "" },
+            record.refusals().count,
             count,
             bytes
         )

@@ -2,7 +2,7 @@
 
 //! The DRM driver, generic over the family: its types and who owns what.
 //!
-//! - [`Shared`] lives inside the DRM device. Open files and objects keep that alive, so it outlives the binding of the
+//! - [`DeviceData`] lives inside the DRM device. Open files and objects keep that alive, so it outlives the binding of the
 //!   PCI device: memory managers, counters, and the flag that says that the hardware is gone.
 //! - [`Registered`] is what ioctls see of the running GPU, behind a guard that keeps the device registered.
 //! - [`File`] is an open file.
@@ -38,7 +38,7 @@ use kernel::{
 
 use crate::{
     allowance::Allowance,
-    context::Context,
+    client_record::ClientRecord,
     corner::{
         fdinfo::{
             Accounts,
@@ -70,7 +70,7 @@ use crate::{
 pub struct Driver<F>(PhantomData<fn() -> F>);
 
 /// What outlives unbind.
-pub struct Shared<F: Family> {
+pub struct DeviceData<F: Family> {
     /// Managers of the GPU's memory.
     pub memory: Arc<Memory>,
     /// All objects.
@@ -91,7 +91,7 @@ pub struct Shared<F: Family> {
     pub uapi: <F::Uapi as Uapi<F>>::Device,
 }
 
-impl<F: Family> Shared<F> {
+impl<F: Family> DeviceData<F> {
     /// The state of a device with this memory.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ pub struct Registered<'a, F: Family> {
 pub struct File<F: Family> {
     dev: ARef<drm::Device<Driver<F>>>,
     /// What its jobs report to.
-    pub context: Arc<Context>,
+    pub record: Arc<ClientRecord>,
     /// What it may have.
     pub allowance: Allowance,
     /// State of the user-space interface.
@@ -161,7 +161,7 @@ impl<F: Family> drm::file::DriverFile for File<F> {
     fn open(dev: &drm::Device<Driver<F>>) -> Result<Pin<KBox<Self>>> {
         let file = Self {
             dev: dev.into(),
-            context: Context::new()?,
+            record: ClientRecord::new()?,
             allowance: dev.memory.allowance()?,
             client: F::Uapi::client(&dev.uapi)?,
         };
@@ -178,7 +178,7 @@ impl<F: Family> Drop for File<F> {
 #[vtable]
 impl<F: Family> drm::Driver for Driver<F> {
     type OwnerModule = F::Module;
-    type Data = Shared<F>;
+    type Data = DeviceData<F>;
     type RegistrationData<'a> = Registered<'a, F>;
     type File = File<F>;
     type Object = Bo<F>;
@@ -193,7 +193,7 @@ impl<F: Family> Accounts for Driver<F> {
     type Content = Object<F>;
 
     fn engine(file: &File<F>) -> u64 {
-        file.context.engine()
+        file.record.engine()
     }
 
     fn share(object: &Bo<F>) -> Share {

@@ -13,7 +13,7 @@
 //! - [`interrupt`], [`worker`]: what notices that jobs are done, or that a ring hangs ([`watchdog`]);
 //! - [`recovery`]: what happens when it hangs; `notifier`: user space is told;
 //! - `sleep`: a GPU that sleeps with the system;
-//! - [`context`]: what is remembered about a client's work;
+//! - [`client_record`]: what is remembered about a client's work;
 //! - [`submit`]: the way of a submission from user words to the ring;
 //! - [`timeline`]: the fences of a ring;
 //! - [`lock`]: locks that generic code makes;
@@ -28,7 +28,7 @@
 use kernel::prelude::*;
 
 pub mod allowance;
-pub mod context;
+pub mod client_record;
 pub(crate) mod coredump;
 pub mod corner;
 pub(crate) mod debugfs;

@@ -46,9 +46,9 @@ use crate::{
     },
     debugfs::Files,
     driver::{
+        DeviceData, //
         Driver,
         Registered,
-        Shared, //
     },
     family::{
         gpu::Gpu,
@@ -106,7 +106,8 @@ impl<F: Family> pci::Driver for Pci<F> {
             let memory = Memory::new(&layout)?;
             let worker = Worker::new(F::NAME)?;
             let notifier = Worker::new(F::NAME)?;
-            let dev = drm::UnregisteredDevice::<Driver<F>>::new(pdev, Shared::new(memory.clone()))?;
+            let dev =
+                drm::UnregisteredDevice::<Driver<F>>::new(pdev, DeviceData::new(memory.clone()))?;
             F::tables().install(&dev)?;
             pages::in_large_pieces(&dev);
             debugfs::add(&dev, Files::<F>::ALL);
@@ -178,7 +179,7 @@ impl<F: Family> pci::Driver for Pci<F> {
         _pdev: &'bound pci::Device<device::Core<'_>>,
         this: Pin<&Self::Data<'bound>>,
     ) {
-        this.running.shared().gone.store(true, Relaxed);
+        this.running.data().gone.store(true, Relaxed);
         this.running.stop(ENODEV, ENODEV);
     }
 }

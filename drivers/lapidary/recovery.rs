@@ -50,7 +50,7 @@ use kernel::{
 };
 
 use crate::{
-    context::Context,
+    client_record::ClientRecord,
     corner::{
         events,
         fence::Signalling,
@@ -113,12 +113,12 @@ pub(crate) struct Hang {
 }
 
 /// Whose job it was.
-struct Whose<'c>(Option<&'c Context>);
+struct Whose<'c>(Option<&'c ClientRecord>);
 
 impl fmt::Display for Whose<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(context) => context.task().fmt(f),
+            Some(record) => record.task().fmt(f),
             None => f.write_str("the kernel"),
         }
     }
@@ -173,14 +173,14 @@ impl<'a, F: Family> Running<'a, F> {
         self.gpu.quiesce();
         // What completed until this moment is a success, also if its report was cut off.
         let answers = self.look_and_ask();
-        self.shared().count_reset();
+        self.data().count_reset();
         // A device that is gone is nobody's fault.
         let guilty = if answers {
             self.judge(index, hang)
         } else {
             None
         };
-        let task = guilty.as_ref().map(|context| *context.task());
+        let task = guilty.as_ref().map(|record| *record.task());
 
         let attempts = if answers { ATTEMPTS } else { 0 };
         for attempt in 1..=attempts {
@@ -236,19 +236,19 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// Finds the guilty, if anybody is, and decides for each job whether it is executed again.
-    fn judge(&self, index: usize, hang: Hang) -> Option<Arc<Context>> {
+    fn judge(&self, index: usize, hang: Hang) -> Option<Arc<ClientRecord>> {
         let mut guilty = None;
         // Memories on the chip that hold what their last owner left.
         let mut lost = Memories::NONE;
         if let Some((_, lane)) = self.ring(index) {
             let hung = lane.timeline().judge_first(hang.after, |hangs, load| {
-                if let Some(context) = &load.context {
-                    context.convict();
-                    self.shared().hangs.record(load.process);
-                    guilty = Some(context.clone());
+                if let Some(record) = &load.record {
+                    record.convict();
+                    self.data().hangs.record(load.process);
+                    guilty = Some(record.clone());
                 }
-                let verdict = verdict(replay::fate_of_hung(load.context.is_none(), hangs));
-                if let (None, Err(_)) = (&load.context, verdict) {
+                let verdict = verdict(replay::fate_of_hung(load.record.is_none(), hangs));
+                if let (None, Err(_)) = (&load.record, verdict) {
                     load.uses.iter().for_each(Use::doom);
                     lost = load.memories;
                 }
@@ -275,28 +275,28 @@ impl<'a, F: Family> Running<'a, F> {
                 ),
             }
         }
-        let reset = self.shared().resets();
+        let reset = self.data().resets();
         for (ring, lane) in self.lanes.iter().enumerate() {
             lane.timeline().judge(|oldest, load| {
                 let banned = load
-                    .context
+                    .record
                     .as_ref()
-                    .is_some_and(|c| c.is_banned() || self.shared().hangs.refuses(&load.process));
+                    .is_some_and(|c| c.is_banned() || self.data().hangs.refuses(&load.process));
                 let fate = replay::fate(Standing {
-                    is_kernel: load.context.is_none(),
+                    is_kernel: load.record.is_none(),
                     is_banned: banned,
                     relies_on_lost: load.memories.meets(lost)
                         || load.uses.iter().any(Use::is_doomed),
                     // No ring waits for another one before it begins a job.
                     has_begun: oldest && ring != index,
                 });
-                if let (Some(context), false) = (&load.context, banned) {
-                    context.disturb(reset);
+                if let (Some(record), false) = (&load.record, banned) {
+                    record.disturb(reset);
                 }
                 verdict(fate)
             });
         }
-        F::Uapi::lost(&self.shared().uapi, lost);
+        F::Uapi::lost(&self.data().uapi, lost);
         // As soon as a fence has signalled, others rely on what it says.
         for lane in self.lanes.iter() {
             lane.timeline().end_condemned();

@@ -17,7 +17,7 @@
 //! hang, and has the GPU reset then ([`recovery`](crate::recovery)). Only when that fails the GPU is stopped for good:
 //! all pending fences signal with `EIO`, and new work is refused with `EBUSY`.
 //!
-//! # The gate
+//! # Pausing
 //!
 //! A reset, or putting the machine to sleep, needs rings that nobody is writing to. [`Running::pause`] sees to that:
 //! submissions wait, interruptibly, until [`Running::unpause`]. What is under way goes on.
@@ -52,8 +52,8 @@ use crate::{
         workqueue::Worker, //
     },
     driver::{
+        DeviceData, //
         Driver,
-        Shared, //
     },
     family::{
         gpu::Gpu,
@@ -68,7 +68,7 @@ use crate::{
     submit::{
         lane::Lane,
         workspace::{
-            Lease,
+            Borrowed,
             Stash, //
         }, //
     },
@@ -177,7 +177,7 @@ impl<'a, F: Family> Running<'a, F> {
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub(crate) fn workspace(&self) -> Result<Lease<'_, F, IsolationOf<'a, F>>> {
+    pub(crate) fn workspace(&self) -> Result<Borrowed<'_, F, IsolationOf<'a, F>>> {
         self.stash.take()
     }
 
@@ -187,7 +187,7 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// What outlives unbind.
-    pub fn shared(&self) -> &Shared<F> {
+    pub fn data(&self) -> &DeviceData<F> {
         &self.dev
     }
 
@@ -337,7 +337,7 @@ impl<'a, F: Family> Running<'a, F> {
                 self.gpu.quiesce();
             }
             // New objects are made in system pages.
-            self.shared().memory.vram().forget();
+            self.data().memory.vram().forget();
         }
         // What had completed before is a success.
         self.look();
@@ -405,7 +405,7 @@ impl<F: Family> PinnedDrop for Running<'_, F> {
         for lane in self.lanes.iter() {
             lane.pool()
                 .lock()
-                .unmap(&self.shared().memory, self.gpu.space());
+                .unmap(&self.data().memory, self.gpu.space());
         }
     }
 }

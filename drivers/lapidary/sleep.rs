@@ -13,7 +13,7 @@
 //! place in the page table again, and the self-test tells whether it works. Objects find their addresses, and their
 //! way back to VRAM, when the next job needs them; CPU mappings fault.
 //!
-//! User space is frozen in all this, but for whoever asked for it; the gate for submissions is closed for whoever is
+//! User space is frozen in all this, but for whoever asked for it; submissions wait ([`Running::pause`]) from clients that are
 //! not. Where something fails before the machine sleeps, it stays awake and the GPU goes on; where the chip does not
 //! come back, it is stopped for good, and all that is in system memory is still there.
 
@@ -68,8 +68,8 @@ impl<F: Family> Running<'_, F> {
         if !self.is_working() {
             return Ok(());
         }
-        self.shared().memory.vacate()?;
-        self.shared().memory.vram().forget();
+        self.data().memory.vacate()?;
+        self.data().memory.vram().forget();
         // Not under the lock: it takes memory, and fences depend on that lock.
         self.gpu.suspend()?;
         let stopped = self.stopped.lock();
@@ -110,7 +110,7 @@ impl<F: Family> Running<'_, F> {
 
     fn rouse(&self) -> Result {
         self.gpu.resume()?;
-        let memory = &self.shared().memory;
+        let memory = &self.data().memory;
         for lane in self.lanes.iter() {
             lane.pool().lock().map(memory, self.gpu.space())?;
         }

@@ -153,7 +153,7 @@ impl<'a, F: Family> Running<'a, F> {
 
     /// `fences` that somebody waits for were found by looking.
     fn poll(&self, fences: u64) {
-        if self.shared().count_polled(fences) {
+        if self.data().count_polled(fences) {
             dev_warn!(self.pdev, "interrupts are lost: polling for fences\n");
         }
     }

@@ -51,7 +51,7 @@ impl Snapshot {
         self.objects.clear();
         self.left_out = 0;
         let job = lane.timeline().first(|ib, load| {
-            self.kernel = load.context.is_none();
+            self.kernel = load.record.is_none();
             for item in load.uses.iter() {
                 let item = Item {
                     addr: item.addr().unwrap_or(0),
@@ -99,11 +99,11 @@ impl Snapshot {
     }
 
     fn print<F: Family>(&self, running: &Running<'_, F>, out: &mut Text) -> fmt::Result {
-        let layout = running.shared().memory.layout();
+        let layout = running.data().memory.layout();
         writeln!(out, "lapidary coredump 1")?;
         writeln!(out, "driver {}", F::NAME.to_str().unwrap_or(""))?;
         writeln!(out, "device {:#06x}", running.pdev().device_id())?;
-        writeln!(out, "resets {}", running.shared().resets())?;
+        writeln!(out, "resets {}", running.data().resets())?;
         writeln!(out, "vram {:#x} {:#x}", layout.vram.start, layout.vram.end)?;
         writeln!(out, "gtt {:#x} {:#x}", layout.gtt.start, layout.gtt.end)?;
         writeln!(

@@ -20,7 +20,7 @@ use super::{
     },
     prime::{
         self,
-        Shared, //
+        Shareable, //
     },
 };
 
@@ -59,7 +59,7 @@ impl Tables {
     pub(crate) fn install<T>(&'static self, dev: &drm::UnregisteredDevice<T>) -> Result
     where
         T: Accounts,
-        T::Content: Shared<Driver = T>,
+        T::Content: Shareable<Driver = T>,
     {
         let dev: &drm::Device<T> = dev;
         // `drm::Device` is `repr(C)` and starts with the `struct drm_device`.

@@ -47,7 +47,7 @@ use crate::corner::{
     extra, mmap,
     prime::{
         self,
-        Shared, //
+        Shareable, //
     },
     roster::{
         Place,
@@ -123,7 +123,7 @@ struct Twin<T> {
 ///
 /// `EINVAL` unless `size` is a multiple of the page size and not 0; `ENOMEM`, also if there is no place of that size to
 /// map it; what [`gem::DriverObject::new`] reports. The object is not released then, its data is dropped.
-pub fn new<T: Shared>(
+pub fn new<T: Shareable>(
     dev: &drm::Device<T::Driver>,
     size: usize,
     args: T::Args,
@@ -229,7 +229,7 @@ where
 
 struct Table<T>(T);
 
-impl<T: Shared> Table<T> {
+impl<T: Shareable> Table<T> {
     const FUNCS: bindings::drm_gem_object_funcs = bindings::drm_gem_object_funcs {
         free: Some(Self::free),
         export: Some(prime::Ops::<T>::export),

@@ -37,7 +37,7 @@ use crate::corner::{
     pages::Pages,
     prime::{
         Import,
-        Shared, //
+        Shareable, //
     },
     roster::{
         Place,
@@ -140,7 +140,7 @@ unsafe impl Backed for Object {
     }
 }
 
-impl Shared for Object {
+impl Shareable for Object {
     fn is_private(&self) -> bool {
         self.private.load(Relaxed)
     }

@@ -39,7 +39,7 @@ use crate::corner::{
         Backed,
         Frame, //
     },
-    prime::Shared, //
+    prime::Shareable, //
 };
 
 /// Pages entered by one fault at most: a sequential reader faults once in 64 KiB.
@@ -69,7 +69,7 @@ pub fn zap<O: IntoGEMObject>(object: &O) {
 /// The operations of mappings of objects with data `T`.
 pub(super) struct Ops<T>(PhantomData<T>);
 
-impl<T: Shared> Ops<T> {
+impl<T: Shareable> Ops<T> {
     /// The `mmap` object function: decides what kind of mapping is allowed, and marks it. Other drivers' memory is
     /// mapped by them.
     ///

@@ -72,11 +72,11 @@ use crate::corner::{
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
 /// An object that other drivers may use, and that may be other drivers' memory.
-pub trait Shared: Backed {
+pub trait Shareable: Backed {
     /// Whether the memory is a process's own: it is neither given to other drivers nor mapped.
     fn is_private(&self) -> bool;
 
-    /// Keeps the object in system pages until [`Shared::unpin`]. Pins are counted.
+    /// Keeps the object in system pages until [`Shareable::unpin`]. Pins are counted.
     ///
     /// Called with the reservation locked; `dev` is the device while it is registered. May sleep and wait for fences.
     ///
@@ -279,7 +279,7 @@ fn error<T>(error: Error) -> *mut T {
 /// The callbacks for objects with data `T`.
 pub(super) struct Ops<T>(PhantomData<T>);
 
-impl<T: Shared> Ops<T> {
+impl<T: Shareable> Ops<T> {
     /// # Safety
     ///
     /// `raw` is in an object with data `T`.

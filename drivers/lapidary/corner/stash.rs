@@ -2,7 +2,7 @@
 
 //! Things that are costly to make and are used again.
 //!
-//! A [`Stash`] keeps a few things that nobody uses. [`Stash::take`] hands one out, or a new one, as a [`Lease`];
+//! A [`Stash`] keeps a few things that nobody uses. [`Stash::take`] hands one out, or a new one, as a [`Borrowed`];
 //! when that is dropped the thing comes back, unless there are enough.
 
 use core::{
@@ -27,12 +27,12 @@ use crate::lock::shared_spinlock;
 const KEPT: usize = 4;
 
 /// A thing that can be used again.
-pub trait Rest {
+pub trait Reusable {
     /// A new one. Cheap: it takes its memory when it is used.
     fn new() -> Self;
 
     /// Lets go what the last user has left in it, and memory of which it has unusually much. May sleep.
-    fn rest(&mut self);
+    fn trim(&mut self);
 }
 
 /// Things that nobody uses.
@@ -42,7 +42,7 @@ pub struct Stash<T> {
     kept: SpinLock<[Option<KBox<T>>; KEPT]>,
 }
 
-impl<T: Rest> Stash<T> {
+impl<T: Reusable> Stash<T> {
     /// An empty stash.
     pub fn new() -> impl PinInit<Self> {
         pin_init!(Self {
@@ -55,13 +55,13 @@ impl<T: Rest> Stash<T> {
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub fn take(&self) -> Result<Lease<'_, T>> {
+    pub fn take(&self) -> Result<Borrowed<'_, T>> {
         let kept = self.kept.lock().iter_mut().find_map(Option::take);
         let thing = match kept {
             Some(thing) => thing,
             None => KBox::new(T::new(), GFP_KERNEL)?,
         };
-        Ok(Lease {
+        Ok(Borrowed {
             stash: self,
             thing: ManuallyDrop::new(thing),
         })
@@ -78,12 +78,12 @@ impl<T: Rest> Stash<T> {
 }
 
 /// A thing in use. Dropping it may sleep.
-pub struct Lease<'s, T: Rest> {
+pub struct Borrowed<'s, T: Reusable> {
     stash: &'s Stash<T>,
     thing: ManuallyDrop<KBox<T>>,
 }
 
-impl<T: Rest> Deref for Lease<'_, T> {
+impl<T: Reusable> Deref for Borrowed<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -91,15 +91,15 @@ impl<T: Rest> Deref for Lease<'_, T> {
     }
 }
 
-impl<T: Rest> DerefMut for Lease<'_, T> {
+impl<T: Reusable> DerefMut for Borrowed<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.thing
     }
 }
 
-impl<T: Rest> Drop for Lease<'_, T> {
+impl<T: Reusable> Drop for Borrowed<'_, T> {
     fn drop(&mut self) {
-        self.thing.rest();
+        self.thing.trim();
         // SAFETY: `self` is not used any more.
         let thing = unsafe { ManuallyDrop::take(&mut self.thing) };
         // One too many is freed here, not under the lock.
@@ -115,12 +115,12 @@ mod tests {
         rests: u32,
     }
 
-    impl Rest for Count {
+    impl Reusable for Count {
         fn new() -> Self {
             Self { rests: 0 }
         }
 
-        fn rest(&mut self) {
+        fn trim(&mut self) {
             self.rests += 1;
         }
     }

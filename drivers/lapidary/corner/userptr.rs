@@ -8,13 +8,13 @@
 //!
 //! - Whoever submits gets the pages first, without any lock of objects ([`UserMemory::fetch`]); they lie ready until
 //!   the object takes them ([`UserMemory::take`]).
-//! - At commit, under the [`Gate`], he looks whether the number is still the same, and leaves the job's fence
+//! - At commit, under the [`InvalidationLock`], the submitter looks whether the number is still the same, and leaves the job's fence
 //!   ([`UserMemory::guard`]). Otherwise nothing is submitted.
-//! - The notifier changes the number under the gate, and then waits for the fences that were left: without the
+//! - The notifier changes the number under that lock, and then waits for the fences that were left: without the
 //!   reservation of the object, which somebody may hold who waits for this process's memory.
 //!
-//! The gate is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. Pages that are pinned
-//! are counted for the client and, by the gate, for the device: they are nobody's resident memory once the process has
+//! It is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. Pages that are pinned
+//! are counted for the client and, by the lock's owner, for the device: they are nobody's resident memory once the process has
 //! unmapped them, so there are bounds.
 //!
 //! C: `mmu_interval_notifier_insert()`, `pin_user_pages()`.
@@ -66,15 +66,15 @@ pub fn ram_pages() -> usize {
 
 /// Decides which comes first: a job, or a change of the memory that it uses. One for each device.
 #[pin_data]
-pub struct Gate {
+pub struct InvalidationLock {
     #[pin]
     lock: Mutex<()>,
     /// Pages that are pinned.
     pinned: Arc<Count>,
 }
 
-impl Gate {
-    /// A gate. Behind it at most `most` pages are pinned at a time, and half of the machine's memory.
+impl InvalidationLock {
+    /// A lock. At most `most` pages are pinned at a time, and half of the machine's memory.
     pub fn new(most: usize) -> Result<Arc<Self>> {
         let pinned = Count::new(most.min(ram_pages() / 2))?;
         Arc::pin_init(
@@ -92,7 +92,7 @@ impl Gate {
     }
 
     /// Holds up changes. No memory is allocated meanwhile, and nothing is waited for.
-    pub fn close(&self) -> MutexGuard<'_, ()> {
+    pub fn lock(&self) -> MutexGuard<'_, ()> {
         self.lock.lock()
     }
 }
@@ -105,7 +105,7 @@ type Fences = [Option<(u64, ARef<Fence>)>; TIMELINES];
 pub struct UserMemory {
     #[pin]
     work: Work<UserMemory>,
-    gate: Arc<Gate>,
+    invalidation: Arc<InvalidationLock>,
     /// Pages of the client that are pinned.
     client: Arc<Count>,
     start: usize,
@@ -148,7 +148,7 @@ impl UserMemory {
     ///
     /// `EINVAL` for an empty range or one that is not of whole pages; `EOVERFLOW` if it wraps; `ENOMEM`.
     pub fn new(
-        gate: &Arc<Gate>,
+        invalidation: &Arc<InvalidationLock>,
         client: &Arc<Count>,
         start: usize,
         bytes: usize,
@@ -161,7 +161,7 @@ impl UserMemory {
         Arc::pin_init(
             try_pin_init!(Self {
                 work <- new_work!("lapidary::UserMemory"),
-                gate: gate.clone(),
+                invalidation: invalidation.clone(),
                 client: client.clone(),
                 start,
                 pages: bytes / PAGE_SIZE,
@@ -186,7 +186,7 @@ impl UserMemory {
         unsafe { bindings::mmu_interval_read_begin(self.notifier.get()) }
     }
 
-    /// Whether `number` is still the memory's number. For good only while the [`Gate`] is closed.
+    /// Whether `number` is still the memory's number. For good only while the [`InvalidationLock`] is held.
     pub fn is_current(&self, number: usize) -> bool {
         // SAFETY: The notifier is alive; the field is written by the notifier alone, and read as C does.
         unsafe { ptr::read_volatile(&raw const (*self.notifier.get()).invalidate_seq) == number }
@@ -235,7 +235,7 @@ impl UserMemory {
     fn pin(&self, number: usize) -> Result<UserPages> {
         let charges = [
             Charge::new(&self.client, self.pages)?,
-            Charge::new(&self.gate.pinned, self.pages)?,
+            Charge::new(&self.invalidation.pinned, self.pages)?,
         ];
         UserPages::pin(charges, self.start, self.pages, number)
     }
@@ -245,7 +245,7 @@ impl UserMemory {
         self.ready.lock().take_if(|pages| pages.number == number)
     }
 
-    /// Changes of the memory wait for `fence` from now on. The [`Gate`] is closed; the memory is current.
+    /// Changes of the memory wait for `fence` from now on. The [`InvalidationLock`] is held; the memory is current.
     pub fn guard(&self, fence: &Fence) {
         // SAFETY: The fence is alive.
         let context = unsafe { (*fence.as_raw()).context };
@@ -293,7 +293,7 @@ impl UserMemory {
             return false;
         }
         {
-            let _gate = this.gate.close();
+            let _lock = this.invalidation.lock();
             // SAFETY: As C's `mmu_interval_set_seq()`, under the lock that readers take.
             unsafe { ptr::write_volatile(&raw mut (*notifier).invalidate_seq, number) };
         }

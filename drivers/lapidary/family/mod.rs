@@ -36,7 +36,7 @@ use kernel::{
 use crate::{
     corner::{
         extend::Tables,
-        stash::Rest, //
+        stash::Reusable, //
     },
     memory::{
         managers::Memory,
@@ -158,7 +158,7 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
     /// a developer.
     type Note: Default + Display + Send + Sync;
     /// Memory that reading a submission takes, kept for the next one.
-    type Scratch: Rest + Send;
+    type Scratch: Reusable + Send;
 
     /// Makes the device state. It outlives unbind.
     fn device() -> Result<Self::Device>;

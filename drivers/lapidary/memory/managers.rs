@@ -28,7 +28,7 @@ use crate::{
         mm::Range,
         userptr::{
             ram_pages,
-            Gate, //
+            InvalidationLock, //
         }, //
     },
     family::{
@@ -72,7 +72,7 @@ pub struct Memory {
     gtt: Arc<Lent<Gtt>>,
     surfaces: Arc<Lent<Registers>>,
     foreign: Arc<Foreign>,
-    gate: Arc<Gate>,
+    invalidation: Arc<InvalidationLock>,
     /// Bytes in objects that live in system pages.
     system: Atomic<u64>,
     /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
@@ -109,7 +109,7 @@ impl Memory {
                 gtt: Lent::new(Gtt::new(layout)?)?,
                 surfaces: Lent::new(Registers::new())?,
                 foreign: Foreign::new()?,
-                gate: Gate::new(window.saturating_mul(2))?,
+                invalidation: InvalidationLock::new(window.saturating_mul(2))?,
                 system: Atomic::new(0),
                 moved: Atomic::new(0),
                 astray: Atomic::new(0),
@@ -153,8 +153,8 @@ impl Memory {
     }
 
     /// Holds up changes of the memory of processes that the GPU uses.
-    pub(crate) fn gate(&self) -> &Arc<Gate> {
-        &self.gate
+    pub(crate) fn invalidation(&self) -> &Arc<InvalidationLock> {
+        &self.invalidation
     }
 
     /// What one client may have: so many objects that they take a small part of the machine's memory, and half of the
@@ -165,7 +165,7 @@ impl Memory {
     /// `ENOMEM`.
     pub(crate) fn allowance(&self) -> Result<Allowance> {
         let objects = MOST_OBJECTS.min(ram_pages() / PAGES_OF_OBJECT);
-        Allowance::new(objects, self.gate.most() / 2)
+        Allowance::new(objects, self.invalidation.most() / 2)
     }
 
     /// Where memory is.

@@ -111,7 +111,7 @@ impl<F: Family> Use<F> {
         Ok(())
     }
 
-    /// Whether the object's memory still is what was got. For good only while the gate is closed.
+    /// Whether the object's memory still is what was got. For good only while the invalidation lock is held.
     pub fn is_current(&self) -> bool {
         let user = self.object.user();
         user.is_none_or(|user| user.is_current(self.number))
@@ -133,7 +133,7 @@ impl<F: Family> Use<F> {
         self.object.is_doomed()
     }
 
-    /// Changes of the object's memory wait for `fence`. The gate is closed.
+    /// Changes of the object's memory wait for `fence`. The invalidation lock is held.
     pub fn guard(&self, fence: &Fence) {
         if let Some(user) = self.object.user() {
             user.guard(fence);

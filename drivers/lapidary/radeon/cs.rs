@@ -57,14 +57,14 @@ pub(super) fn submit<F: RadeonFamily>(
     file: &ClientFile<F>,
 ) -> Result {
     let inner = file.inner().get_ref();
-    let (client, context) = (&inner.client, &inner.context);
+    let (client, record) = (&inner.client, &inner.record);
     let id = debugfs::client_id(file);
     let refused = |refusal: Refusal, error| {
         debug::refused(dev, refusal.position, refusal.reason);
-        context.refuse(refusal, error);
+        record.refuse(refusal, error);
         events::refused(id, refusal.number, refusal.position, error);
     };
-    let banned = match context.is_banned() {
+    let banned = match record.is_banned() {
         true => Some(Reason::BANNED),
         false => dev
             .hangs
@@ -107,7 +107,7 @@ pub(super) fn submit<F: RadeonFamily>(
         locked.place(running)?.submit(
             running,
             ring,
-            context,
+            record,
             before.memories(),
             || F::client(running.gpu(), submitter()),
             |fence| syncs.publish(fence),

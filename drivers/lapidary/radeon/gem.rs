@@ -8,7 +8,7 @@ use kernel::{
 };
 
 use crate::{
-    corner::prime::Shared,
+    corner::prime::Shareable,
     memory::{
         object::Bo,
         surfaces, //

@@ -21,7 +21,7 @@ use zerocopy::{
 };
 
 use crate::{
-    context::Context,
+    client_record::ClientRecord,
     portable::radeon::{
         additions::{
             self,
@@ -91,22 +91,22 @@ fn write<T: IntoBytes + Immutable + ?Sized>(pointer: UserPtr, answer: &T) -> Res
 }
 
 /// What has become of the submissions of a file.
-fn reset_status<F: RadeonFamily>(dev: &Device<F>, context: &Context) -> ResetStatus {
-    let flags = match context.is_banned() {
+fn reset_status<F: RadeonFamily>(dev: &Device<F>, record: &ClientRecord) -> ResetStatus {
+    let flags = match record.is_banned() {
         true => additions::reset_status::BANNED,
         false => 0,
     };
     ResetStatus {
-        guilty: context.guilty(),
-        innocent: context.innocent(),
+        guilty: record.guilty(),
+        innocent: record.innocent(),
         resets: dev.resets(),
         flags,
     }
 }
 
 /// Why the last submission that was refused was refused.
-fn last_refusal(context: &Context) -> LastRefusal {
-    let refusals = context.refusals();
+fn last_refusal(record: &ClientRecord) -> LastRefusal {
+    let refusals = record.refusals();
     let mut answer = LastRefusal {
         count: refusals.count,
         reason: 0,
@@ -133,7 +133,7 @@ fn answer<'r, F: RadeonFamily>(
 ) -> Result<Answer<'r>> {
     let long = |value| Ok(Answer::Plain(Info::Long(value)));
     let facts = F::facts(running.gpu());
-    let context = &file.inner().get_ref().context;
+    let record = &file.inner().get_ref().record;
     let working = || u32::from(running.is_working());
     let clocks = || facts.clocks_khz.ok_or(EINVAL);
     Ok(Answer::Plain(Info::Word(match request {
@@ -166,8 +166,8 @@ fn answer<'r, F: RadeonFamily>(
         info::GPU_RESET_COUNTER => dev.resets(),
         own::FENCES_POLLED => return long(dev.polled()),
         own::FEATURES => return long(FEATURES),
-        own::RESET_STATUS => return Ok(Answer::Reset(reset_status(dev, context))),
-        own::LAST_REFUSAL => return Ok(Answer::Refusal(last_refusal(context))),
+        own::RESET_STATUS => return Ok(Answer::Reset(reset_status(dev, record))),
+        own::LAST_REFUSAL => return Ok(Answer::Refusal(last_refusal(record))),
         _ => {
             return F::info(running.gpu(), request)
                 .map(Answer::Plain)

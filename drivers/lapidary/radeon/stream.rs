@@ -64,7 +64,7 @@ use crate::{
             self,
             Syncs, //
         },
-        workspace::Lease, //
+        workspace::Borrowed, //
     }, //
 };
 
@@ -74,7 +74,7 @@ const BATCH: usize = 8;
 /// A submission, copied from user space and not yet looked at.
 pub(super) struct UserStream<'s, F: RadeonFamily, I: Isolation> {
     /// Words and relocation entries are in here, as many as the numbers below say.
-    space: Lease<'s, F, I>,
+    workspace: Borrowed<'s, F, I>,
     words: usize,
     relocs: usize,
     flags: Flags,
@@ -86,14 +86,14 @@ pub(super) struct UserStream<'s, F: RadeonFamily, I: Isolation> {
 }
 
 impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
-    /// Reads a submission into `space`. `None` if it has no commands: that does nothing and succeeds.
+    /// Reads a submission into `workspace`. `None` if it has no commands: that does nothing and succeeds.
     ///
     /// # Errors
     ///
     /// `EFAULT` for user memory that is not there; `EINVAL` for numbers that make no sense, after `refused` has been
     /// told which; `ENOMEM`.
     pub(super) fn read(
-        mut space: Lease<'s, F, I>,
+        mut workspace: Borrowed<'s, F, I>,
         cs: &Cs,
         refused: impl Fn(Refusal, Error),
     ) -> Result<Option<Self>> {
@@ -116,12 +116,12 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
 
         let relocs = envelope.num_relocs() as usize;
         if let Some(extent) = envelope.relocs() {
-            read(extent.pointer, space.uapi.room(relocs)?.as_mut_bytes())?;
+            read(extent.pointer, workspace.uapi.room(relocs)?.as_mut_bytes())?;
         }
         let words = stream.dwords as usize;
-        read(stream.pointer, space.words.room(words)?.as_mut_bytes())?;
+        read(stream.pointer, workspace.words.room(words)?.as_mut_bytes())?;
         Ok(Some(Self {
-            space,
+            workspace,
             words,
             relocs,
             flags,
@@ -171,7 +171,7 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
         file: &ClientFile<F>,
         refused: impl Fn(Refusal, Error),
     ) -> Result<Objects<'s, F, I>> {
-        let mut objects = Objects::new(self.space, self.words);
+        let mut objects = Objects::new(self.workspace, self.words);
         let (relocs, mut entries) = objects.entries(self.relocs)?;
         let at = |index: usize, reason| Refusal::new(index as u32, reason);
         let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {

@@ -43,7 +43,7 @@ fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Resu
             running.reap();
             return Ok(());
         }
-        if running.shared().gone() {
+        if running.data().gone() {
             return Err(ENODEV);
         }
     }

@@ -146,7 +146,7 @@ pub fn create_user<F: Family>(
         return Err(ENOMEM);
     }
     let charge = client.object()?;
-    let user = UserMemory::new(memory.gate(), client.pages(), start, bytes)?;
+    let user = UserMemory::new(memory.invalidation(), client.pages(), start, bytes)?;
     if now {
         user.fetch(None)?;
     }
@@ -217,7 +217,7 @@ fn clear<F: Family>(
 ) -> Result<ARef<Fence>> {
     let mut stream = KernelStream::new(running)?;
     stream.fill(addr, size, 0)?;
-    let vram = running.shared().memory.vram();
+    let vram = running.data().memory.vram();
     let mut batch = None;
     if running.is_idle() {
         // Without it the object is as good.

@@ -52,7 +52,7 @@ use crate::{
     residency::moves::{
         self,
         Goal,
-        Journey, //
+        Move, //
     },
     running::Running, //
 };
@@ -80,7 +80,7 @@ pub(crate) fn attempt<F: Family>(
     before: u64,
     zero: bool,
 ) -> Result<Option<(Lot, u64)>> {
-    let vram = running.shared().memory.vram();
+    let vram = running.data().memory.vram();
     let find = |part| match zero {
         true => vram.find_zero(size, align, part),
         false => vram.find(size, align, part),
@@ -111,7 +111,7 @@ fn displace<F: Family>(
     part: Part,
     before: u64,
 ) -> Result<u64> {
-    let vram = running.shared().memory.vram();
+    let vram = running.data().memory.vram();
     let room = Room {
         span: vram.span(part),
         size,
@@ -151,7 +151,7 @@ fn choose<F: Family>(
         room,
         before,
         locked,
-        fixed: running.shared().memory.vram().fixed()?,
+        fixed: running.data().memory.vram().fixed()?,
     };
     match search.near_the_oldest(running)? {
         Some(victims) => Ok(victims),
@@ -203,7 +203,7 @@ impl Search<'_> {
         &self,
         running: &Running<'_, F>,
     ) -> Result<Option<KVVec<ARef<Bo<F>>>>> {
-        let shared = running.shared();
+        let data = running.data();
         let mut near = KVec::with_capacity(2 * NEAR + 1 + self.fixed.len(), GFP_KERNEL)?;
         let mut victims = KVVec::with_capacity(2 * NEAR + 1, GFP_KERNEL)?;
         let mut tried = [(0, 0); CANDIDATES];
@@ -212,8 +212,8 @@ impl Search<'_> {
         let mut guess = false;
         let mut result = Ok(None);
 
-        let mut turns = shared.memory.turns().lock();
-        let mut names = shared.objects.lock();
+        let mut turns = data.memory.turns().lock();
+        let mut names = data.objects.lock();
         while count < CANDIDATES {
             let Some(turn) = turns.next() else {
                 if walked {
@@ -318,7 +318,7 @@ impl Search<'_> {
     /// That takes long if they are many. It happens where a large object needs the room of many small ones, or where
     /// those used longest ago are scattered among others.
     fn everywhere<F: Family>(&self, running: &Running<'_, F>) -> Result<KVVec<ARef<Bo<F>>>> {
-        let objects = &running.shared().objects;
+        let objects = &running.data().objects;
         let count = objects.device_len() + SPARE + self.fixed.len();
         let mut residents = KVVec::with_capacity(count, GFP_KERNEL)?;
         for fixed in &self.fixed {
@@ -381,10 +381,10 @@ fn send_away<F: Family>(
     objects: &[Held<Bo<F>>],
     part: Part,
 ) -> Result<u64> {
-    let vram = running.shared().memory.vram();
+    let vram = running.data().memory.vram();
     let mut bytes = 0;
     for objects in objects.chunks(moves::BATCH) {
-        let mut journeys = KVec::with_capacity(objects.len(), GFP_KERNEL)?;
+        let mut moves = KVec::with_capacity(objects.len(), GFP_KERNEL)?;
         for object in objects {
             renew(object)?;
             // It has been locked only now, or had nothing to take along.
@@ -399,14 +399,14 @@ fn send_away<F: Family>(
                 _ => None,
             };
             let goal = hidden.map_or(Goal::System, Goal::Vram);
-            match Journey::prepare(running, object, goal) {
-                Ok(journey) => journeys.push(journey, GFP_KERNEL)?,
+            match Move::prepare(running, object, goal) {
+                Ok(mv) => moves.push(mv, GFP_KERNEL)?,
                 Err(e) if e == ENOSPC => bytes += moves::to_system(running, object)?,
                 Err(e) => return Err(e),
             }
         }
-        if !journeys.is_empty() {
-            bytes += moves::carry_out(running, journeys)?;
+        if !moves.is_empty() {
+            bytes += moves::carry_out(running, moves)?;
         }
     }
     Ok(bytes)

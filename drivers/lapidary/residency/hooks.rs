@@ -23,7 +23,7 @@ use crate::{
         pages::Pages,
         prime::{
             Import,
-            Shared, //
+            Shareable, //
         },
         roster::{
             Place,
@@ -135,7 +135,7 @@ unsafe impl<F: Family> Backed for Object<F> {
     }
 }
 
-impl<F: Family> Shared for Object<F> {
+impl<F: Family> Shareable for Object<F> {
     fn is_private(&self) -> bool {
         self.user().is_some()
     }

@@ -82,26 +82,26 @@ pub(crate) enum Goal {
 }
 
 /// Keeps addresses in the GTT window.
-struct Stay(Arc<Backing>);
+struct KeptAddress(Arc<Backing>);
 
-impl Drop for Stay {
+impl Drop for KeptAddress {
     fn drop(&mut self) {
         self.0.window.leave();
     }
 }
 
 /// An object that is about to move. Dropping it before it has arrived leaves the object where it is.
-pub(crate) struct Journey<F: Family> {
+pub(crate) struct Move<F: Family> {
     object: ARef<Bo<F>>,
     from: GpuAddr,
     to: GpuAddr,
     /// Until it has arrived.
     home: Option<Home>,
-    _old: Option<Stay>,
-    _new: Option<Stay>,
+    _old: Option<KeptAddress>,
+    _new: Option<KeptAddress>,
 }
 
-impl<F: Family> Journey<F> {
+impl<F: Family> Move<F> {
     /// Prepares a move of `object`, whose reservation the caller holds.
     ///
     /// # Errors
@@ -124,9 +124,9 @@ impl<F: Family> Journey<F> {
         }
         mmap::zap(&**object);
         let memory = object.memory();
-        let place = |backing: Arc<Backing>| -> Result<(GpuAddr, Stay)> {
+        let place = |backing: Arc<Backing>| -> Result<(GpuAddr, KeptAddress)> {
             let addr = gtt::place(memory.gtt(), &backing, &**object, memory.now())?;
-            Ok((addr, Stay(backing)))
+            Ok((addr, KeptAddress(backing)))
         };
         let (from, old) = match object.at() {
             At::Vram { start, .. } => (start, None),
@@ -136,7 +136,7 @@ impl<F: Family> Journey<F> {
                 (addr, Some(stay))
             }
         };
-        let mut journey = Self {
+        let mut mv = Self {
             object: object.clone(),
             from,
             to: 0,
@@ -146,18 +146,18 @@ impl<F: Family> Journey<F> {
         };
         match goal {
             Goal::Vram(lot) => {
-                journey.to = lot.start();
-                journey.home = Some(Home::Vram(lot));
+                mv.to = lot.start();
+                mv.home = Some(Home::Vram(lot));
             }
             Goal::System => {
                 let backing = Backing::new(object.bytes(), object.align())?;
-                journey.home = Some(Home::System(backing.clone()));
+                mv.home = Some(Home::System(backing.clone()));
                 let (addr, stay) = place(backing)?;
-                journey.to = addr;
-                journey._new = Some(stay);
+                mv.to = addr;
+                mv._new = Some(stay);
             }
         }
-        Ok(journey)
+        Ok(mv)
     }
 
     /// The copy has succeeded.
@@ -173,7 +173,7 @@ impl<F: Family> Journey<F> {
     }
 }
 
-impl<F: Family> Drop for Journey<F> {
+impl<F: Family> Drop for Move<F> {
     fn drop(&mut self) {
         if let Some(Home::System(backing)) = self.home.take() {
             gtt::abandon(self.object.memory().gtt(), &backing, &*self.object);
@@ -198,22 +198,19 @@ fn settle<F: Family>(object: &ARef<Bo<F>>, home: Home) {
 ///
 /// `EIO` and `ENODEV` if the copy has failed, and as [`crate::submit::job::Job::prepare`]: all objects are where they
 /// were.
-pub(crate) fn carry_out<F: Family>(
-    running: &Running<'_, F>,
-    journeys: KVec<Journey<F>>,
-) -> Result<u64> {
+pub(crate) fn carry_out<F: Family>(running: &Running<'_, F>, moves: KVec<Move<F>>) -> Result<u64> {
     let mut stream = KernelStream::new(running)?;
     let mut bytes = 0;
-    for journey in &journeys {
-        let size = journey.object.bytes();
-        stream.copy(journey.to, journey.from, size)?;
+    for mv in &moves {
+        let size = mv.object.bytes();
+        stream.copy(mv.to, mv.from, size)?;
         bytes += size;
     }
     let fence = stream.run()?;
     while !fence.wait(false, COPY_MS)? {}
     fence.result().unwrap_or(Err(EIO))?;
-    for journey in journeys {
-        journey.arrive();
+    for mv in moves {
+        mv.arrive();
     }
     Ok(bytes)
 }
@@ -222,15 +219,15 @@ pub(crate) fn carry_out<F: Family>(
 ///
 /// # Errors
 ///
-/// As [`Journey::prepare`] and [`carry_out`].
+/// As [`Move::prepare`] and [`carry_out`].
 pub(crate) fn move_to<F: Family>(
     running: &Running<'_, F>,
     object: &ARef<Bo<F>>,
     goal: Goal,
 ) -> Result<u64> {
-    let mut journeys = KVec::with_capacity(1, GFP_KERNEL)?;
-    journeys.push(Journey::prepare(running, object, goal)?, GFP_KERNEL)?;
-    carry_out(running, journeys)
+    let mut moves = KVec::with_capacity(1, GFP_KERNEL)?;
+    moves.push(Move::prepare(running, object, goal)?, GFP_KERNEL)?;
+    carry_out(running, moves)
 }
 
 /// Moves an object in VRAM to system pages, if it is there: by the ring, or by the CPU if the ring does not work or has
@@ -238,7 +235,7 @@ pub(crate) fn move_to<F: Family>(
 ///
 /// # Errors
 ///
-/// As [`Journey::prepare`] and [`carry_out`].
+/// As [`Move::prepare`] and [`carry_out`].
 pub fn to_system<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u64> {
     renew(object)?;
     match object.at() {
@@ -261,7 +258,7 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     let At::Vram { start, size } = object.at() else {
         return Ok(0);
     };
-    let vram = running.shared().memory.vram();
+    let vram = running.data().memory.vram();
     let last = start + size - PAGE_SIZE as u64;
     let (Some(bus), Some(_)) = (vram.bus_address(start), vram.bus_address(last)) else {
         return Err(EINVAL);
@@ -292,7 +289,7 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
 pub fn evict_all<F: Family>(running: &Running<'_, F>) -> Result {
     loop {
         let mut next = None;
-        let mut names = running.shared().objects.lock();
+        let mut names = running.data().objects.lock();
         names.in_device(0, Way::Up, &mut |_, entry| {
             // One that is on its way out needs no place.
             next = entry.keep();

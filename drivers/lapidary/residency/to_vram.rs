@@ -36,7 +36,7 @@ use crate::{
 ///
 /// `ERESTARTSYS` if a signal arrives.
 pub fn bring_home<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Result {
-    let memory = &running.shared().memory;
+    let memory = &running.data().memory;
     if !memory.any_astray() || !running.is_working() {
         return Ok(());
     }

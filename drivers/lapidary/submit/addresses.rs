@@ -37,7 +37,7 @@ impl<F: Family> Addresses<'_, F> {
 
     /// Gives every object an address. Errors: as [`Use::place`].
     pub(super) fn place(&mut self, running: &Running<'_, F>) -> Result {
-        let now = running.shared().memory.now();
+        let now = running.data().memory.now();
         for item in self.uses.iter_mut() {
             self.clearing |= item.place(now)?;
         }

@@ -20,7 +20,7 @@ use crate::{
         locked::Locked,
         others::Others,
         workspace::{
-            Lease,
+            Borrowed,
             Workspace, //
         }, //
     }, //
@@ -28,7 +28,7 @@ use crate::{
 
 /// Commands that stay within their objects, wherever those are.
 pub struct Checked<'s, F: Family, I: Isolation> {
-    pub(super) space: Lease<'s, F, I>,
+    pub(super) workspace: Borrowed<'s, F, I>,
     pub(super) proof: Proof,
     /// Whose they are, as the proof has assumed.
     pub(super) client: I::Client,
@@ -44,7 +44,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
 
     /// Uses of objects.
     pub fn objects(&self) -> usize {
-        self.space.uses.len()
+        self.workspace.uses.len()
     }
 
     /// Locks the objects while none of them has a fence of `others`, and calls `then`. Such fences are waited for with
@@ -64,7 +64,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                 fixups,
                 uses,
                 ..
-            } = &mut *self.space;
+            } = &mut *self.workspace;
             if self.user {
                 uses.iter_mut().try_for_each(Use::fetch)?;
             }

@@ -18,7 +18,7 @@ use kernel::{
 };
 
 use crate::{
-    context::Context,
+    client_record::ClientRecord,
     corner::{
         events,
         fence::{
@@ -74,26 +74,26 @@ pub struct Job<'j, 'a, F: Family> {
     seqno: u64,
     unborn: Unborn<Timeline<Jobs<F>>>,
     uses: &'j mut KVVec<Use<F>>,
-    context: Option<Arc<Context>>,
+    record: Option<Arc<ClientRecord>>,
     memories: Memories,
     process: Process,
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// Reserves what a job on ring `index` needs that executes `words` and uses the objects in `uses`, which are taken
-    /// from there when the job is committed. The job is `context`'s, or the kernel's own.
+    /// from there when the job is committed. The job is `record`'s, or the kernel's own.
     ///
     /// # Errors
     ///
     /// `ENODEV` after unbind, `EBUSY` if the GPU does not work any more or has no room for 30 s, `ECANCELED` if
-    /// `context` is banned or the calling process refused, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such
+    /// `record` is banned or the calling process refused, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such
     /// ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
         index: usize,
         words: &[u32],
         uses: &'j mut KVVec<Use<F>>,
-        context: Option<&Arc<Context>>,
+        record: Option<&Arc<ClientRecord>>,
     ) -> Result<Self> {
         let (ring, lane) = running.ring(index).ok_or(EINVAL)?;
         let len = u32::try_from(words.len())?;
@@ -118,8 +118,8 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         drop(turn);
         let process = wedge::process();
         // It may have been convicted meanwhile.
-        if let Some(context) = context {
-            if context.is_banned() || running.shared().hangs.refuses(&process) {
+        if let Some(record) = record {
+            if record.is_banned() || running.data().hangs.refuses(&process) {
                 return Err(ECANCELED);
             }
         }
@@ -147,7 +147,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             seqno,
             unborn,
             uses,
-            context: context.cloned(),
+            record: record.cloned(),
             memories: Memories::NONE,
             process,
         })
@@ -173,7 +173,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
         attach(&fence, self.uses);
-        let client = self.context.as_ref();
+        let client = self.record.as_ref();
         if client.is_some_and(|client| pool.change_client(client)) {
             slot.change_client();
         }
@@ -181,7 +181,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let order = self.running.next_order();
         timeline.commit(own, self.piece.mark, self.ib, order, |load| {
             swap(&mut load.uses, self.uses);
-            load.context = self.context;
+            load.record = self.record;
             load.memories = self.memories;
             load.process = self.process;
         });

@@ -37,7 +37,7 @@ use crate::{
     submit::{
         job::Job,
         workspace::{
-            Lease,
+            Borrowed,
             Workspace, //
         }, //
     }, //
@@ -46,7 +46,7 @@ use crate::{
 /// Commands of the kernel for its ring.
 pub struct KernelStream<'s, 'a, F: Family> {
     running: &'s Running<'a, F>,
-    space: Lease<'s, F, IsolationOf<'a, F>>,
+    workspace: Borrowed<'s, F, IsolationOf<'a, F>>,
     len: usize,
 }
 
@@ -55,7 +55,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     pub fn new(running: &'s Running<'a, F>) -> Result<Self> {
         Ok(Self {
             running,
-            space: running.workspace()?,
+            workspace: running.workspace()?,
             len: 0,
         })
     }
@@ -96,14 +96,14 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         most: usize,
         write: impl FnOnce(&mut [u32]) -> Result<usize>,
     ) -> Result {
-        let out = self.space.words.room(self.len + most)?;
+        let out = self.workspace.words.room(self.len + most)?;
         self.len += write(out.get_mut(self.len..).ok_or(EINVAL)?)?;
         Ok(())
     }
 
     /// Reserves what a job needs that executes the commands. Errors: as [`Job::prepare`].
     fn job(&mut self) -> Result<Job<'_, 'a, F>> {
-        let Workspace { words, uses, .. } = &mut *self.space;
+        let Workspace { words, uses, .. } = &mut *self.workspace;
         let ring = <F::Gpu<'a> as Gpu<'a>>::KERNEL_RING;
         Job::prepare(self.running, ring, words.filled(self.len), uses, None)
     }
@@ -136,7 +136,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     ///
     /// As [`Job::prepare`].
     pub(crate) fn run_on(mut self, object: &ARef<Bo<F>>) -> Result<ARef<Fence>> {
-        let uses = &mut self.space.uses;
+        let uses = &mut self.workspace.uses;
         uses.push(Use::new(object.clone(), true, false), GFP_KERNEL)?;
         pin_init::stack_pin_init!(let exec = Exec::new(1));
         let locked = exec.lock(uses, Use::object)?;

@@ -15,7 +15,7 @@ use kernel::{
 };
 
 use crate::{
-    context::Context,
+    client_record::ClientRecord,
     corner::workqueue::Worker,
     family::{
         ring::Ib,
@@ -50,7 +50,7 @@ pub struct Load<F: Family> {
     /// The objects that it uses.
     pub uses: KVVec<Use<F>>,
     /// Whose job it is; `None` for the kernel's own.
-    pub context: Option<Arc<Context>>,
+    pub record: Option<Arc<ClientRecord>>,
     /// Memories on the chip that a client's job may use, or that the kernel's clears.
     pub memories: Memories,
     /// The process that has submitted it; of no meaning for the kernel's own.
@@ -61,7 +61,7 @@ impl<F: Family> Default for Load<F> {
     fn default() -> Self {
         Self {
             uses: KVVec::new(),
-            context: None,
+            record: None,
             memories: Memories::NONE,
             process: Process::default(),
         }
@@ -76,15 +76,15 @@ impl<F: Family> Kind for Jobs<F> {
     fn load() -> Result<Self::Load> {
         Ok(Load {
             uses: KVVec::with_capacity(FEW, GFP_KERNEL)?,
-            context: None,
+            record: None,
             memories: Memories::NONE,
             process: Process::default(),
         })
     }
 
     fn ran(load: &Self::Load, nanoseconds: u64) {
-        if let Some(context) = &load.context {
-            context.ran(nanoseconds);
+        if let Some(record) = &load.record {
+            record.ran(nanoseconds);
         }
     }
 
@@ -93,7 +93,7 @@ impl<F: Family> Kind for Jobs<F> {
             load.uses = KVVec::new();
         }
         load.uses.clear();
-        load.context = None;
+        load.record = None;
         load.memories = Memories::NONE;
     }
 }

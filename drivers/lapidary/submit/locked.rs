@@ -60,7 +60,7 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         } = self;
         let mut addresses = Addresses {
             uses,
-            inside: running.shared().placing.enter(),
+            inside: running.data().placing.enter(),
             clearing: false,
         };
         match addresses.place(running) {

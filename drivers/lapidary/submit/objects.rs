@@ -15,7 +15,7 @@ use kernel::{
 };
 
 use crate::{
-    corner::prime::Shared,
+    corner::prime::Shareable,
     family::{
         isolation::{
             Isolation,
@@ -35,7 +35,7 @@ use crate::{
     submit::{
         checked::Checked,
         workspace::{
-            Lease,
+            Borrowed,
             Workspace, //
         }, //
     }, //
@@ -43,7 +43,7 @@ use crate::{
 
 /// Commands that are not proven yet, and objects for them.
 pub struct Objects<'s, F: Family, I: Isolation> {
-    space: Lease<'s, F, I>,
+    workspace: Borrowed<'s, F, I>,
     words: usize,
     /// One of the objects is a process's memory.
     user: bool,
@@ -86,10 +86,10 @@ impl<F: Family, I: Isolation<Note = Note<F>>> Entries<'_, F, I> {
 }
 
 impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
-    /// The first `words` dwords of the commands in `space`, without objects.
-    pub fn new(space: Lease<'s, F, I>, words: usize) -> Self {
+    /// The first `words` dwords of the commands in `workspace`, without objects.
+    pub fn new(workspace: Borrowed<'s, F, I>, words: usize) -> Self {
         Self {
-            space,
+            workspace,
             words,
             user: false,
         }
@@ -103,7 +103,7 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
     pub fn entries(&mut self, count: usize) -> Result<(&ScratchOf<F>, Entries<'_, F, I>)> {
         let Workspace {
             uapi, facts, uses, ..
-        } = &mut *self.space;
+        } = &mut *self.workspace;
         uses.reserve(count, GFP_KERNEL)?;
         let entries = Entries {
             facts: facts.room(count)?.iter_mut(),
@@ -124,14 +124,14 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
         client: I::Client,
         refused: impl FnOnce(Refusal),
     ) -> Result<Checked<'s, F, I>> {
-        let mut space = self.space;
+        let mut workspace = self.workspace;
         let Workspace {
             words,
             fixups,
             facts,
             uses,
             ..
-        } = &mut *space;
+        } = &mut *workspace;
         let facts = facts.filled_mut(uses.len());
         let proof = isolation
             .prove(
@@ -151,7 +151,7 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
             }
         }
         Ok(Checked {
-            space,
+            workspace,
             proof,
             client,
             user: self.user,

@@ -23,7 +23,7 @@ use crate::{
         exec,
         resv, //
     },
-    driver::Shared,
+    driver::DeviceData,
     family::Family,
     memory::{
         object::Bo,
@@ -37,7 +37,7 @@ use crate::{
 
 /// How one submission waits for work of others.
 pub struct Others<'a, F: Family> {
-    shared: &'a Shared<F>,
+    data: &'a DeviceData<F>,
     own: u64,
     only: bool,
     rounds: Rounds,
@@ -48,9 +48,9 @@ pub struct Others<'a, F: Family> {
 impl<'a, F: Family> Others<'a, F> {
     /// For a submission to the ring whose fences have context `own`: these are in order anyway. If it is the `only` ring
     /// of this GPU, objects that no other driver knows have no others.
-    pub fn new(shared: &'a Shared<F>, own: u64, only: bool) -> Self {
+    pub fn new(data: &'a DeviceData<F>, own: u64, only: bool) -> Self {
         Self {
-            shared,
+            data,
             own,
             only,
             rounds: Rounds::new(),
@@ -77,14 +77,14 @@ impl<'a, F: Family> Others<'a, F> {
         if current!().signal_pending() {
             return Err(ERESTARTSYS);
         }
-        let (shared, own, begin) = (self.shared, self.own, &mut self.begin);
+        let (data, own, begin) = (self.data, self.own, &mut self.begin);
         let fences = uses
             .iter()
             .filter_map(|item| resv::foreign(item.object(), item.writes(), own));
         let spent = || begin.get_or_insert_with(Instant::now).elapsed().as_millis();
         let waited = self.rounds.round(fences, spent, |fence, most| {
             match fence.wait(true, most)? {
-                false if shared.gone() => Err(ENODEV),
+                false if data.gone() => Err(ENODEV),
                 signalled => Ok(signalled),
             }
         });

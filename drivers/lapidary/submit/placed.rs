@@ -13,7 +13,7 @@ use kernel::{
 };
 
 use crate::{
-    context::Context,
+    client_record::ClientRecord,
     corner::{
         exec::{
             self,
@@ -48,7 +48,7 @@ pub struct Placed<'e, F: Family, I: Isolation> {
 }
 
 impl<F: Family, I: Isolation> Placed<'_, F, I> {
-    /// Reserves everything else, and commits a job of `context` that may use `memories` on the chip. `now` says what the
+    /// Reserves everything else, and commits a job of `record` that may use `memories` on the chip. `now` says what the
     /// proof would have to know about the client now; it is asked when no other job can come before this one any more.
     /// `publish` is called with the fence when the objects have it.
     ///
@@ -60,7 +60,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
         self,
         running: &Running<'_, F>,
         ring: usize,
-        context: &Arc<Context>,
+        record: &Arc<ClientRecord>,
         memories: Memories,
         now: impl FnOnce() -> I::Client,
         publish: impl FnOnce(&Fence),
@@ -72,13 +72,13 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
             user,
             locked,
         } = self;
-        let mut job = Job::prepare(running, ring, words, addresses.uses, Some(context))?;
+        let mut job = Job::prepare(running, ring, words, addresses.uses, Some(record))?;
         // Whoever waits for a place on the ring may wait for the end of a reset, which has judged the jobs before it.
         let lost = addresses.clearing && job.uses().iter().any(Use::is_lost);
         if now() != *client || lost {
             return Err(EAGAIN);
         }
-        let _gate = user.then(|| running.shared().memory.gate().close());
+        let _lock = user.then(|| running.data().memory.invalidation().lock());
         if user && !job.uses().iter().all(Use::is_current) {
             return Err(EAGAIN);
         }

@@ -14,7 +14,7 @@ use kernel::{
 };
 
 use crate::{
-    context::Context,
+    client_record::ClientRecord,
     corner::{
         buffer::Buffer,
         mm::Range, //
@@ -46,7 +46,7 @@ pub(crate) struct Pool {
     /// Where the next buffer begins, in dwords since the beginning of time: never wraps.
     head: u64,
     /// The last client for which the ring has worked, if that is known. The kernel's jobs do not count.
-    client: Option<Arc<Context>>,
+    client: Option<Arc<ClientRecord>>,
 }
 
 /// Where in the memory a buffer of `dwords` begins that comes behind `head`, and where the next one does.
@@ -155,7 +155,7 @@ impl Pool {
     }
 
     /// The next job is `client`'s. Says whether the last one was another's.
-    pub(crate) fn change_client(&mut self, client: &Arc<Context>) -> bool {
+    pub(crate) fn change_client(&mut self, client: &Arc<ClientRecord>) -> bool {
         let same = self
             .client
             .as_ref()
@@ -244,7 +244,7 @@ mod tests {
     fn each_change_of_the_client_shows_once() -> Result {
         let machine = Machine::new()?;
         let mut pool = pool(&machine)?;
-        let (a, b) = (Context::new()?, Context::new()?);
+        let (a, b) = (ClientRecord::new()?, ClientRecord::new()?);
         let mut changes = |client| pool.change_client(client);
         assert!(changes(&a) && !changes(&a) && changes(&b) && changes(&a) && !changes(&a));
         pool.forget_client();

@@ -23,8 +23,8 @@ use crate::{
         }, //
     },
     driver::{
+        DeviceData, //
         File,
-        Shared, //
     },
     family::{
         isolation::Refusal,
@@ -117,7 +117,7 @@ impl Syncs {
     /// `ERESTARTSYS` if a signal arrives; `EBUSY` after 30 s, after `refused` has been told so; `ENODEV` at unbind.
     pub fn wait<F: Family>(
         &self,
-        shared: &Shared<F>,
+        data: &DeviceData<F>,
         own: u64,
         only: bool,
         refused: impl Fn(Refusal, Error),
@@ -128,7 +128,7 @@ impl Syncs {
                 continue;
             }
             while !fence.wait(true, SLICE_MS)? {
-                if shared.gone() {
+                if data.gone() {
                     return Err(ENODEV);
                 }
                 left = left.checked_sub(1).ok_or_else(|| {

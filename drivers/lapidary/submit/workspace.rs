@@ -13,7 +13,7 @@ use kernel::prelude::*;
 use crate::{
     corner::stash::{
         self,
-        Rest, //
+        Reusable, //
     },
     family::{
         isolation::Isolation,
@@ -56,12 +56,12 @@ impl<T: Copy + Default> Scratch<T> {
     }
 }
 
-impl<T: Copy + Default> Rest for Scratch<T> {
+impl<T: Copy + Default> Reusable for Scratch<T> {
     fn new() -> Self {
         Self(KVVec::new())
     }
 
-    fn rest(&mut self) {
+    fn trim(&mut self) {
         if self.0.len() > LARGEST {
             self.0 = KVVec::new();
         }
@@ -85,9 +85,9 @@ pub struct Workspace<F: Family, I: Isolation> {
 pub type Stash<F, I> = stash::Stash<Workspace<F, I>>;
 
 /// A workspace of one submission.
-pub type Lease<'s, F, I> = stash::Lease<'s, Workspace<F, I>>;
+pub type Borrowed<'s, F, I> = stash::Borrowed<'s, Workspace<F, I>>;
 
-impl<F: Family, I: Isolation> Rest for Workspace<F, I> {
+impl<F: Family, I: Isolation> Reusable for Workspace<F, I> {
     fn new() -> Self {
         Self {
             uapi: ScratchOf::<F>::new(),
@@ -98,15 +98,15 @@ impl<F: Family, I: Isolation> Rest for Workspace<F, I> {
         }
     }
 
-    fn rest(&mut self) {
+    fn trim(&mut self) {
         self.uses.clear();
         if self.uses.capacity() > LARGEST {
             self.uses = KVVec::new();
         }
-        self.uapi.rest();
-        self.words.rest();
-        self.fixups.rest();
-        self.facts.rest();
+        self.uapi.trim();
+        self.words.trim();
+        self.fixups.trim();
+        self.facts.trim();
     }
 }
 
@@ -131,10 +131,10 @@ mod tests {
     fn unusual_amounts_are_given_back() -> Result {
         let mut scratch = Scratch::<u32>::new();
         scratch.room(LARGEST)?;
-        scratch.rest();
+        scratch.trim();
         assert!(scratch.filled(LARGEST).len() == LARGEST);
         scratch.room(LARGEST + 1)?;
-        scratch.rest();
+        scratch.trim();
         assert!(scratch.filled(1).is_empty());
         Ok(())
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the driver remembers about a client's work: the context of an open file.
+//! What the driver remembers about a client's work: the record of an open file.
 //!
 //! Jobs outlive the ioctls that make them, and a client may be gone when its job turns out to hang the GPU. So what a
 //! job has to say about its client goes to a counted object that the file and each of its jobs hold. The kernel's own
@@ -36,9 +36,9 @@ pub struct Refusals {
     pub last: Option<(Refusal, Error)>,
 }
 
-/// The context of one client.
+/// The record of one client.
 #[pin_data]
-pub struct Context {
+pub struct ClientRecord {
     /// Resets that a job of this client has caused.
     guilty: Atomic<u32>,
     /// Resets that interrupted jobs of this client.
@@ -55,14 +55,14 @@ pub struct Context {
     refusals: SpinLock<Refusals>,
 }
 
-impl Context {
+impl ClientRecord {
     /// A client that has done nothing yet: the process that runs at the moment.
     ///
     /// # Errors
     ///
     /// `ENOMEM`.
     pub fn new() -> Result<Arc<Self>> {
-        let context = pin_init!(Self {
+        let record = pin_init!(Self {
             guilty: Atomic::new(0),
             innocent: Atomic::new(0),
             banned: Atomic::new(false),
@@ -74,10 +74,10 @@ impl Context {
                     count: 0,
                     last: None,
                 },
-                "context.refusals",
+                "record.refusals",
             ),
         });
-        Arc::pin_init(context, GFP_KERNEL)
+        Arc::pin_init(record, GFP_KERNEL)
     }
 
     /// Resets that a job of this client has caused.
@@ -121,7 +121,7 @@ impl Context {
         self.engine.load(Relaxed)
     }
 
-    /// A job of this client is done. Any context.
+    /// A job of this client is done. Any record.
     pub(crate) fn ran(&self, nanoseconds: u64) {
         self.engine.add(nanoseconds, Relaxed);
     }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn only_the_guilty_is_refused() -> Result {
-        let (a, b) = (Context::new()?, Context::new()?);
+        let (a, b) = (ClientRecord::new()?, ClientRecord::new()?);
         a.convict();
         b.disturb(1);
         b.disturb(1);
@@ -158,17 +158,17 @@ mod tests {
 
     #[test]
     fn the_last_refusal_counts() -> Result {
-        let context = Context::new()?;
-        assert!(context.refusals().count == 0 && context.refusals().last.is_none());
+        let record = ClientRecord::new()?;
+        assert!(record.refusals().count == 0 && record.refusals().last.is_none());
         for position in 0..3 {
             let refusal = Refusal {
                 position,
                 number: 7,
                 reason: "no",
             };
-            context.refuse(refusal, EINVAL);
+            record.refuse(refusal, EINVAL);
         }
-        let refusals = context.refusals();
+        let refusals = record.refusals();
         let (refusal, error) = refusals.last.ok_or(EIO)?;
         assert!(refusals.count == 3 && refusal.position == 2 && error == EINVAL);
         Ok(())
