@@ -2,8 +2,8 @@
 
 //! The DRM driver, generic over the family: its types and who owns what.
 //!
-//! - [`DeviceData`] lives inside the DRM device. Open files and objects keep that alive, so it outlives the binding of the
-//!   PCI device: memory managers, counters, and the flag that says that the hardware is gone.
+//! - [`DeviceData`] lives inside the DRM device. Open files and objects keep that alive, so it outlives the binding of
+//!   the PCI device: memory managers, counters, and the flag that says that the hardware is gone.
 //! - [`Registered`] is what ioctls see of the running GPU, behind a guard that keeps the device registered.
 //! - [`File`] is an open file.
 //!
@@ -85,7 +85,7 @@ pub struct DeviceData<F: Family> {
     pub(crate) gone: Atomic<bool>,
     /// How often the GPU had to be stopped or reset.
     resets: Atomic<u32>,
-    /// Fences that somebody waited for and no interrupt announced.
+    /// Fences that a thread waited for and no interrupt announced.
     polled: Atomic<u64>,
     /// State of the user-space interface.
     pub uapi: <F::Uapi as Uapi<F>>::Device,
@@ -123,7 +123,7 @@ impl<F: Family> DeviceData<F> {
         self.resets.load(Relaxed)
     }
 
-    /// Fences that somebody waited for and no interrupt announced.
+    /// Fences that a thread waited for and no interrupt announced.
     pub fn polled(&self) -> u64 {
         self.polled.load(Relaxed)
     }

@@ -10,11 +10,11 @@
 //!                                           three restarts fail, or nobody answers
 //! ```
 //!
-//! The worker recovers ([`Running::recover`]): submissions wait, other rings get some time to finish what they have begun
-//! ([`crate::portable::replay`]), the chip is stopped, the oldest job of the ring is to
-//! blame ([`crate::timeline`] says why), its client is convicted, the chip restarts ([`Gpu::reset`]), and all jobs that
-//! are not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences
-//! signal, so nothing is allocated, copied, or asked of user space.
+//! The worker recovers ([`Running::recover`]): submissions wait, other rings get some time to finish what they have
+//! begun ([`crate::portable::replay`]), the chip is stopped, the oldest job of the ring is to blame
+//! ([`crate::timeline`] says why), its client is convicted, the chip restarts ([`Gpu::reset`]), and all jobs that are
+//! not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences signal, so
+//! nothing is allocated, copied, or asked of user space.
 //!
 //! The watchdog's verdict is about one job, the one behind [`Hang::after`]. If that one completes all the same before
 //! the chip stands still, nobody is to blame: whatever is the oldest job then has only just begun.
@@ -22,8 +22,8 @@
 //! - The hanging job ends with `EIO`, the convict's other jobs with `ECANCELED`; its submissions are refused with
 //!   `ECANCELED` from now on. What its jobs should have drawn is not there.
 //! - A job of the kernel is tried once more, as what was executed before it may be to blame. If it hangs again it ends
-//!   with `EIO`. A move has not happened then. If it was a clear, the jobs that use its object end with `EIO`, too, as they
-//!   would see what it should have removed; their clients are not to blame ([`crate::portable::replay`]).
+//!   with `EIO`. A move has not happened then. If it was a clear, the jobs that use its object end with `EIO`, too, as
+//!   they would see what it should have removed; their clients are not to blame ([`crate::portable::replay`]).
 //! - If the chip does not work after [`ATTEMPTS`] restarts all jobs end with `EIO` and submissions get `EBUSY`; user
 //!   space is told by an event of the device, "wedged", that a new probe is needed.
 //!
@@ -221,7 +221,8 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Lets the rings other than `index`, which hangs, finish what they have begun: until they are idle, or the time is up.
+    /// Lets the rings other than `index`, which hangs, finish what they have begun: until they are idle, or the time is
+    /// up.
     fn let_others_finish(&self, index: usize) {
         let busy = |(ring, lane): (usize, &Pin<KBox<Lane<F>>>)| {
             ring != index && lane.timeline().progress().busy()

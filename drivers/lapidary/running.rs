@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A GPU that runs: its rings, who looks after them, and how they stop.
+//! A GPU that runs: its rings, what looks after them, and how they stop.
 //!
-//! Fences complete by themselves in memory. Somebody has to notice:
+//! Fences complete by themselves in memory. What notices it:
 //!
 //! - the **interrupt**, if a thread waits. It is let through only while that is so ([`Gpu::arm`]): a client that
 //!   submits and does not wait costs no interrupt. The client that waits for an object lets it through itself
@@ -14,12 +14,12 @@
 //! None of them reads a register to see how far the ring is.
 //!
 //! The worker is also the watchdog ([`crate::worker`]): it finds interrupts and reports that got lost, and rings that
-//! hang, and has the GPU reset then ([`recovery`](crate::recovery)). Only when that fails the GPU is stopped for good:
+//! hang, and has the GPU reset then ([`recovery`](crate::recovery)). Only when that fails the GPU is wedged:
 //! all pending fences signal with `EIO`, and new work is refused with `EBUSY`.
 //!
 //! # Pausing
 //!
-//! A reset, or putting the machine to sleep, needs rings that nobody is writing to. [`Running::pause`] sees to that:
+//! A reset, or putting the machine to sleep, needs rings that no thread is writing to. [`Running::pause`] sees to that:
 //! submissions wait, interruptibly, until [`Running::unpause`]. What is under way goes on.
 
 use kernel::{
@@ -104,12 +104,12 @@ pub struct Running<'a, F: Family> {
     /// What user space has to be told.
     #[pin]
     pub(crate) notice: Mutex<Option<Notice>>,
-    /// What a hang looked like. Whoever makes it known allocates under this lock, so recovery only tries to take it.
+    /// What a hang looked like. The notifier allocates under this lock, so recovery only tries to take it.
     #[pin]
     pub(crate) snapshot: Mutex<Snapshot>,
     /// The worker that tells it, and publishes the snapshot.
     pub(crate) notifier: Arc<Worker>,
-    /// The GPU has been stopped for good. Whoever holds this lock starts, stops or arms it.
+    /// The GPU is wedged, or going. The thread that holds this lock starts, stops or arms it.
     #[pin]
     pub(crate) stopped: Mutex<bool>,
     /// Jobs that have been committed on any ring.
@@ -213,7 +213,7 @@ impl<'a, F: Family> Running<'a, F> {
         self.order.fetch_add(1, Relaxed)
     }
 
-    /// A job has been committed to `lane`: somebody will look at it.
+    /// A job has been committed to `lane`: the worker will look at it.
     pub(crate) fn committed(&self, lane: &Lane<F>) {
         if lane.timeline().unreaped() > JOBS / 4 {
             self.worker.hasten();
@@ -296,7 +296,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Lets the interrupt through exactly while somebody waits.
+    /// Lets the interrupt through exactly while a thread waits.
     pub(crate) fn arm(&self) {
         self.arm_locked(*self.stopped.lock());
     }
@@ -313,7 +313,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Stops the GPU for good: new work is refused with `refusal`, pending fences signal with `result`.
+    /// Stops the GPU until a new probe: new work is refused with `refusal`, pending fences signal with `result`.
     ///
     /// When it returns no fence is pending and the GPU accesses no memory. A second call only changes the refusal.
     pub(crate) fn stop(&self, refusal: Error, result: Error) {
@@ -323,11 +323,11 @@ impl<'a, F: Family> Running<'a, F> {
         self.worker.hasten();
     }
 
-    /// As [`Running::stop`], for whoever has locked the flag and is in a signalling section.
+    /// As [`Running::stop`], for a thread that has locked the flag and is in a signalling section.
     pub(crate) fn stop_locked(&self, stopped: &mut bool, refusal: Error, result: Error) {
         for lane in self.lanes.iter() {
             lane.timeline().close(refusal);
-            // Whoever was on the way to the ring is through; nobody comes after him.
+            // A submitter that was on the way to the ring is through, and no other comes after it.
             drop(lane.pool().lock());
         }
         if !*stopped {
@@ -356,7 +356,7 @@ impl<'a, F: Family> Running<'a, F> {
     /// Waits until no job is under way; says whether that is so after `timeout` milliseconds. The watchdog goes on:
     /// jobs that hang are ended by it.
     ///
-    /// Only while nobody submits ([`Running::pause`]) it stays so.
+    /// It stays so only while submissions are paused ([`Running::pause`]).
     pub fn wait_idle(&self, timeout: Msecs) -> bool {
         let begin = Instant::<Monotonic>::now();
         loop {
@@ -370,14 +370,14 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Lets no new job begin, the kernel's own included: whoever wants to submit waits until [`Running::unpause`], for
-    /// at most 30 s. When it returns nobody is on the way to a ring. May be called several times.
+    /// Lets no new job begin, the kernel's own included: submitters wait until [`Running::unpause`], for at most 30 s.
+    /// When it returns no submitter is on the way to a ring. May be called several times.
     ///
-    /// Sleeps for as long as somebody needs from having room on the ring to using it. Allocates nothing.
+    /// Sleeps for as long as a submitter needs from having room on the ring to using it. Allocates nothing.
     pub fn pause(&self) {
         for lane in self.lanes.iter() {
             lane.timeline().hold();
-            // Whoever was on the way to the ring is through.
+            // A submitter that was on the way to the ring is through.
             drop(lane.pool().lock());
         }
     }

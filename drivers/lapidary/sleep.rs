@@ -13,9 +13,9 @@
 //! place in the page table again, and the self-test tells whether it works. Objects find their addresses, and their
 //! way back to VRAM, when the next job needs them; CPU mappings fault.
 //!
-//! User space is frozen in all this, but for whoever asked for it; submissions wait ([`Running::pause`]) from clients that are
-//! not. Where something fails before the machine sleeps, it stays awake and the GPU goes on; where the chip does not
-//! come back, it is stopped for good, and all that is in system memory is still there.
+//! User space is frozen in all this, but for whoever asked for it; submissions wait ([`Running::pause`]) from clients
+//! that are not. Where something fails before the machine sleeps, it stays awake and the GPU goes on; where the chip
+//! does not come back, it is stopped for good, and all that is in system memory is still there.
 
 use kernel::{
     prelude::*,

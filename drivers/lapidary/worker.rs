@@ -4,12 +4,12 @@
 //! does.
 //!
 //! The worker of a device looks at each ring ten times a second while jobs are under way, and twice a second while the
-//! interrupt is let through for somebody. What it may find, and what it does about it:
+//! interrupt is let through for a waiter. What it may find, and what it does about it:
 //!
 //! | finding | how it is noticed | what follows |
 //! | --- | --- | --- |
-//! | an interrupt got lost | a fence that somebody waits for has completed in memory, and 500 ms later nobody has signalled it | it is signalled, and from now on the worker looks each 5 ms while somebody waits, until an interrupt arrives again |
-//! | the chip's report got lost | nothing new in memory for 500 ms, but the chip's register says more | the register counts, and is read each 5 ms while somebody waits, until a report arrives in memory again |
+//! | an interrupt got lost | a fence with a waiter has completed in memory, and 500 ms later it is not signalled | the worker signals it, and from now on looks each 5 ms while a thread waits, until an interrupt arrives again |
+//! | the chip's report got lost | nothing new in memory for 500 ms, but the chip's register says more | the register counts, and is read each 5 ms while a thread waits, until a report arrives in memory again |
 //! | a ring hangs | neither memory nor register say anything new for `hang_ms` | [`Running::recover`] |
 //! | the chip says that a ring hangs | [`Event::Hang`](crate::family::gpu::Event::Hang) | the same, at once |
 //!
@@ -151,7 +151,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// `fences` that somebody waits for were found by looking.
+    /// `fences` with waiters were found by looking.
     fn poll(&self, fences: u64) {
         if self.data().count_polled(fences) {
             dev_warn!(self.pdev, "interrupts are lost: polling for fences\n");

@@ -2,14 +2,14 @@
 
 //! GEM objects of the type [`kernel::drm::gem::Object`], made and freed here.
 //!
-//! The kernel crate makes each of its objects with a shared-memory file, whether pages are wanted or not; the file costs
-//! more than everything else about an object. Its function table has neither `mmap` nor `pin`, and drops the driver's
-//! data only after file and reservation object are gone. But a driver cannot have objects of another type: the crate's
-//! traits for such types are sealed. So [`new`] makes a [`Twin`], which is the same in memory, with a function table of
-//! its own.
+//! The kernel crate makes each of its objects with a shared-memory file, whether pages are wanted or not; the file
+//! costs more than everything else about an object. Its function table has neither `mmap` nor `pin`, and drops the
+//! driver's data only after file and reservation object are gone. But a driver cannot have objects of another type: the
+//! crate's traits for such types are sealed. So [`new`] makes a [`Twin`], which is the same in memory, with a function
+//! table of its own.
 //!
-//! Such an object has no file. [`Pages::get`](super::pages::Pages::get) makes it when pages are first wanted; it goes with
-//! the object. An object that lives and dies in VRAM, or stands for memory of others, never has one.
+//! Such an object has no file. [`Pages::get`](super::pages::Pages::get) makes it when pages are first wanted; it goes
+//! with the object. An object that lives and dies in VRAM, or stands for memory of others, never has one.
 //!
 //! C: `drm_gem_private_object_init()`, `drm_gem_object_release()`.
 
@@ -107,8 +107,8 @@ pub unsafe trait Backed: gem::DriverObject {
 
 /// What a [`gem::Object`] is in memory.
 ///
-/// The fields of that type are the kernel crate's own. It has the same ones, and a marker that takes no room behind them;
-/// both have the layout of C.
+/// The fields of that type are the kernel crate's own. It has the same ones, and a marker that takes no room behind
+/// them; both have the layout of C.
 #[repr(C)]
 #[pin_data]
 struct Twin<T> {

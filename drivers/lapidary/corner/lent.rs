@@ -2,10 +2,10 @@
 
 //! Hardware lent to state that outlives it.
 //!
-//! The memory managers live as long as the last object, the page table and the permission to map DMA only
-//! as long as the device is bound. While bound, a manager has a loan of what it needs of both; when it ends, the manager
-//! clears up behind itself first. A mutex decides who comes first: the end of the loan or an object that is
-//! being freed; both find a consistent state.
+//! The memory managers live as long as the last object, the page table and the permission to map DMA only as long as
+//! the device is bound. While bound, a manager has a loan of what it needs of both; when it ends, the manager clears up
+//! behind itself first. A mutex decides who comes first: the end of the loan or an object that is being freed; both
+//! find a consistent state.
 
 use core::{
     marker::PhantomData,
@@ -101,8 +101,8 @@ impl<T: Tenant> Lent<T> {
             return Err(EBUSY);
         }
         let hardware = ManuallyDrop::new(hardware);
-        // SAFETY: Only the lifetime changes, so both types are laid out alike, and the original is not used again. By the
-        // invariant nobody sees the copy after the lease is gone, which by the caller's promise is within `'a`.
+        // SAFETY: Only the lifetime changes, so both types are laid out alike, and the original is not used again. By
+        // the invariant nobody sees the copy after the lease is gone, which by the caller's promise is within `'a`.
         let hardware =
             unsafe { transmute_copy::<HardwareOf<'a, T>, HardwareOf<'static, T>>(&hardware) };
         inner.hardware = Some(hardware);

@@ -3,8 +3,8 @@
 //! The system pages of a GEM object, and their addresses for the device.
 //!
 //! They are those of a shared-memory file, which an object gets when its pages are first asked for, and keeps. Most
-//! objects of VRAM never have one. [`Pages`] holds all pages in memory, zeroed when they are new; while it is mapped, the
-//! device may reach them under the addresses of [`Pages::addresses`].
+//! objects of VRAM never have one. [`Pages`] holds all pages in memory, zeroed when they are new; while it is mapped,
+//! the device may reach them under the addresses of [`Pages::addresses`].
 //!
 //! Two things end at different times: a device mapping must be gone when the device is unbound (the
 //! IOMMU forgets the device then), the pages themselves stay as long as the object or a CPU mapping.
@@ -42,15 +42,16 @@ use crate::corner::{
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
-/// Gives the objects of `dev` files whose pages are allocated in pieces as large as fit into the object. Without, or where such a piece is not to be had, each page is allocated for itself.
+/// Gives the objects of `dev` files whose pages are allocated in pieces as large as fit into the object. Without, or
+/// where such a piece is not to be had, each page is allocated for itself.
 ///
-/// Only the cost depends on it. So there is no error: not where the kernel cannot do so (`CONFIG_TRANSPARENT_HUGEPAGE`),
-/// nor where there is no memory for it.
+/// Only the cost depends on it. So there is no error: not where the kernel cannot do so
+/// (`CONFIG_TRANSPARENT_HUGEPAGE`), nor where there is no memory for it.
 pub fn in_large_pieces<D: drm::Driver>(dev: &drm::UnregisteredDevice<D>) {
     let dev: &drm::Device<D> = dev;
     let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
-    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. No client has objects of a device that is
-    // not registered, so that no file is made at the same time.
+    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. No client has objects of a device that
+    // is not registered, so that no file is made at the same time.
     unsafe { extra::lapidary_gem_large_pieces(raw) };
 }
 
@@ -187,15 +188,15 @@ fn raw_device(dev: &device::Device<device::Bound>) -> *mut bindings::device {
 }
 
 impl Pages {
-    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed, and with the first of them
-    /// the file.
+    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed, and with the first of
+    /// them the file.
     ///
-    /// May sleep and reclaim memory. Not to be called twice for one object without a `put` between
-    /// (harmless for memory safety, but the first `put` makes the pages swappable again). The driver's objects get pages
-    /// under their reservations; without one, two callers at once still find the same file.
+    /// May sleep and reclaim memory. Not to be called twice for one object without a `put` between (harmless for memory
+    /// safety, but the first `put` makes the pages swappable again). The driver's objects get pages under their
+    /// reservations; without one, two callers at once still find the same file.
     ///
-    /// Errors: `ENOMEM`; `ENFILE` if the machine has as many open files as it may (`fs.file-max`); `EINTR` if the caller
-    /// is being killed.
+    /// Errors: `ENOMEM`; `ENFILE` if the machine has as many open files as it may (`fs.file-max`); `EINTR` if the
+    /// caller is being killed.
     pub fn get<O: IntoGEMObject>(object: &O) -> Result<Self> {
         let raw = object.as_raw();
         let count = object.size() / PAGE_SIZE;

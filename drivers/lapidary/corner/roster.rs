@@ -296,8 +296,8 @@ impl<T: Backed> Names<'_, T> {
         }
     }
 
-    /// Looks at those in device memory, one neighbour after the other, until `look` returns `false`: upwards from address
-    /// `from` on, downwards from below it. `look` gets the address under which an object stands.
+    /// Looks at those in device memory, one neighbour after the other, until `look` returns `false`: upwards from
+    /// address `from` on, downwards from below it. `look` gets the address under which an object stands.
     pub fn in_device(
         &mut self,
         from: u64,

@@ -6,16 +6,16 @@
 //! an interval notifier, whose sequence number changes with each such event. [`UserPages`] are the pages that were
 //! there at one number; they are pinned, so that they stay memory whatever the process does.
 //!
-//! - Whoever submits gets the pages first, without any lock of objects ([`UserMemory::fetch`]); they lie ready until
+//! - The submitter gets the pages first, without any lock of objects ([`UserMemory::fetch`]); they lie ready until
 //!   the object takes them ([`UserMemory::take`]).
-//! - At commit, under the [`InvalidationLock`], the submitter looks whether the number is still the same, and leaves the job's fence
-//!   ([`UserMemory::guard`]). Otherwise nothing is submitted.
+//! - At commit, under the [`InvalidationLock`], the submitter looks whether the number is still the same, and leaves
+//!   the job's fence ([`UserMemory::guard`]). Otherwise nothing is submitted.
 //! - The notifier changes the number under that lock, and then waits for the fences that were left: without the
-//!   reservation of the object, which somebody may hold who waits for this process's memory.
+//!   reservation of the object, which a thread may hold that waits for this process's memory.
 //!
-//! It is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. Pages that are pinned
-//! are counted for the client and, by the lock's owner, for the device: they are nobody's resident memory once the process has
-//! unmapped them, so there are bounds.
+//! It is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. Pages that are pinned are
+//! counted for the client and for the device: they are no process's resident memory once the process has unmapped them,
+//! so there are bounds.
 //!
 //! C: `mmu_interval_notifier_insert()`, `pin_user_pages()`.
 

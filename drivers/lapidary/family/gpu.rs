@@ -75,8 +75,9 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// `ENOMEM`; the chip runs on then.
     fn suspend(&self) -> Result;
 
-    /// Brings the chip up after [`Gpu::suspend`], as [`Family::bring_up`](crate::family::Family::bring_up) does, whatever it has lost; power and
-    /// configuration space are as they were. The page table maps nothing but what the family itself needs.
+    /// Brings the chip up after [`Gpu::suspend`], as [`Family::bring_up`](crate::family::Family::bring_up) does,
+    /// whatever it has lost; power and configuration space are as they were. The page table maps nothing but what the
+    /// family itself needs.
     ///
     /// At most 20 s, which a card takes that firmware has to set up again, else 1 s; takes no memory.
     ///
@@ -85,8 +86,8 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Any, after one `dev_err!` line. [`Gpu::quiesce`] may follow, [`Gpu::resume`] not.
     fn resume(&self) -> Result;
 
-    /// Writes into `out` commands for [`Gpu::KERNEL_RING`] that fill the first of the `len` bytes at `dst` with `value`;
-    /// says how far they got. `dst` and `len` are multiples of 4096, `len` is not 0.
+    /// Writes into `out` commands for [`Gpu::KERNEL_RING`] that fill the first of the `len` bytes at `dst` with
+    /// `value`; says how far they got. `dst` and `len` are multiples of 4096, `len` is not 0.
     ///
     /// The written data is in memory when the fence behind these commands has signalled.
     ///
@@ -140,7 +141,7 @@ pub struct Step {
 pub enum TopHalf {
     /// Some other device on the line.
     NotMine,
-    /// Acknowledged, nobody to tell.
+    /// Acknowledged; nothing to tell.
     Handled,
     /// Acknowledged; fences of this ring may have completed, and nothing else has happened. The handler signals them.
     Fence(usize),

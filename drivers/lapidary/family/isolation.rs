@@ -13,8 +13,8 @@ use crate::{
 ///
 /// A command checker, where clients share an address space; membership in the client's own address space elsewhere.
 pub trait Isolation: Send + Sync {
-    /// What the proof has to know about the client besides its objects. The job is only committed if it still is the same
-    /// then.
+    /// What the proof has to know about the client besides its objects. The job is only committed if it still is the
+    /// same then.
     type Client: PartialEq;
     /// An object as the proof sees it, and what it finds out about it.
     type Object: Copy + Default + Send;
@@ -34,8 +34,8 @@ pub trait Isolation: Send + Sync {
 
     /// Checks `words`, and changes what has to be changed in them.
     ///
-    /// `objects` are in the order in which the commands name them; the result does not depend on any address. `fixups` is
-    /// as long as [`Isolation::most_fixups`] says; what it holds before is arbitrary.
+    /// `objects` are in the order in which the commands name them; the result does not depend on any address. `fixups`
+    /// is as long as [`Isolation::most_fixups`] says; what it holds before is arbitrary.
     ///
     /// # Errors
     ///

@@ -17,9 +17,9 @@
 //!    that fences can be signalled with an error and pages given back;
 //! 7. when the system sleeps: [`Gpu::suspend`], and afterwards [`Gpu::resume`].
 //!
-//! The seams lie in files of their own: the chip ([`gpu`]), its rings ([`ring`]), its page tables ([`space`]), what proves
-//! that commands are harmless ([`isolation`]), and registers for pictures in VRAM ([`surfaces`]). Here is what knows
-//! objects: the family itself and the user-space interface.
+//! The seams lie in files of their own: the chip ([`gpu`]), its rings ([`ring`]), its page tables ([`space`]), what
+//! proves that commands are harmless ([`isolation`]), and registers for pictures in VRAM ([`surfaces`]). Here is what
+//! knows objects: the family itself and the user-space interface.
 //!
 //! All methods may sleep unless they say otherwise. Nothing here is called with a reservation lock held
 //! *and* allocates: the path from `commit` to retirement is a fence-signalling section.
@@ -172,7 +172,7 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
     /// How the pixels of an object lie in memory, if not in the order of their lines.
     fn arrangement(note: &Self::Note) -> Option<Arrangement>;
 
-    /// The clear of these memories on the chip has failed: nobody owns them any more. Called in a fence-signalling
+    /// The clear of these memories on the chip has failed: they have no owner any more. Called in a fence-signalling
     /// section, while no job can be committed.
     fn lost(device: &Self::Device, memories: Memories);
 

@@ -34,7 +34,8 @@ pub struct Layout {
 /// Who owns the page indices maps and unmaps them: the generic memory code those of the window.
 pub trait Space: Send + Sync {
     /// Points `pages` entries from `first` on at consecutive pages from `target` on. `first` is a page index; in the
-    /// window it counts from the start of [`Layout::gtt`]. The engines may do with them what `flags` say. Takes no memory.
+    /// window it counts from the start of [`Layout::gtt`]. The engines may do with them what `flags` say. Takes no
+    /// memory.
     ///
     /// # Errors
     ///

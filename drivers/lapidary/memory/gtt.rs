@@ -12,8 +12,8 @@
 //! before its pages are given back. Eviction flushes once for all victims: the range that it takes from
 //! them is not handed out before, and its entries are written behind the flush.
 //!
-//! No memory is allocated under the window's lock or that of the pages: a thread that reclaims memory may free an object,
-//! for which both are needed.
+//! No memory is allocated under the window's lock or that of the pages: a thread that reclaims memory may free an
+//! object, for which both are needed.
 
 use kernel::{
     device::{
@@ -68,7 +68,7 @@ mod displace;
 /// What one entry of the page table serves, on all of these chips.
 const GPU_PAGE: usize = 4096;
 
-/// One walk finds this part of all backings that the window can hold: whoever displaces all of them walks as many times.
+/// One walk finds this part of all backings that the window can hold. Displacing all of them takes as many walks.
 const PART: u64 = 16;
 
 /// What the window borrows from the hardware.
@@ -194,7 +194,7 @@ pub(crate) fn place<O: IntoGEMObject>(
     let reach = reach.ok_or(ENODEV)?;
     let range = gtt.find(&mut memory, backing, reach)?;
 
-    // From here on nobody else gives it addresses or takes them.
+    // From here on no other thread gives it addresses or takes them.
     if let Some(addr) = backing.window.again(now) {
         return Ok(addr);
     }

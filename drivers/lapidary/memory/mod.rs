@@ -6,18 +6,18 @@
 //! first part of that through BAR0. Another window, GTT, goes through a page table to system memory
 //! (R5xx: "PCIE GART"). An object lies in either:
 //!
-//! - in **VRAM** from the moment it is made ([`vram`]). The ring clears it before anybody can see what the
+//! - in **VRAM** from the moment it is made ([`vram`]). The ring clears it before a client can see what the
 //!   memory held for its last owner;
-//! - in **system pages** that come into being, zeroed, when CPU or GPU first touch them ([`resident`]). They get addresses
-//!   in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]).
+//! - in **system pages** that come into being, zeroed, when CPU or GPU first touch them ([`resident`]). They get
+//!   addresses in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]).
 //!
 //! An object may move from one to the other: when there is no room for all that should be in VRAM, when the CPU touches
-//! what it cannot see, when the machine goes to sleep. What moves, makes and clears objects puts commands on a ring, and is
-//! above: [`crate::residency`]. [`object`] is the object itself.
+//! what it cannot see, when the machine goes to sleep. What moves, makes and clears objects puts commands on a ring,
+//! and is above: [`crate::residency`]. [`object`] is the object itself.
 //!
 //! The CPU sees objects in VRAM as lines, however their pixels are arranged, if user space asks for it ([`surfaces`]).
 //!
-//! Some objects stand for memory of other drivers ([`foreign`], [`source`]); they lie in system pages for good. So do
+//! Some objects stand for memory of other drivers ([`foreign`], [`source`]); they always lie in system pages. So do
 //! objects that other drivers use, while they do.
 //!
 //! # Lifetimes
@@ -28,8 +28,9 @@
 //!
 //! # Locks
 //!
-//! From outside to inside: an object's reservation; the turns of objects in VRAM; the list of all objects; its home; the GTT window; the
-//! pages of a [`backing::Backing`]; the range managers. The surface registers come directly behind the reservation.
+//! From outside to inside: an object's reservation; the turns of objects in VRAM; the list of all objects; its home;
+//! the GTT window; the pages of a [`backing::Backing`]; the range managers. The surface registers come directly behind
+//! the reservation.
 //!
 //! Freeing an object takes no reservation, but all of the others. Who reclaims memory may be the one who drops the
 //! last reference: therefore no memory is allocated under any of these locks but the reservation, and where memory is

@@ -2,24 +2,26 @@
 
 //! The buffer object.
 //!
-//! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a
-//! home: a range of VRAM, or system pages ([`Backing`]). A job [`place`](super::usage::Use::place)s its objects under their
-//! reservations and keeps the [`Use`](super::usage::Use)s until its fence has signalled; so the object stays, and its
-//! system pages keep their addresses.
+//! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a home: a range of
+//! VRAM, or system pages ([`Backing`]). A job [`place`](super::usage::Use::place)s its objects under their reservations
+//! and keeps the [`Use`](super::usage::Use)s until its fence has signalled; so the object stays, and its system pages
+//! keep their addresses.
 //!
 //! The home changes only under the reservation.
 //!
 //! # Secrets
 //!
-//! System pages come zeroed, and so do lots of VRAM from the stock ([`super::vram`]). Another lot holds what its last owner
-//! left, so [`crate::residency::create`] has the ring clear it, and the object carries that fence: page faults wait for it, and jobs
-//! come behind it on the ring. If it ends with an error, the jobs behind it fail, too ([`crate::portable::replay`]), and the object gets fresh system pages,
-//! which are zero, before CPU, GPU or a move get to it ([`super::renew`]). An object that has moved ([`crate::residency::moves`]) is
-//! clean: the move has overwritten all of its new home.
+//! System pages come zeroed, and so do lots of VRAM from the stock ([`super::vram`]). Another lot holds what its last
+//! owner left, so [`crate::residency::create`] has the ring clear it, and the object carries that fence: page faults
+//! wait for it, and jobs come behind it on the ring. If it ends with an error, the jobs behind it fail, too
+//! ([`crate::portable::replay`]), and the object gets fresh system pages, which are zero, before CPU, GPU or a move get
+//! to it ([`super::renew`]). An object that has moved ([`crate::residency::moves`]) is clean: the move has overwritten
+//! all of its new home.
 //!
-//! An object that nobody has had to do with gives back memory that is zero: no job has had its address
-//! ([`Use::place`](super::usage::Use::place)), no CPU mapping has shown it, it has not moved, and its clear, if it had one,
-//! has succeeded. The clear is the only job that knows its address then, and is done: it has held the object until then.
+//! An untouched object gives back memory that is zero: no job has had its address
+//! ([`Use::place`](super::usage::Use::place)), no CPU mapping has shown it, it has not moved, and its clear, if it had
+//! one, has succeeded. The clear is the only job that knows its address then, and is done: it has held the object until
+//! then.
 
 use core::{
     marker::PhantomData,
@@ -104,7 +106,7 @@ pub struct Object<F: Family> {
     /// The list that it is on.
     objects: Arc<Roster<Self>>,
     pub(crate) seat: Seat,
-    /// Changed only by whoever holds the reservation; whoever holds it may rely on it after the mutex is
+    /// Changed only under the reservation; the thread that holds that may rely on it after the lock is
     /// released. The lock alone gives a look at what may change at once. No memory is allocated under it.
     #[pin]
     home: SpinLock<Home>,
@@ -133,7 +135,7 @@ pub struct Object<F: Family> {
     used: Atomic<u64>,
     /// Behind this fence, VRAM is clear. Not set for system pages.
     cleared: SetOnce<ARef<Fence>>,
-    /// The content may be looked at, for good: it is system pages, or clear VRAM.
+    /// The content may be looked at, from now on: it is system pages, or clear VRAM.
     clean: Atomic<bool>,
     /// The VRAM in which it was made may hold something else than zeros: see [`Object::set_reached`].
     reached: Atomic<bool>,
@@ -225,7 +227,7 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// Where the object lives. Stays so for whoever holds the reservation; a guess for others.
+    /// Where the object lives. Stays so under the reservation; without it the answer is a guess.
     pub(crate) fn at(&self) -> At {
         match &*self.home.lock() {
             Home::Vram(lot) => At::Vram {
@@ -275,7 +277,8 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// From now on its VRAM may hold something: a job or a CPU mapping is about to have its address, or a move fills it.
+    /// From now on its VRAM may hold something: a job or a CPU mapping is about to have its address, or a move fills
+    /// it.
     pub(crate) fn set_reached(&self) {
         self.reached.store(true, Relaxed);
     }
@@ -398,15 +401,15 @@ impl<F: Family> Object<F> {
             size: self.size,
             resident: match self.at() {
                 At::Vram { .. } => true,
-                // What is pinned is somebody else's, or known to others.
+                // What is pinned is another driver's or a process's, or known to others.
                 At::System(backing) => backing.pages.held() != 0 || self.is_pinned(),
             },
             pinned: self.is_pinned(),
         }
     }
 
-    /// What the user-space interface keeps with the object. What [`Uapi::arrangement`](crate::family::Uapi::arrangement) makes of it changes only in
-    /// [`surfaces::rearrange`].
+    /// What the user-space interface keeps with the object. What
+    /// [`Uapi::arrangement`](crate::family::Uapi::arrangement) makes of it changes only in [`surfaces::rearrange`].
     #[inline]
     pub fn note(&self) -> &Note<F> {
         &self.note
@@ -428,7 +431,7 @@ impl<F: Family> Object<F> {
     }
 
     /// What is known about the content. Any context but interrupts; stays [`Content::Own`] and [`Content::Lost`] for
-    /// whoever holds the reservation.
+    /// the thread that holds the reservation.
     pub(crate) fn content(&self) -> Content {
         if self.clean.load(Relaxed) {
             return Content::Own;
@@ -444,8 +447,8 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// The clear is going to fail. To be called before its fence signals: whoever sees that replaces the VRAM, and before
-    /// that the jobs on the ring that use it have to be judged by [`Object::is_doomed`].
+    /// The clear is going to fail. To be called before its fence signals: the next user replaces the VRAM then, and
+    /// before that the jobs on the ring that use it have to be judged by [`Object::is_doomed`].
     pub(crate) fn doom(&self) {
         self.doomed.store(true, Relaxed);
     }

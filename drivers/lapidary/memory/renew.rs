@@ -22,8 +22,8 @@ use crate::{
     }, //
 };
 
-/// Gives an object whose clear has failed fresh system pages in place of its VRAM: they are zero, as that should have been.
-/// Does nothing to others. The caller holds the reservation.
+/// Gives an object whose clear has failed fresh system pages in place of its VRAM: they are zero, as that should have
+/// been. Does nothing to others. The caller holds the reservation.
 ///
 /// # Errors
 ///

@@ -6,8 +6,8 @@
 //! system wants them back. Page tables of the GPU that have entries for them are their *users*. From the first user to
 //! the last the pages are mapped for the device's DMA. Pages with users are not given back, and not exchanged.
 //!
-//! What a user is nobody needs to know here. The GTT window is one, from when the object gets addresses until it loses
-//! them, however many jobs use these ([`super::gtt`]). An address space of a client that maps the object would be another,
+//! What a user is does not matter here. The GTT window is one, from when the object gets addresses until it loses them,
+//! however many jobs use these ([`super::gtt`]). An address space of a client that maps the object would be another,
 //! and would need no window.
 //!
 //! The lock comes after that of a page table. No memory is allocated under it.

@@ -55,7 +55,8 @@ impl Registers {
         }
     }
 
-    /// Gives the object with this `key` one of `usable`, if one is free. `now` is as [`Memory::now`](super::Memory::now) says.
+    /// Gives the object with this `key` one of `usable`, if one is free. `now` is as
+    /// [`Memory::now`](super::Memory::now) says.
     pub(crate) fn take(&mut self, usable: u32, key: Key, now: u64) -> Option<Ticket> {
         let (index, free) = (0u64..)
             .zip(&mut self.holders)
@@ -98,7 +99,7 @@ impl Tenant for Registers {
 
 /// The register that an object has taken.
 ///
-/// Changed under the object's reservation, or by whoever frees it.
+/// Changed under the object's reservation, or when it is freed.
 pub(crate) struct Taken(Atomic<Ticket>);
 
 impl Taken {

@@ -13,9 +13,9 @@
 //!
 //! What a register covers of an object is the family's affair, and never more than the object.
 //!
-//! Whoever gives an object a register, takes it away, or enters pages of it into a mapping holds the object's
-//! reservation. Mappings and register therefore always fit; of the objects to be robbed, those are passed over whose
-//! reservation somebody else holds.
+//! A thread that gives an object a register, takes it away, or enters pages of it into a mapping holds the object's
+//! reservation. Mappings and register therefore always fit. Of the objects to be robbed, those are passed over whose
+//! reservation another thread holds.
 //!
 //! [`family::Surfaces`]: crate::family::surfaces::Surfaces
 

@@ -2,7 +2,7 @@
 
 //! Whose turn it is to give way.
 //!
-//! To find the one that was used longest ago, somebody has to look at all. So one walk finds many, in memory that is
+//! To find the one that was used longest ago, all have to be looked at. So one walk finds many, in memory that is
 //! there from the beginning, and the next walk comes when all of those had their turn: a walk over n costs each of them
 //! a constant share.
 //!

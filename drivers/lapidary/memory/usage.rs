@@ -111,7 +111,7 @@ impl<F: Family> Use<F> {
         Ok(())
     }
 
-    /// Whether the object's memory still is what was got. For good only while the invalidation lock is held.
+    /// Whether the object's memory still is what was got. It can change unless the invalidation lock is held.
     pub fn is_current(&self) -> bool {
         let user = self.object.user();
         user.is_none_or(|user| user.is_current(self.number))

@@ -146,7 +146,7 @@ pub struct Vram {
     aperture: u64,
     /// Never handed out.
     _reserved: KVec<Lot>,
-    /// What no object occupies and nobody can move: that, and what the driver itself keeps here.
+    /// What no object occupies and cannot be moved: that, and what the driver itself keeps here.
     fixed: Arc<Mutex<KVec<Fixed>>>,
     /// Their bytes, and those of them that the CPU sees.
     reserved: u64,
@@ -331,7 +331,7 @@ impl Vram {
     /// Bytes handed out, without what is reserved for the firmware.
     pub fn usage(&self) -> u64 {
         let used = self.mm.used() - self.reserved;
-        // They are free for whoever needs them.
+        // They are free for all.
         used.saturating_sub(self.clearing.load(Relaxed))
     }
 }

@@ -2,8 +2,8 @@
 
 //! Addresses in the GTT window: whether an object has any, and how many jobs use them.
 //!
-//! A job that finds its object in the window takes no lock. The state counts its use, and only addresses without uses are
-//! taken away. They are given and taken under the window's lock ([`super::gtt`]).
+//! A job that finds its object in the window takes no lock. The state counts its use, and only addresses without uses
+//! are taken away. They are given and taken under the window's lock ([`super::gtt`]).
 
 use kernel::sync::atomic::{
     Acquire,

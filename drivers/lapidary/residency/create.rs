@@ -48,8 +48,8 @@ use crate::{
 
 /// Makes an object, which is zero.
 ///
-/// In VRAM it comes from the stock of memory that is zero, or the ring clears it, with a fence of kernel usage. If the ring
-/// does not work, the object is made in system pages instead.
+/// In VRAM it comes from the stock of memory that is zero, or the ring clears it, with a fence of kernel usage. If the
+/// ring does not work, the object is made in system pages instead.
 ///
 /// # Errors
 ///
@@ -208,7 +208,8 @@ pub(crate) fn create_foreign<F: Family>(
     object
 }
 
-/// Has the ring clear an object of which nobody knows. If it has nothing else to do, the same job adds to the stock.
+/// Has the ring clear an object that no client knows yet. If the ring has nothing else to do, the same job adds to the
+/// stock.
 fn clear<F: Family>(
     running: &Running<'_, F>,
     object: &ARef<Bo<F>>,

@@ -2,8 +2,8 @@
 
 //! Making room in VRAM: which objects have to go.
 //!
-//! The rules are portable code, [`crate::portable::placement`]; here they meet objects, locks and the ring. Room is made
-//! for an object that is made ([`super::create`]) and for one that moves to VRAM ([`super::to_vram`]).
+//! The rules are portable code, [`crate::portable::placement`]; here they meet objects, locks and the ring. Room is
+//! made for an object that is made ([`super::create`]) and for one that moves to VRAM ([`super::to_vram`]).
 //!
 //! Others' objects are only tried for: one that is locked is in use at this moment, perhaps by the very submission
 //! that looks for room, and stays.
@@ -57,7 +57,7 @@ use crate::{
     running::Running, //
 };
 
-/// How often to look for others to make room: some may be locked, or somebody else takes the room.
+/// How often to look for others to make room: some may be locked, or another thread takes the room.
 const TRIES: usize = 4;
 /// Objects that may come into being between counting and listing them.
 const SPARE: usize = 16;
@@ -117,7 +117,7 @@ fn displace<F: Family>(
         size,
         align,
     };
-    // First addresses of objects that somebody else has locked.
+    // First addresses of objects that another thread has locked.
     let mut locked = KVec::new();
     for _ in 0..TRIES {
         let victims = choose(running, &room, before, &locked)?;
@@ -159,7 +159,7 @@ fn choose<F: Family>(
     }
 }
 
-/// Somebody looks for objects that have to go.
+/// A search for objects that have to go.
 struct Search<'a> {
     room: &'a Room,
     /// Those used since then stay.
@@ -187,18 +187,18 @@ impl Search<'_> {
             start,
             size: entry.bytes(),
             used: entry.used(),
-            // Whoever has a new place and stands in the old one cannot be moved from there.
+            // An object that has a new place and is still listed at the old one cannot be moved from there.
             movable: entry.vram() == Some(start)
                 && entry.is_movable()
                 && !self.locked.contains(&start),
         }
     }
 
-    /// Looks around those objects that were used longest ago. The first around whom there is room decides: nobody who
-    /// goes was used later. `None` if it takes more than that to know.
+    /// Looks around those objects that were used longest ago. The first around which there is room decides: no victim
+    /// was used later. `None` if it takes more than that to know.
     ///
-    /// How long that takes does not depend on the number of objects, but for the walks of [`Turns`](crate::memory::turns::Turns), of which each finds
-    /// many.
+    /// How long that takes does not depend on the number of objects, but for the walks of
+    /// [`Turns`](crate::memory::turns::Turns), of which each finds many.
     fn near_the_oldest<F: Family>(
         &self,
         running: &Running<'_, F>,

@@ -6,17 +6,17 @@
 //!
 //! 1. all CPU mappings are taken away: the next access is a fault, which waits for the reservation;
 //! 2. the new home is made: a range of VRAM, or fresh system pages with addresses in the GTT window;
-//! 3. the kernel's ring copies, behind all jobs that use the object, and whoever moves it waits for the fence;
+//! 3. the kernel's ring copies, behind all jobs that use the object, and the thread that moves it waits for the fence;
 //! 4. only if the copy has succeeded the object has its new home, and the old one is given back.
 //!
 //! So whatever happens on the way, the object has one home that holds all of its content. The copy only reads the old
 //! one: when a hang or an unbind ends it with an error, nothing has changed, and the new home is thrown away with
-//! whatever is in it. Executing the copy again after a reset does no harm. And a range that is given back is used by
-//! nobody any more, so that its next owner need not know about it.
+//! whatever is in it. Executing the copy again after a reset does no harm. And no job uses a range that is
+//! given back, so that its next owner need not know about it.
 //!
 //! No stranger's bytes are shown: the copy overwrites every page of the new home, and an object whose first clearing
-//! has failed is not copied at all, but gets fresh pages ([`crate::memory::renew`]). If the clearing fails while the copy is on the ring
-//! behind it, the object does not arrive.
+//! has failed is not copied at all, but gets fresh pages ([`crate::memory::renew`]). If the clearing fails while the
+//! copy is on the ring behind it, the object does not arrive.
 //!
 //! The copy is of whole pages, one behind the other: tiled or compressed content stays what it is.
 
@@ -280,8 +280,8 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
 
 /// Moves everything out of VRAM, so that it can lose its content: all objects are in system pages afterwards.
 ///
-/// To be called where no client makes or uses objects meanwhile, with no reservation held. Objects that were not cleared
-/// get fresh pages.
+/// To be called where no client makes or uses objects meanwhile, with no reservation held. Objects that were not
+/// cleared get fresh pages.
 ///
 /// # Errors
 ///

@@ -2,8 +2,9 @@
 
 //! Giving system pages back when the system runs out of memory.
 //!
-//! The kernel asks in the middle of an allocation, whatever locks its thread holds. So locks are only tried for, nothing
-//! is waited for, and nothing is allocated. It needs no ring: the pages stay in their file, from where they are swapped.
+//! The kernel asks in the middle of an allocation, whatever locks its thread holds. So locks are only tried for,
+//! nothing is waited for, and nothing is allocated. It needs no ring: the pages stay in their file, from where they are
+//! swapped.
 
 use kernel::sync::{
     aref::ARef,
@@ -47,7 +48,7 @@ impl<F: Family> Reclaim<F> {
         Self { objects, memory }
     }
 
-    /// Gives back the pages of one object, if nobody uses it.
+    /// Gives back the pages of one object, if no job uses it.
     fn reclaim(object: ARef<Bo<F>>) -> Option<usize> {
         let object = Held::try_lock(object)?;
         if object.is_pinned() || !resv::wait(&**object, 0).ok()? {
@@ -85,7 +86,7 @@ impl<F: Family> Shrink for Reclaim<F> {
                 pages += Self::reclaim(object).unwrap_or(0);
             }
         }
-        // Whoever has only seen that objects were used meanwhile may ask again.
+        // If this call has only found out that objects were used meanwhile, the kernel may ask again.
         (pages != 0 || (looks == 0 && !asked)).then_some(pages)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Moving objects to VRAM: those of a submission that should be there, and those that the CPU cannot see where they are.
+//! Moving objects to VRAM: those of a submission that should be there, and those that the CPU cannot see where they
+//! are.
 
 use kernel::{
     prelude::*,

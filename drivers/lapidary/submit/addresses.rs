@@ -44,7 +44,7 @@ impl<F: Family> Addresses<'_, F> {
         Ok(())
     }
 
-    /// The same where there is no room yet. Errors: as [`Locked::place`].
+    /// The same where there is no room yet. Errors: as [`Locked::place`](super::locked::Locked::place).
     pub(super) fn place_in_turn(&mut self, running: &Running<'_, F>) -> Result {
         let patience = Patience::new(ROOM_MS);
         self.give_back();

@@ -2,7 +2,7 @@
 
 //! Second step: the commands are proven harmless.
 //!
-//! The words here are the driver's own copy: nobody can change them any more. They still lack addresses.
+//! The words here are the driver's own copy, which no client can change. They still lack addresses.
 
 use kernel::prelude::*;
 

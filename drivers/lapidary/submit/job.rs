@@ -86,8 +86,8 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// # Errors
     ///
     /// `ENODEV` after unbind, `EBUSY` if the GPU does not work any more or has no room for 30 s, `ECANCELED` if
-    /// `record` is banned or the calling process refused, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if there are no words or no such
-    /// ring.
+    /// `record` is banned or the calling process refused, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if
+    /// there are no words or no such ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
         index: usize,
@@ -111,7 +111,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             if let Some(seqno) = turn.room(|| ring.completed(), fits)? {
                 break (pool, piece, seqno);
             }
-            // Nobody waits for long with the lock, which cannot be interrupted.
+            // No thread waits for long with the lock held: waiting for the lock cannot be interrupted.
             drop(pool);
             turn.wait(fits)?;
         };

@@ -117,8 +117,8 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         Ok(self.job()?.commit(|_, _| {}))
     }
 
-    /// Executes the commands, which clear `memories` on the chip for their next owner. `publish` is called when no other
-    /// job can come before them any more, and before they can have failed.
+    /// Executes the commands, which clear `memories` on the chip for their next owner. `publish` is called when no
+    /// other job can come before them any more, and before they can have failed.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         Ok(())
     }
 
-    /// Executes the commands, which change the content of `object`: everybody waits for them.
+    /// Executes the commands, which change the content of `object`: all accesses wait for them.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 
 //! A lane: what the driver keeps for one ring.
 //!
-//! That is the fences of its jobs, with what the jobs hold until they are done, and the indirect buffers ([`Pool`]). The
-//! lock of the pool keeps the order: the submitter that holds it is the next on the ring.
+//! That is the fences of its jobs, with what the jobs hold until they are done, and the indirect buffers ([`Pool`]).
+//! The lock of the pool keeps the order: the submitter that holds it is the next on the ring.
 
 use kernel::{
     device,

@@ -43,7 +43,8 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
     }
 
     /// Gives every object an address and writes the addresses into the commands. Objects that should be in VRAM and are
-    /// not have been brought there, as far as that is worth it ([`crate::residency::to_vram`]). Waits if there is no room between the objects of jobs under way.
+    /// not have been brought there, as far as that is worth it ([`crate::residency::to_vram`]). Waits if there is no
+    /// room between the objects of jobs under way.
     ///
     /// # Errors
     ///

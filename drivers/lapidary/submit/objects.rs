@@ -61,7 +61,8 @@ impl<F: Family, I: Isolation<Note = Note<F>>> Entries<'_, F, I> {
     ///
     /// # Errors
     ///
-    /// `EINVAL` for a process's memory that may not stay in system memory; `ENOMEM` for more objects than there is room for.
+    /// `EINVAL` for a process's memory that may not stay in system memory; `ENOMEM` for more objects than there is room
+    /// for.
     #[inline(always)]
     pub fn add(&mut self, object: ARef<Bo<F>>, places: Places, writes: bool) -> Result {
         if let Some(fact) = self.facts.next() {

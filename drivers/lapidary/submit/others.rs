@@ -3,8 +3,8 @@
 //! Work of others on a submission's objects: fences of other drivers, and of this GPU's other rings.
 //!
 //! The ring does not know them, so they have signalled before the job is committed. Another driver may take as long as
-//! it likes, and its client decides when. A submission that waits for it holds no reservation then, as that would hold up
-//! every client of one of the other objects. So the submission locks all objects and looks; if it finds such a fence
+//! it likes, and its client decides when. A submission that waits for it holds no reservation then, as that would hold
+//! up every client of one of the other objects. So the submission locks all objects and looks; if it finds such a fence
 //! it unlocks all, waits for what it sees, and begins anew.
 //!
 //! How long and how often it does so at most is decided in [`crate::portable::others`].
@@ -46,8 +46,8 @@ pub struct Others<'a, F: Family> {
 }
 
 impl<'a, F: Family> Others<'a, F> {
-    /// For a submission to the ring whose fences have context `own`: these are in order anyway. If it is the `only` ring
-    /// of this GPU, objects that no other driver knows have no others.
+    /// For a submission to the ring whose fences have context `own`: these are in order anyway. If it is the `only`
+    /// ring of this GPU, objects that no other driver knows have no others.
     pub fn new(data: &'a DeviceData<F>, own: u64, only: bool) -> Self {
         Self {
             data,

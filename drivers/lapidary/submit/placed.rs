@@ -54,8 +54,8 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
     ///
     /// # Errors
     ///
-    /// `EAGAIN` if that is not what the proof has assumed, if a process has changed memory that the job uses, or if the clear of an object has
-    /// failed meanwhile; as [`Job::prepare`]. Nothing has happened then.
+    /// `EAGAIN` if that is not what the proof has assumed, if a process has changed memory that the job uses, or if the
+    /// clear of an object has failed meanwhile; as [`Job::prepare`]. Nothing has happened then.
     pub fn submit(
         self,
         running: &Running<'_, F>,
@@ -73,7 +73,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
             locked,
         } = self;
         let mut job = Job::prepare(running, ring, words, addresses.uses, Some(record))?;
-        // Whoever waits for a place on the ring may wait for the end of a reset, which has judged the jobs before it.
+        // Waiting for a place on the ring may include a reset, which has judged the jobs before this one.
         let lost = addresses.clearing && job.uses().iter().any(Use::is_lost);
         if now() != *client || lost {
             return Err(EAGAIN);

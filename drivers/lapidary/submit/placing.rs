@@ -3,9 +3,9 @@
 //! Who is placing objects at the moment.
 //!
 //! Two submissions that place their objects at the same time may each hold addresses that the other one needs, although
-//! each would fit alone. So whoever finds no room gives back what it has got and waits for its turn. Only one has a
-//! turn; it tries again while those who have found room go on, and waits for them to commit or to give up as it waits
-//! for jobs. If there are neither, it does not fit.
+//! each would fit alone. So a submission that finds no room gives back its addresses and waits for its turn. Only one
+//! has a turn; it tries again while those who have found room go on, and waits for them to commit or to give up as it
+//! waits for jobs. If there are neither, it does not fit.
 
 use kernel::{
     new_condvar, new_mutex,
@@ -79,7 +79,7 @@ impl Patience {
 }
 
 impl Placing {
-    /// Nobody.
+    /// No submissions.
     pub fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
@@ -139,7 +139,7 @@ impl Inside {
         self.placing.state.lock().gone
     }
 
-    /// Waits until somebody has gone since [`Inside::gone`] was `since`; `false` if nobody has and nobody else is
+    /// Waits until a submission has gone since [`Inside::gone`] was `since`; `false` if none has and no other is
     /// there.
     ///
     /// # Errors

@@ -166,7 +166,7 @@ impl Pool {
         !same
     }
 
-    /// Nobody knows for whom the ring has worked last.
+    /// Forgets for which client the ring has worked last.
     pub(crate) fn forget_client(&mut self) {
         self.client = None;
     }

@@ -17,8 +17,8 @@ use crate::{
 const TEST_VALUE: u32 = 0x1a91_da47;
 
 impl<'a, F: Family> Running<'a, F> {
-    /// Runs a fence and an indirect buffer through the kernel's ring, which fills a page of system memory and copies it to the
-    /// next one, and looks at both.
+    /// Runs a fence and an indirect buffer through the kernel's ring, which fills a page of system memory and copies it
+    /// to the next one, and looks at both.
     ///
     /// # Errors
     ///

@@ -3,8 +3,8 @@
 //! The memory of a submission, which is used again for the next one.
 //!
 //! A submission needs room for the client's words, for handles, objects and fixups. Most submissions are of the same
-//! kind as the one before, so the memory of a few is kept in a [`Stash`]: the submitter takes a [`Workspace`] from there,
-//! and nothing is allocated or cleared if it is large enough.
+//! kind as the one before, so the memory of a few is kept in a [`Stash`]: the submitter takes a [`Workspace`] from
+//! there, and nothing is allocated or cleared if it is large enough.
 //!
 //! What a buffer holds from before is never looked at: each step writes the stretch that it hands on.
 
@@ -81,7 +81,7 @@ pub struct Workspace<F: Family, I: Isolation> {
     pub(crate) uses: KVVec<Use<F>>,
 }
 
-/// Workspaces that nobody uses at the moment.
+/// Workspaces that no submission uses at the moment.
 pub type Stash<F, I> = stash::Stash<Workspace<F, I>>;
 
 /// A workspace of one submission.

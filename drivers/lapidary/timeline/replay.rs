@@ -5,13 +5,13 @@
 //! A ring executes its jobs one after the other, and a fence is behind everything that its job does. So when a ring
 //! hangs, the oldest job without a fence is the one that hangs, and none of those behind it has begun: they can be
 //! executed again as if nothing had happened, with the numbers that they have. If it completes at the last moment, the
-//! one behind it may have begun in that moment; it is executed again from its start. Of other rings the oldest job may have
-//! been executed for long: see [`crate::portable::replay`].
+//! one behind it may have begun in that moment; it is executed again from its start. Of other rings the oldest job may
+//! have been executed for long: see [`crate::portable::replay`].
 //!
 //! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]): it is executed again, or it gets an
-//! error. Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one
-//! further behind waits for its turn, because fences of one timeline signal in order: it is put on the ring as a
-//! fence and nothing else. Then all are put on their rings again, in the order in which they were committed ([`replay`]).
+//! error. Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one further
+//! behind waits for its turn, because fences of one timeline signal in order: it is put on the ring as a fence and
+//! nothing else. Then all are put on their rings again, in the order in which they were committed ([`replay`]).
 //!
 //! Nobody commits meanwhile: the timeline is on hold.
 
@@ -112,9 +112,10 @@ struct Pending<K: Kind> {
     command: Option<K::Command>,
 }
 
-/// Calls `emit` for each job under way on the rings of a GPU, in the order in which they were committed: with the ring's
-/// index, the job's number, and how it is executed; `None` if only its fence is wanted. `timeline` gives the timeline of a
-/// ring, of which there are [`RINGS`] at most, `None` behind the last one. Says how many jobs are executed.
+/// Calls `emit` for each job under way on the rings of a GPU, in the order in which they were committed: with the
+/// ring's index, the job's number, and how it is executed; `None` if only its fence is wanted. `timeline` gives the
+/// timeline of a ring, of which there are [`RINGS`] at most, `None` behind the last one. Says how many jobs are
+/// executed.
 ///
 /// # Errors
 ///

@@ -133,7 +133,7 @@ impl Gtt {
         reach.space.flush();
         let mut next = self.placed.cursor_front_mut();
         while let Some(cursor) = next {
-            // Nobody places one meanwhile: that takes the window's lock.
+            // No thread places one meanwhile: that takes the window's lock.
             if cursor.current().1.backing.window.is_placed() {
                 next = cursor.move_next();
                 continue;

@@ -2,18 +2,19 @@
 
 //! The stock: free video memory that is known to be zero.
 //!
-//! A lot holds what its last owner left, unless it is known to be zero ([`Lot::is_zero`]): no client sees it before the ring
-//! has cleared it. Free memory that is zero is the stock, from which new objects are taken first ([`Vram::find_zero`]); they
-//! cost no commands. It comes from two sources:
+//! A lot holds what its last owner left, unless it is known to be zero ([`Lot::is_zero`]): no client sees it before the
+//! ring has cleared it. Free memory that is zero is the stock, from which new objects are taken first
+//! ([`Vram::find_zero`]); they cost no commands. It comes from two sources:
 //!
 //! - when an object has to be cleared and the ring is idle, the same job clears more of what is free: up to
-//!   [`Vram::restock`]'s bound. Those lots, a [`Batch`], are handed out to nobody until the fence has signalled without an
-//!   error, for which the next who makes an object looks. If there is no other room they are taken back at once and are as
-//!   stale as before ([`Vram::recall`]): whatever fills them next does so on the kernel's ring, behind the clear;
+//!   [`Vram::restock`]'s bound. Those lots, a [`Batch`], are handed out to nobody until the fence has signalled without
+//!   an error, for which the next who makes an object looks. If there is no other room they are taken back at once and
+//!   are as stale as before ([`Vram::recall`]): whatever fills them next does so on the kernel's ring, behind the
+//!   clear;
 //! - an object that no job and no CPU mapping has ever reached gives back what it got.
 //!
-//! Nothing runs on its own account, so that a machine on which no objects are made clears nothing. When video memory may
-//! lose its content, and when the ring stops for good, there is no stock any more ([`Vram::forget`]).
+//! Nothing runs on its own account, so that a machine on which no objects are made clears nothing. When video memory
+//! may lose its content, and when the ring has stopped, there is no stock any more ([`Vram::forget`]).
 
 use core::mem::take;
 
@@ -36,8 +37,8 @@ use crate::{
     portable::placement::Part, //
 };
 
-/// What one job clears for the stock, in bytes and as a part of VRAM: the less of both. At 1 GB/s that takes 4 ms, which is
-/// how long a client waits at worst whose job comes directly behind it.
+/// What one job clears for the stock, in bytes and as a part of VRAM: the less of both. At 1 GB/s that takes 4 ms,
+/// which is how long a client waits at worst whose job comes directly behind it.
 const BATCH: u64 = 4 << 20;
 pub(super) const BATCH_PART: u64 = 16;
 /// Lots of a batch.
@@ -48,7 +49,7 @@ pub(super) struct Restock {
     pieces: KVec<Lot>,
     /// Behind it they are zero. `None` if there are none.
     fence: Option<ARef<Fence>>,
-    /// Somebody is making a job for them.
+    /// A thread is making a job for them.
     begun: bool,
 }
 
@@ -98,8 +99,8 @@ impl Drop for Batch<'_> {
 }
 
 impl Vram {
-    /// Takes what is free and stale in `part`, for a job that clears it: 4 MiB at most and a sixteenth of VRAM. `None` if
-    /// nothing is stale, or if another job does so at this moment.
+    /// Takes what is free and stale in `part`, for a job that clears it: 4 MiB at most and a sixteenth of VRAM. `None`
+    /// if nothing is stale, or if another job does so at this moment.
     ///
     /// No lock is held. Errors: `ENOMEM`.
     pub(crate) fn restock(&self, part: Part) -> Result<Option<Batch<'_>>> {
@@ -152,11 +153,11 @@ impl Vram {
         }
     }
 
-    /// Takes back what is being cleared for the stock: it is free and stale, or zero if that is known by now. Says whether
-    /// there was anything.
+    /// Takes back what is being cleared for the stock: it is free and stale, or zero if that is known by now. Says
+    /// whether there was anything.
     ///
-    /// The job that clears it may be executed after that. Whoever gets one of these lots has it filled by the kernel's ring, behind
-    /// that job, before anything else gets to it.
+    /// The job that clears it may be executed after that. Whoever gets one of these lots has it filled by the kernel's
+    /// ring, behind that job, before anything else gets to it.
     pub(super) fn recall(&self) -> bool {
         self.collect();
         let mut restock = self.restock.lock();
