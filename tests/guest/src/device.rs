@@ -7,13 +7,17 @@
 
 use crate::abi;
 use crate::bo::Bo;
-use crate::limit::Limit;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use lapidary_harness::limit::Limit;
+use lapidary_harness::node::Node;
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, Driver};
 use rustix::io::Errno;
-use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ops::Deref;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where an object may live.
@@ -38,50 +42,10 @@ impl Domain {
     pub const ALL: [Domain; 2] = [Domain::Vram, Domain::Gtt];
 }
 
-/// Answer of the version ioctl.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DriverVersion {
-    /// Interface version.
-    pub number: (u32, u32, u32),
-    /// Driver name.
-    pub name: String,
-    /// Human description.
-    pub description: String,
-}
-
 /// An open render node of a `radeon` device.
 #[derive(Debug)]
 pub struct Device {
-    file: File,
-    path: PathBuf,
-}
-
-/// Issues an ioctl; the kernel's error as it is, except that interrupted calls are repeated.
-///
-/// # Safety
-///
-/// `argument` must be what `request` makes the kernel read and write.
-pub unsafe fn ioctl_raw(
-    fd: BorrowedFd<'_>,
-    request: u64,
-    argument: *mut libc::c_void,
-) -> Result<i32, Errno> {
-    loop {
-        // SAFETY: the descriptor is open; the caller vouches for the argument.
-        let answer = unsafe { libc::ioctl(fd.as_raw_fd(), request as libc::Ioctl, argument) };
-        if answer >= 0 {
-            return Ok(answer);
-        }
-        let error = last_errno();
-        if error != Errno::INTR {
-            return Err(error);
-        }
-    }
-}
-
-/// The calling thread's `errno`.
-pub fn last_errno() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+    node: Arc<Node>,
 }
 
 impl Device {
@@ -122,83 +86,13 @@ impl Device {
 
     /// Opens one node, whatever its driver.
     pub fn open_path(path: &Path) -> Result<Device> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .open(path)
-            .with_context(|| format!("opening {}", path.display()))?;
-        Ok(Device {
-            file,
-            path: path.to_owned(),
-        })
+        let node = Arc::new(Node::open(path)?);
+        Ok(Device { node })
     }
 
     /// Another client of the same device.
     pub fn another(&self) -> Result<Rc<Device>> {
-        Ok(Rc::new(Device::open_path(&self.path)?))
-    }
-
-    /// The node.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Issues one ioctl whose argument is `T`.
-    ///
-    /// `request` must be the number that belongs to `T`; the size encoded in it is checked, so that
-    /// the kernel cannot write beyond the argument.
-    pub fn ioctl<T: zerocopy::FromBytes + zerocopy::IntoBytes>(
-        &self,
-        request: u64,
-        argument: &mut T,
-    ) -> Result<i32, Errno> {
-        assert!(
-            ((request >> 16) & 0x3fff) as usize <= size_of::<T>(),
-            "argument too small for {request:#x}"
-        );
-        // SAFETY: the DRM core copies exactly as many bytes as the number says, and all bit
-        // patterns of `T` are valid. Pointers inside are checked by the kernel against our own
-        // address space; the typed wrappers make them from live buffers.
-        unsafe {
-            ioctl_raw(
-                self.file.as_fd(),
-                request,
-                std::ptr::from_mut(argument).cast(),
-            )
-        }
-    }
-
-    /// Version, name and description.
-    pub fn version(&self) -> Result<DriverVersion, Errno> {
-        let (mut name, mut desc, mut date) = ([0u8; 64], [0u8; 128], [0u8; 64]);
-        let mut version = abi::Version {
-            name_len: name.len(),
-            name: name.as_mut_ptr() as usize,
-            date_len: date.len(),
-            date: date.as_mut_ptr() as usize,
-            desc_len: desc.len(),
-            desc: desc.as_mut_ptr() as usize,
-            ..Default::default()
-        };
-        self.ioctl(abi::VERSION, &mut version)?;
-        let text = |bytes: &[u8], len: usize| {
-            String::from_utf8_lossy(&bytes[..bytes.len().min(len)]).into_owned()
-        };
-        Ok(DriverVersion {
-            number: (version.major, version.minor, version.patch),
-            name: text(&name, version.name_len),
-            description: text(&desc, version.desc_len),
-        })
-    }
-
-    /// A capability of the DRM core.
-    pub fn capability(&self, capability: u64) -> Result<u64, Errno> {
-        let mut argument = abi::GetCap {
-            capability,
-            value: 0,
-        };
-        self.ioctl(abi::GET_CAP, &mut argument)?;
-        Ok(argument.value)
+        Ok(Rc::new(Device::open_path(self.path())?))
     }
 
     /// Sizes of the memory pools.
@@ -291,35 +185,6 @@ impl Device {
         Ok(Bo::adopt(self.clone(), handle, size, domain))
     }
 
-    /// Drops a handle.
-    pub fn close(&self, handle: u32) -> Result<(), Errno> {
-        self.ioctl(abi::GEM_CLOSE, &mut abi::GemClose { handle, pad: 0 })
-            .map(drop)
-    }
-
-    /// A dma-buf descriptor for the object, readable and writable, closed on exec.
-    pub fn export(&self, handle: u32) -> Result<OwnedFd, Errno> {
-        let flags = (libc::O_RDWR | libc::O_CLOEXEC) as u32;
-        let mut argument = abi::PrimeHandle {
-            handle,
-            flags,
-            fd: -1,
-        };
-        self.ioctl(abi::PRIME_HANDLE_TO_FD, &mut argument)?;
-        // SAFETY: the kernel has just made this descriptor for us.
-        Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
-    }
-
-    /// A handle for a dma-buf.
-    pub fn import(&self, buffer: BorrowedFd<'_>) -> Result<u32, Errno> {
-        let mut argument = abi::PrimeHandle {
-            fd: buffer.as_raw_fd(),
-            ..Default::default()
-        };
-        self.ioctl(abi::PRIME_FD_TO_HANDLE, &mut argument)?;
-        Ok(argument.handle)
-    }
-
     /// The offset at which mmap(2) finds the object.
     pub fn mmap_offset(&self, handle: u32) -> Result<u64, Errno> {
         let mut argument = abi::GemMmap {
@@ -352,8 +217,44 @@ impl Device {
     }
 }
 
+/// What the DRM core offers.
+impl Deref for Device {
+    type Target = Arc<Node>;
+
+    fn deref(&self) -> &Arc<Node> {
+        &self.node
+    }
+}
+
 impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        self.node.as_fd()
+    }
+}
+
+/// True if the device is bound to upstream's driver instead of ours.
+pub fn on_upstream(device: &Device) -> bool {
+    PciDevice::of(device).is_ok_and(|pci| pci.driver().as_deref() == Some("radeon"))
+}
+
+/// The driver under test, for a test program's `main`.
+pub fn driver() -> Option<Driver> {
+    let device = Device::open_within(Duration::from_secs(2)).ok()?;
+    Some(if on_upstream(&device) {
+        Driver::Upstream
+    } else {
+        Driver::Lapidary
+    })
+}
+
+/// What a test of the `radeon` interface is given beside the harness's own.
+pub trait Client {
+    /// A client of the device.
+    fn device(&self) -> Result<Rc<Device>>;
+}
+
+impl Client for Context {
+    fn device(&self) -> Result<Rc<Device>> {
+        Device::open_within(Duration::from_secs(5))
     }
 }

@@ -63,6 +63,24 @@ impl Chunk {
     }
 }
 
+/// A chunk of a submission: wait for these.
+pub fn before(entries: &[abi::Sync]) -> Chunk {
+    chunk(abi::CHUNK_SYNC_IN, entries)
+}
+
+/// A chunk of a submission: signal these.
+pub fn after(entries: &[abi::Sync]) -> Chunk {
+    chunk(abi::CHUNK_SYNC_OUT, entries)
+}
+
+fn chunk(id: u32, entries: &[abi::Sync]) -> Chunk {
+    let words = entries
+        .iter()
+        .flat_map(|e| [e.handle, e.flags, e.point as u32, (e.point >> 32) as u32])
+        .collect();
+    Chunk::new(id, words)
+}
+
 /// A whole argument of the CS ioctl.
 #[derive(Clone, Debug, Default)]
 pub struct Envelope {

@@ -7,9 +7,9 @@
 //! dword with the mark of another process is one that was read where it must not be read.
 
 use anyhow::{Context as _, Result, bail};
-use lapidary_guest::bo::{Mapping, PAGE};
-use lapidary_guest::syncobj::Syncobj;
 use lapidary_guest::{Bo, Device, abi};
+use lapidary_harness::mapping::{Mapping, PAGE};
+use lapidary_harness::syncobj::Syncobj;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::cell::RefCell;
 use std::ffi::c_void;

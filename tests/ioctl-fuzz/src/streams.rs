@@ -4,8 +4,8 @@
 
 use crate::objects::{Mark, Object, PITCH, WIDTH};
 use lapidary_guest::abi::{self, CsReloc};
-use lapidary_guest::draw2d::{self, Brush, Rect, Surface, rop};
-use lapidary_guest::draw3d::{Array, Draw, Image, Vertices};
+use lapidary_guest::r500::draw2d::{self, Brush, Rect, Surface, rop};
+use lapidary_guest::r500::draw3d::{Array, Draw, Image, Vertices};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Stream};
 

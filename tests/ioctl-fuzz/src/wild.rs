@@ -3,8 +3,8 @@
 //! Calls with any number and any argument, on a file that has nothing to lose.
 
 use lapidary_guest::abi;
-use lapidary_guest::device::ioctl_raw;
 use lapidary_guest::{Device, Errno};
+use lapidary_harness::node::ioctl_raw;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
 /// Dwords that arguments may point at.

@@ -11,12 +11,12 @@ use crate::shared::{Board, KINDS};
 use crate::streams::{self, Sound};
 use crate::wild::Wild;
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::patience;
-use lapidary_guest::submit::Envelope;
-use lapidary_guest::syncobj::{self, Syncobj};
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
+use lapidary_guest::submit::{self, Envelope};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::patience;
+use lapidary_harness::syncobj::Syncobj;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
@@ -296,10 +296,10 @@ impl<'a> Worker<'a> {
         if let Some(at) = chained {
             let link = &links[at];
             if link.last > 0 {
-                envelope = envelope.with(syncobj::before(&[link.object.at(link.point(link.last))]));
+                envelope = envelope.with(submit::before(&[link.object.at(link.point(link.last))]));
             }
             let next = link.object.at(link.point(link.last + 1));
-            envelope = envelope.with(syncobj::after(&[next]));
+            envelope = envelope.with(submit::after(&[next]));
         }
         patiently("a sound stream", || envelope.submit(device))?
             .with_context(|| format!("a sound stream {:x?}", sound.stream.words()))?;

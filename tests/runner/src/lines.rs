@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The `test NAME ... VERDICT` lines that the guest's test programs print (`tests/guest/src/harness`).
+//! The `test NAME ... VERDICT` lines that the guest's test programs print (`tests/harness`).
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@
 
 use crate::support::{self, Reprobe, bound, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::child::{self, End};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::Client as _;
 use lapidary_guest::{Domain, Errno, abi};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(20);

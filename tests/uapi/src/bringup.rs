@@ -7,11 +7,12 @@
 
 use crate::support::{engine_works, fill, peek, surface};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::Domain;
-use lapidary_guest::control::Control;
-use lapidary_guest::harness::{Context, Test};
-use lapidary_guest::limit::Limit;
-use lapidary_guest::machine::{self, Depth, Kind};
+use lapidary_harness::control::Control;
+use lapidary_harness::limit::Limit;
+use lapidary_harness::machine::{self, Depth, Kind};
+use lapidary_harness::{Context, Test};
 use lapidary_registers::r500::{mmio, pcie, pll};
 use std::time::Duration;
 

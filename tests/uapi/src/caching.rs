@@ -4,9 +4,10 @@
 //! physical ranges for x86's page attribute table; the aperture must be on it.
 
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::Domain;
-use lapidary_guest::harness::{Context, Test, skip};
-use lapidary_guest::sysfs::PciDevice;
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, Test, skip};
 
 const LIST: &str = "/sys/kernel/debug/x86/pat_memtype_list";
 

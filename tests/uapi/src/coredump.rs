@@ -7,10 +7,11 @@
 use crate::support::{self, PITCH, WIDTH, engine_works};
 use crate::trace::Tracing;
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, skip};
-use lapidary_guest::limit::Limit;
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Domain, Stream};
+use lapidary_harness::limit::Limit;
+use lapidary_harness::{Context, Test, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -4,12 +4,14 @@
 
 use crate::{support, userptr};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi;
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, on_upstream, patience, refused, skip};
+use lapidary_guest::on_upstream;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, patience, refused, skip};
 use lapidary_registers::r500::mmio;
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -5,11 +5,12 @@
 
 use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Device, Domain, Errno, Stream, pm4};
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, Test, refused, skip};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -173,7 +174,7 @@ fn under_way(context: &mut Context) -> Result<()> {
 
 /// Files are read while clients come, work and go.
 fn while_working(context: &mut Context) -> Result<()> {
-    use lapidary_guest::child;
+    use lapidary_harness::child;
     let device = context.device()?;
     let folder = folder(&device)?;
     let child = child::spawn(|| {

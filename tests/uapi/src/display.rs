@@ -7,10 +7,11 @@
 
 use crate::support::{PITCH, WIDTH, peek};
 use anyhow::{Result, ensure};
-use lapidary_guest::control::Control;
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, skip};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Domain, Stream};
+use lapidary_harness::control::Control;
+use lapidary_harness::{Context, Test, skip};
 use lapidary_registers::r500::mmio;
 
 pub fn tests() -> Vec<Test> {

@@ -4,9 +4,10 @@
 
 use crate::support::{PITCH, WIDTH, surface};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Brush, Format, Raster, Rect, SourceType, Surface, rop};
-use lapidary_guest::harness::{Context, Test};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Brush, Format, Raster, Rect, SourceType, Surface, rop};
 use lapidary_guest::{Bo, Device, Domain, Stream};
+use lapidary_harness::{Context, Test};
 use std::rc::Rc;
 
 const ROWS: u32 = 32;

@@ -5,11 +5,12 @@
 
 use crate::support::{self, fillers, nothing};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, CsReloc};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::harness::{Context, Test, refused};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Device, Domain, Errno, pm4};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
 const NAMED_DOMAIN: &str = "our driver wants every relocation to name a domain";

@@ -8,16 +8,18 @@
 use crate::support::{self, PITCH, WIDTH, engine_works, settled, usage};
 use crate::userptr::{Memory, VALIDATE, WRITABLE};
 use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi;
-use lapidary_guest::bo::{Mapping, PAGE};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::foreign::{MemoryFile, Vgem};
-use lapidary_guest::harness::{Context, Test, patience, skip};
-use lapidary_guest::injection::Injection;
-use lapidary_guest::limit::Limit;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::submit::Envelope;
-use lapidary_guest::syncobj::{Syncobj, after, before};
+use lapidary_guest::submit::{after, before};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_harness::foreign::{MemoryFile, Vgem};
+use lapidary_harness::injection::Injection;
+use lapidary_harness::limit::Limit;
+use lapidary_harness::mapping::{Mapping, PAGE};
+use lapidary_harness::syncobj::Syncobj;
+use lapidary_harness::{Context, Test, patience, skip};
 use rustix::mm::MapFlags;
 use std::cell::Cell;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -465,8 +467,8 @@ fn foreign_buffer(vgem: &Vgem, kind: usize) -> Result<OwnedFd> {
     let bytes = u64::from(PITCH * ROWS);
     if kind == 0 {
         let handle = vgem.create(bytes)?;
-        let buffer = vgem.device().export(handle);
-        vgem.device().close(handle)?;
+        let buffer = vgem.node().export(handle);
+        vgem.node().close(handle)?;
         return Ok(buffer?);
     }
     match MemoryFile::new(bytes)?.buffer()? {
@@ -517,7 +519,7 @@ fn for_others(context: &mut Context) -> Result<()> {
                 bo.write(&vec![content; (bo.size() / 4) as usize])?;
             }
             let buffer = walk.device.export(bo.handle())?;
-            let theirs = vgem.device().clone();
+            let theirs = vgem.node().clone();
             Ok(Try::verified(
                 move || {
                     let handle = theirs.import(buffer.as_fd())?;

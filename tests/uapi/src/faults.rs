@@ -7,10 +7,11 @@
 
 use crate::support::{self, Reprobe, engine_works, fill, fill_often, within};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, info_request};
-use lapidary_guest::harness::{Context, Test, patience, refused, skip};
-use lapidary_guest::limit::Limit;
 use lapidary_guest::{Device, Domain, Errno};
+use lapidary_harness::limit::Limit;
+use lapidary_harness::{Context, Test, patience, refused, skip};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -285,7 +286,7 @@ fn many_late_fences(context: &mut Context) -> Result<()> {
 
 /// A signal interrupts a wait, and the process can be killed in it.
 fn signal_while_waiting(context: &mut Context) -> Result<()> {
-    use lapidary_guest::child::{self, End};
+    use lapidary_harness::child::{self, End};
     let device = context.device()?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
     bo.wait()?;
@@ -319,7 +320,7 @@ fn needs_slow_watchdog() -> Result<()> {
 
 /// A wait for something that takes very long ends with an error after 30 s. The watchdog must be slower than that.
 fn wait_times_out(context: &mut Context) -> Result<()> {
-    use lapidary_guest::child::{self, End};
+    use lapidary_harness::child::{self, End};
     needs_slow_watchdog()?;
     let device = context.device()?;
     let reprobe = Reprobe::of(&device)?;
@@ -357,7 +358,7 @@ fn wait_times_out(context: &mut Context) -> Result<()> {
 
 /// Several wait for room on a full ring: each can be killed, and each is told after 30 s, not one after the other.
 fn no_room(context: &mut Context) -> Result<()> {
-    use lapidary_guest::child::{self, End};
+    use lapidary_harness::child::{self, End};
     needs_slow_watchdog()?;
     let device = context.device()?;
     let reprobe = Reprobe::of(&device)?;

@@ -5,10 +5,11 @@
 
 use crate::support::{self, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::harness::{Context, Test, skip};
-use lapidary_guest::limit::Limit;
-use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::Client as _;
 use lapidary_guest::{Bo, Device, Domain};
+use lapidary_harness::limit::Limit;
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, Test, skip};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};

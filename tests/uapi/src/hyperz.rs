@@ -5,11 +5,12 @@
 
 use crate::support::{engine_works, fillers, hang_twice, peek, surface, untouched, vgem, within};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::submit::Envelope;
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi, stream::Access};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::{Context, Test, refused};
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
 use std::os::fd::AsFd;
@@ -386,7 +387,7 @@ fn refused_late(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let vgem = vgem()?;
     let handle = vgem.create(BYTES)?;
-    let buffer = vgem.device().export(handle)?;
+    let buffer = vgem.node().export(handle)?;
     let foreign = device.import(buffer.as_fd())?;
     let foreign = Bo::adopt(device.clone(), foreign, BYTES, Domain::Gtt);
     let mut stream = Stream::new();

@@ -5,10 +5,11 @@
 
 use crate::support;
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, info_request};
-use lapidary_guest::harness::{Context, Test, refused};
-use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Device, Errno};
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, Test, refused};
 
 pub fn tests() -> Vec<Test> {
     vec![

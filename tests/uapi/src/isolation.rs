@@ -5,13 +5,14 @@
 
 use crate::support::{self, PITCH, WIDTH};
 use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::CsReloc;
 use lapidary_guest::abi::info_request;
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw2d::{self, Brush, Rect, Surface, rop};
-use lapidary_guest::draw3d::{Draw, Image};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::r500::draw2d::{self, Brush, Rect, Surface, rop};
+use lapidary_guest::r500::draw3d::{Draw, Image};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
 use std::rc::Rc;

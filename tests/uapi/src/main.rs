@@ -86,5 +86,5 @@ fn main() -> ExitCode {
     tests.extend(faults::tests());
     tests.extend(binding::tests());
     tests.extend(removal::tests());
-    lapidary_guest::harness::main(tests)
+    lapidary_harness::main(lapidary_guest::device::driver, tests)
 }

@@ -7,9 +7,10 @@
 
 use crate::support::engine_works;
 use anyhow::{Result, bail, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi;
-use lapidary_guest::harness::{Context, Test};
 use lapidary_guest::{Device, Errno};
+use lapidary_harness::{Context, Test};
 
 pub fn tests() -> Vec<Test> {
     vec![

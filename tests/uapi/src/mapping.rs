@@ -5,10 +5,13 @@
 //! Accesses that must end in a signal happen in a child.
 
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::child::{self, End};
-use lapidary_guest::harness::{Context, Test, on_upstream, refused};
-use lapidary_guest::{Bo, Domain, Errno, Mapping};
+use lapidary_guest::Client as _;
+use lapidary_guest::on_upstream;
+use lapidary_guest::{Bo, Domain, Errno};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::mapping::Mapping;
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap, mprotect, mremap, munmap};
 use std::ffi::c_void;
 use std::time::Duration;

@@ -5,12 +5,13 @@
 
 use crate::support::{PITCH, engine_works, fill, surface, vgem};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::foreign::Vgem;
-use lapidary_guest::harness::{Context, Test, patience, skip};
-use lapidary_guest::limit::Limit;
-use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Device, Domain, Stream, abi};
+use lapidary_harness::foreign::Vgem;
+use lapidary_harness::limit::Limit;
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, Test, patience, skip};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,12 +60,12 @@ impl Traveller {
     /// vgem takes hold of the pages; what comes back is its handle.
     fn leave(&self) -> Result<u32> {
         let buffer = self.bo.device().export(self.bo.handle())?;
-        Ok(self.vgem.device().import(buffer.as_fd())?)
+        Ok(self.vgem.node().import(buffer.as_fd())?)
     }
 
     /// vgem lets go, and work calls the object back.
     fn come_back(&self, handle: u32) -> Result<()> {
-        self.vgem.device().close(handle)?;
+        self.vgem.node().close(handle)?;
         self.bo.device().submit(&mark(&self.bo, self.words[0]))?;
         Ok(())
     }

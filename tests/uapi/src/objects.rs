@@ -4,11 +4,12 @@
 
 use crate::support;
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi;
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 use std::time::{Duration, Instant};
 
 pub fn tests() -> Vec<Test> {

@@ -8,13 +8,14 @@ use crate::support::{
     PITCH, Reprobe, WIDTH, bound, copy, engine_works, fill, nothing, surface, vgem, within,
 };
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::foreign::{MemoryFile, Vgem, View, is_idle};
-use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::stream::Access;
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::foreign::{MemoryFile, Vgem, View, is_idle};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused, skip};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -123,7 +124,7 @@ fn both_ways(device: &Rc<Device>, foreign: &Bo, view: &View) -> Result<()> {
 fn vgem_import(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     both_ways(&device, &foreign, &vgem.map(handle, SIZE)?)
 }
 
@@ -201,10 +202,7 @@ fn export(context: &mut Context) -> Result<()> {
         let source = pattern(domain.bits());
         ours.write(&source)?;
         let buffer = device.export(ours.handle())?;
-        let handle = vgem
-            .device()
-            .import(buffer.as_fd())
-            .context("vgem imports")?;
+        let handle = vgem.node().import(buffer.as_fd()).context("vgem imports")?;
         // vgem does not map what is not its own.
         let view = View::new(buffer.as_fd(), 0, SIZE)?;
         same(&view.read(), &source, &format!("{domain:?} before"))?;
@@ -217,7 +215,7 @@ fn export(context: &mut Context) -> Result<()> {
         }
         // The last importer gone, it is an ordinary object again.
         drop(view);
-        vgem.device().close(handle)?;
+        vgem.node().close(handle)?;
         device.submit(&fill(&ours, 9))?;
         same(&ours.read()?, &vec![9; source.len()], "afterwards")?;
     }
@@ -238,7 +236,7 @@ fn set_domain(bo: &Bo, domain: u32) -> Result<(), Errno> {
 fn stays_out(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     refused(
         "foreign memory",
         set_domain(&foreign, abi::DOMAIN_VRAM),
@@ -252,7 +250,7 @@ fn stays_out(context: &mut Context) -> Result<()> {
     ours.write(&source)?;
     let buffer = device.export(ours.handle())?;
     set_domain(&ours, abi::DOMAIN_VRAM).context("exported, not used by others")?;
-    let theirs = vgem.device().import(buffer.as_fd())?;
+    let theirs = vgem.node().import(buffer.as_fd())?;
     refused(
         "used by another driver",
         set_domain(&ours, abi::DOMAIN_VRAM),
@@ -281,7 +279,7 @@ fn stays_out(context: &mut Context) -> Result<()> {
     let mut expected = source;
     expected[..WIDTH as usize].fill(3);
     same(&ours.read()?, &expected, "moved for others")?;
-    vgem.device().close(theirs)?;
+    vgem.node().close(theirs)?;
     set_domain(&ours, abi::DOMAIN_VRAM).context("not used by others any more")
 }
 
@@ -298,7 +296,7 @@ fn their_fences(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
     let view = vgem.map(handle, SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     let waits = |what: &str, write: bool, act: &dyn Fn() -> Result<()>| -> Result<()> {
         let fence = vgem.attach_fence(handle, write)?;
         refused(what, device.busy(foreign.handle()).0, Errno::BUSY)?;
@@ -339,7 +337,7 @@ fn their_fences(context: &mut Context) -> Result<()> {
 fn their_readers(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     let ours = surface(&device, ROWS, Domain::Gtt)?;
     vgem.map(handle, SIZE)?.write(&pattern(3));
     let fence = vgem.attach_fence(handle, false)?;
@@ -355,7 +353,7 @@ fn unannounced(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
     let view = vgem.map(handle, SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     view.write(&pattern(6));
     // The writer says that it reads.
     let announced = fill(&foreign, 5);
@@ -386,12 +384,12 @@ fn unannounced(context: &mut Context) -> Result<()> {
 fn others_go_on(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     vgem.map(handle, SIZE)?.write(&pattern(8));
     // Shared by two clients of this device, and known to another driver.
     let ours = surface(&device, ROWS, Domain::Gtt)?;
     let buffer = device.export(ours.handle())?;
-    let known = vgem.device().import(buffer.as_fd())?;
+    let known = vgem.node().import(buffer.as_fd())?;
     let other = device.another()?;
     let theirs = import(&other, &buffer)?;
 
@@ -425,14 +423,14 @@ fn others_go_on(context: &mut Context) -> Result<()> {
     let end = waiting.wait(Duration::from_secs(5))?;
     ensure!(end == End::Exit(0), "who waited ended with {end:?}");
     same(&theirs.read()?, &pattern(8), "what waited")?;
-    Ok(vgem.device().close(known)?)
+    Ok(vgem.node().close(known)?)
 }
 
 /// A signal ends a submission that waits for another driver, and leaves nothing locked.
 fn killed_while_waiting(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     let ours = surface(&device, ROWS, Domain::Gtt)?;
     let fence = vgem.attach_fence(handle, true)?;
     let child = child::spawn(|| {
@@ -455,11 +453,11 @@ fn killed_while_waiting(context: &mut Context) -> Result<()> {
 fn our_fences(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
-    let buffer = vgem.device().export(handle)?;
+    let buffer = vgem.node().export(handle)?;
     let foreign = import(&device, &buffer)?;
     let ours = surface(&device, ROWS, Domain::Gtt)?;
     let exported = device.export(ours.handle())?;
-    let imported = vgem.device().import(exported.as_fd())?;
+    let imported = vgem.node().import(exported.as_fd())?;
     ensure!(is_idle(buffer.as_fd(), true)?, "nobody uses it yet");
     for (theirs, buffer, target) in [(handle, &buffer, &foreign), (imported, &exported, &ours)] {
         context.control()?.fault("late-fence", 1)?;
@@ -505,8 +503,8 @@ fn exporter_goes(context: &mut Context) -> Result<()> {
     // Theirs.
     let handle = vgem.create(SIZE)?;
     vgem.map(handle, SIZE)?.write(&pattern(1));
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
-    vgem.device().close(handle)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
+    vgem.node().close(handle)?;
     drop(vgem);
     let ours = surface(&device, ROWS, Domain::Gtt)?;
     device.submit(&copy(&foreign, &ours))?;
@@ -517,7 +515,7 @@ fn exporter_goes(context: &mut Context) -> Result<()> {
     // Ours, with a job under way.
     let vgem = self::vgem()?;
     let buffer = device.export(ours.handle())?;
-    let _theirs = vgem.device().import(buffer.as_fd())?;
+    let _theirs = vgem.node().import(buffer.as_fd())?;
     let view = View::new(buffer.as_fd(), 0, SIZE)?;
     device.submit(&fill(&ours, 3))?;
     drop((ours, buffer, device));
@@ -537,7 +535,7 @@ fn too_large(context: &mut Context) -> Result<()> {
     let handle = vgem.create(window + PAGE)?;
     refused(
         "more than the window",
-        device.import(vgem.device().export(handle)?.as_fd()),
+        device.import(vgem.node().export(handle)?.as_fd()),
         Errno::NOMEM,
     )?;
     engine_works(&device)
@@ -610,7 +608,7 @@ fn unbind_waits(context: &mut Context) -> Result<()> {
     let (pci, driver) = bound(&device)?;
     let reprobe = Reprobe::of(&device)?;
     let handle = vgem.create(SIZE)?;
-    let foreign = import(&device, &vgem.device().export(handle)?)?;
+    let foreign = import(&device, &vgem.node().export(handle)?)?;
     let (idle, domain) = (|| foreign.wait(), || set_domain(&foreign, abi::DOMAIN_CPU));
     let waits: [&dyn Fn() -> Result<(), Errno>; 2] = [&idle, &domain];
     // vgem gives up by itself after 10 s.
@@ -638,12 +636,12 @@ fn unbind(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let reprobe = Reprobe::of(&device)?;
     let handle = vgem.create(SIZE)?;
-    let buffer = vgem.device().export(handle)?;
+    let buffer = vgem.node().export(handle)?;
     let foreign = import(&device, &buffer)?;
     let ours = surface(&device, ROWS, Domain::Gtt)?;
     ours.write(&pattern(4))?;
     let exported = device.export(ours.handle())?;
-    let theirs = vgem.device().import(exported.as_fd())?;
+    let theirs = vgem.node().import(exported.as_fd())?;
     device.submit(&fill(&foreign, 6))?;
     foreign.wait()?;
     reprobe.now()?;
@@ -674,7 +672,7 @@ fn unbind(context: &mut Context) -> Result<()> {
     let copied = surface(&again, ROWS, Domain::Gtt)?;
     again.submit(&copy(&orphan, &copied))?;
     same(&copied.read()?, &pattern(4), "what the old device exported")?;
-    vgem.device().close(theirs)?;
+    vgem.node().close(theirs)?;
     drop((orphan, exported, device));
     engine_works(&again)
 }

@@ -14,14 +14,16 @@ use crate::support::{
     PITCH, Reprobe, WIDTH, emptied, engine_works, nothing, settled, stocked, surface, usage, within,
 };
 use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::info_request;
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::draw3d::{Draw, Image};
-use lapidary_guest::harness::{Context, Test, on_upstream, patience, refused};
-use lapidary_guest::limit::Limit;
-use lapidary_guest::uevent::Uevents;
+use lapidary_guest::on_upstream;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
+use lapidary_guest::r500::draw3d::{Draw, Image};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::limit::Limit;
+use lapidary_harness::uevent::Uevents;
+use lapidary_harness::{Context, Test, patience, refused};
 use std::rc::Rc;
 use std::time::Duration;
 

@@ -5,12 +5,13 @@
 
 use crate::support::{self, PITCH, WIDTH, nothing, settled};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, CsReloc};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Device, Domain, Errno, Stream, pm4};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 
 const OURS: &str = "asks for numbers of our own";
 const NONE: u32 = u32::MAX;

@@ -5,11 +5,12 @@
 
 use crate::support::{self, bound, engine_works, fill, settled, usage, within};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::child::{self, Child, End};
-use lapidary_guest::harness::{Context, Test, patience, refused};
-use lapidary_guest::limit::Limit;
-use lapidary_guest::machine::{self, Depth, Kind};
+use lapidary_guest::Client as _;
 use lapidary_guest::{Bo, Device, Domain, Errno};
+use lapidary_harness::child::{self, Child, End};
+use lapidary_harness::limit::Limit;
+use lapidary_harness::machine::{self, Depth, Kind};
+use lapidary_harness::{Context, Test, patience, refused};
 use std::rc::Rc;
 use std::time::Duration;
 

@@ -4,10 +4,11 @@
 
 use crate::support::{PITCH, WIDTH, surface};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Domain, Errno, Stream, abi};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::os::fd::AsFd;
 

@@ -8,10 +8,12 @@
 
 use crate::support::{self, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::child::{self, End};
-use lapidary_guest::harness::{Context, Test, skip};
-use lapidary_guest::machine::{self, Back, Depth, Kind};
-use lapidary_guest::{Bo, Device, Domain, Mapping};
+use lapidary_guest::Client as _;
+use lapidary_guest::{Bo, Device, Domain};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::machine::{self, Back, Depth, Kind};
+use lapidary_harness::mapping::Mapping;
+use lapidary_harness::{Context, Test, skip};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;

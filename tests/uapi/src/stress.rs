@@ -4,10 +4,11 @@
 
 use crate::support::{PITCH, WIDTH, engine_works, surface};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Device, Domain, Stream};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::{Context, Test};
 use std::rc::Rc;
 use std::time::Duration;
 

@@ -4,13 +4,14 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi::info_request;
-use lapidary_guest::control::{Control, Counters};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::foreign::Vgem;
-use lapidary_guest::harness::{Context, on_upstream, patience, skip};
-use lapidary_guest::limit::{Limit, timed};
-use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::on_upstream;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Device, Domain, Stream, pm4};
+use lapidary_harness::control::{Control, Counters};
+use lapidary_harness::foreign::Vgem;
+use lapidary_harness::limit::{Limit, timed};
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, patience, skip};
 use lapidary_registers::r500::pm4::op;
 use std::path::Path;
 use std::rc::Rc;

@@ -10,11 +10,13 @@ mod bounds;
 
 use crate::support::{PITCH, WIDTH, engine_works, surface, vgem};
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, skip};
-use lapidary_guest::machine::{self, Depth, Kind};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::{Bo, Device, Domain, Mapping, Stream, abi};
+use lapidary_guest::{Bo, Device, Domain, Stream, abi};
+use lapidary_harness::machine::{self, Depth, Kind};
+use lapidary_harness::mapping::Mapping;
+use lapidary_harness::{Context, Test, skip};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 
@@ -350,13 +352,13 @@ fn saved(context: &mut Context) -> Result<()> {
     is_picture(4, &look(&mapping)).context("as lines")?;
     context.control()?.fault("endless-buffer", 2)?;
     let buffer = device.export(bo.handle())?;
-    let handle = vgem.device().import(buffer.as_fd());
+    let handle = vgem.node().import(buffer.as_fd());
     context.control()?.clear_faults()?;
     let handle = handle?;
     let domain = || device.busy(bo.handle()).1;
     ensure!(domain() == abi::DOMAIN_GTT, "it has not left");
     ensure!(look(&mapping) == memory, "in system memory");
-    vgem.device().close(handle)?;
+    vgem.node().close(handle)?;
     ensure!(copy(&bo, true)? == memory, "back in video memory");
     ensure!(domain() == abi::DOMAIN_VRAM, "it has not come back");
     is_picture(4, &look(&mapping)).context("as lines again")?;

@@ -5,13 +5,15 @@
 use crate::refusal::refused_for;
 use crate::support::{self, PITCH, WIDTH, engine_works, nothing, within};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, Sync};
-use lapidary_guest::child::{self, End};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, refused};
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::syncobj::{Syncobj, after, before, fence_status};
+use lapidary_guest::submit::{after, before};
 use lapidary_guest::{Domain, Errno, Stream};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::syncobj::{Syncobj, fence_status};
+use lapidary_harness::{Context, Test, refused};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 

@@ -6,10 +6,11 @@
 
 use crate::support::{peek, surface};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::harness::{Context, Test};
+use lapidary_guest::Client as _;
 use lapidary_guest::stream::Access;
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Domain, Stream, abi};
+use lapidary_harness::{Context, Test};
 use lapidary_registers::Field;
 use lapidary_registers::r500::mmio::{
     self, dst_pitch_offset, rb3d_colorpitch, tx_offset, zb_depthpitch,
@@ -94,7 +95,7 @@ fn arrived(context: &mut Context, flags: u32, keep: bool, bits: u32) -> Result<V
             stream.relocation(&bo, Access::Write);
         }
     }
-    let mut pitch = lapidary_guest::draw2d::Surface::new(&bo, 256).pitch_offset();
+    let mut pitch = lapidary_guest::r500::draw2d::Surface::new(&bo, 256).pitch_offset();
     pitch = dst_pitch_offset::TILE_MACRO.put(pitch, macro_bit);
     pitch = dst_pitch_offset::TILE_MICRO.put(pitch, micro_bit);
     stream

@@ -4,10 +4,12 @@
 
 use crate::support::{self, nothing};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::harness::{Context, Test, refused, skip};
+use lapidary_guest::Client as _;
+use lapidary_guest::submit::before;
 use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::syncobj::{Syncobj, before};
 use lapidary_guest::{Domain, Errno, pm4};
+use lapidary_harness::syncobj::Syncobj;
+use lapidary_harness::{Context, Test, refused, skip};
 use std::fs;
 use std::path::Path;
 

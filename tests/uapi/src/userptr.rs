@@ -8,12 +8,13 @@
 
 use crate::support::{PITCH, copy, engine_works, fill, surface, vgem};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::child::{self, End};
-use lapidary_guest::foreign::MemoryFile;
-use lapidary_guest::harness::{Context, Test, refused};
-use lapidary_guest::limit::Limit;
+use lapidary_guest::Client as _;
 use lapidary_guest::{Bo, Device, Domain, Errno, abi};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::foreign::MemoryFile;
+use lapidary_harness::limit::Limit;
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test, refused};
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::os::fd::AsFd;
@@ -331,7 +332,7 @@ fn changed(context: &mut Context) -> Result<()> {
     let vgem = vgem()?;
     let handle = vgem.create(SIZE)?;
     vgem.map(handle, SIZE)?.write(&pattern(5));
-    let buffer = vgem.device().export(handle)?;
+    let buffer = vgem.node().export(handle)?;
     let source = device.import(buffer.as_fd())?;
     let source = Bo::adopt(device.clone(), source, SIZE, Domain::Gtt);
     let memory = Memory::new(SIZE)?;

@@ -6,10 +6,10 @@
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lapidary_demo::{emit, picture, reference, scene};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::kmsg::{Kmsg, Record};
-use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Device, Domain, Stream, abi};
+use lapidary_harness::kmsg::{Kmsg, Record};
+use lapidary_harness::sysfs::PciDevice;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;

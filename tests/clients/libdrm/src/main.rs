@@ -3,7 +3,7 @@
 //! A client of libdrm_radeon, the library under xf86-video-ati: its buffer objects, its command streams
 //! with relocations and space checks, its surface calls, in a small 2D job whose pixels are compared.
 //!
-//! It runs in the guest's Debian root, where the library is, under the harness of `tests/guest`.
+//! It runs in the guest's Debian root, where the library is, under `tests/harness`.
 
 mod client;
 mod draw;
@@ -13,9 +13,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 use client::Client;
 use draw::{BYTES, HEIGHT, Picture, Rect, WIDTH};
 use lapidary_guest::abi;
-use lapidary_guest::device::{Device, Domain};
-use lapidary_guest::harness::{self, Test};
-use lapidary_guest::sysfs::PciDevice;
+use lapidary_guest::device::{self, Device, Domain};
+use lapidary_harness::Test;
+use lapidary_harness::sysfs::PciDevice;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -236,12 +236,15 @@ fn surfaces() -> Result<()> {
 }
 
 fn main() -> ExitCode {
-    harness::main(vec![
-        Test::new("libdrm-objects", |_| objects()),
-        Test::new("libdrm-tiling", |_| tiling()),
-        Test::new("libdrm-names", |_| names()),
-        Test::new("libdrm-drawing", |_| drawing()),
-        Test::new("libdrm-space", |_| space()),
-        Test::new("libdrm-surfaces", |_| surfaces()),
-    ])
+    lapidary_harness::main(
+        device::driver,
+        vec![
+            Test::new("libdrm-objects", |_| objects()),
+            Test::new("libdrm-tiling", |_| tiling()),
+            Test::new("libdrm-names", |_| names()),
+            Test::new("libdrm-drawing", |_| drawing()),
+            Test::new("libdrm-space", |_| space()),
+            Test::new("libdrm-surfaces", |_| surfaces()),
+        ],
+    )
 }

@@ -3,7 +3,7 @@
 //! Small OpenGL programs on Mesa's r300 driver: surfaceless EGL and GBM, OpenGL ES 2 and desktop OpenGL.
 //!
 //! They run in the guest, dynamically linked, in the Debian root (`root lapidary-mesa` in a job), each in
-//! a process of its own under the harness of `tests/guest`. A program passes if the renderer is the GPU's
+//! a process of its own under `tests/harness`. A program passes if the renderer is the GPU's
 //! and no fallback, no GL call failed, Mesa complained of nothing (a refused submission is such a
 //! complaint), everything submitted came to its end, and neither the model's judge nor the kernel log had
 //! anything to say. Pixels are not compared: the model executes no draws.
@@ -19,7 +19,8 @@ mod scene;
 use anyhow::Result;
 use complaints::Complaints;
 use egl::{Api, Platform};
-use lapidary_guest::harness::{self, Test};
+use lapidary_guest::device;
+use lapidary_harness::Test;
 use programs::{basic, geometry, hang, several, target, texture, wait};
 use scene::Scene;
 use std::process::ExitCode;
@@ -95,5 +96,5 @@ fn main() -> ExitCode {
                 .limit(2 * LIMIT),
         );
     }
-    harness::main(tests)
+    lapidary_harness::main(device::driver, tests)
 }

@@ -8,12 +8,13 @@ mod relocations;
 
 use crate::support::{self, PITCH, WIDTH, untouched};
 use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::abi::CsReloc;
-use lapidary_guest::draw2d::{self, Rect, Surface, rop};
-use lapidary_guest::harness::{Context, Test, refused};
-use lapidary_guest::kmsg::Kmsg;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface, rop};
 use lapidary_guest::stream::Access;
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, pm4};
+use lapidary_harness::kmsg::Kmsg;
+use lapidary_harness::{Context, Test, refused};
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
 use std::rc::Rc;

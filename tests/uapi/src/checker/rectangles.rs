@@ -5,10 +5,10 @@
 use super::{ROWS, client, refuse, surface_of, words};
 use crate::support::{self, WIDTH};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Brush, Raster, Rect, SourceType, Surface, rop};
-use lapidary_guest::harness::Context;
+use lapidary_guest::r500::draw2d::{self, Brush, Raster, Rect, SourceType, Surface, rop};
 use lapidary_guest::stream::Access;
 use lapidary_guest::{Domain, Stream, pm4};
+use lapidary_harness::Context;
 use lapidary_registers::r500::mmio;
 
 /// Rectangles that stick out of a surface of `WIDTH` × `ROWS` pixels whose rows fill the object.

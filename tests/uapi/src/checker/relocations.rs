@@ -4,9 +4,9 @@
 
 use super::{client, refuse, surface_of};
 use anyhow::Result;
-use lapidary_guest::harness::Context;
 use lapidary_guest::stream::Access;
 use lapidary_guest::{Stream, pm4};
+use lapidary_harness::Context;
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
 

@@ -5,10 +5,10 @@
 use super::{FULL, SIZE, client, whole};
 use crate::support::{surface, untouched};
 use anyhow::{Context as _, Result};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw3d::{Array, Draw, Image, Vertices};
-use lapidary_guest::harness::{Context, refused};
+use lapidary_guest::r500::draw3d::{Array, Draw, Image, Vertices};
 use lapidary_guest::{Device, Domain, Errno, Stream, pm4};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, refused};
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
 

@@ -7,10 +7,10 @@ use super::bounds::{refuse, refuse_draw};
 use super::{FULL, SIZE, admit, client, index_words, query, whole};
 use crate::support::{peek, surface};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw3d::{Array, Draw, Image, Indices, Vertices};
-use lapidary_guest::harness::Context;
+use lapidary_guest::r500::draw3d::{Array, Draw, Image, Indices, Vertices};
 use lapidary_guest::{Domain, Stream};
+use lapidary_harness::Context;
+use lapidary_harness::mapping::PAGE;
 
 const END: u32 = PAGE as u32;
 

@@ -11,10 +11,12 @@ mod limits;
 
 use crate::support::{self, engine_works, surface};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw3d::{self, Array, Draw, Image, Indices, Vertices};
-use lapidary_guest::harness::{Context, Test};
-use lapidary_guest::{Bo, Device, Domain, Stream, territory};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw3d::{self, Array, Draw, Image, Indices, Vertices};
+use lapidary_guest::r500::territory;
+use lapidary_guest::{Bo, Device, Domain, Stream};
+use lapidary_harness::mapping::PAGE;
+use lapidary_harness::{Context, Test};
 use std::rc::Rc;
 
 const BYTES: &str = "our checker bounds every byte that a draw may touch";

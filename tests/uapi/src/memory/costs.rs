@@ -6,7 +6,8 @@
 use super::*;
 use crate::fdinfo::Lines;
 use crate::support::usage;
-use lapidary_guest::bo::PAGE;
+use lapidary_guest::Client as _;
+use lapidary_harness::mapping::PAGE;
 use std::fs;
 
 /// How much more of one thing there may be where there are sixteen times as many others: a tree is four levels deeper.

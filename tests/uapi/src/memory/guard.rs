@@ -6,9 +6,11 @@
 use super::{MIB, in_vram, room};
 use crate::support::peek;
 use anyhow::{Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::harness::Context;
-use lapidary_guest::{Domain, abi, territory};
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::territory;
+use lapidary_guest::{Domain, abi};
+use lapidary_harness::Context;
+use lapidary_harness::mapping::PAGE;
 
 /// A row of blocks of the longest pitch that a surface register holds, 511 units of 8 bytes: the most that a client's
 /// wrong pitch could make the CPU's accesses go astray. 32 lines of tiles.

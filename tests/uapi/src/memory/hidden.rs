@@ -3,7 +3,8 @@
 //! Video memory that the CPU does not see.
 
 use super::*;
-use lapidary_guest::harness::on_upstream;
+use lapidary_guest::Client as _;
+use lapidary_guest::on_upstream;
 
 /// Video memory that the CPU does not see, or a skip.
 fn behind(device: &Device) -> Result<(u64, u64)> {

@@ -5,9 +5,9 @@
 
 use crate::support::settled;
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::{Context, Test, skip};
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Device, Domain, Stream, abi};
+use lapidary_harness::{Context, Test, skip};
 use std::rc::Rc;
 use std::time::Duration;
 

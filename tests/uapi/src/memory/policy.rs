@@ -3,9 +3,10 @@
 //! Who makes room for whom, who comes back, and how much a submission moves.
 
 use super::*;
+use lapidary_guest::Client as _;
 use lapidary_guest::Errno;
-use lapidary_guest::injection::Injection;
 use lapidary_guest::stream::Access;
+use lapidary_harness::injection::Injection;
 
 pub fn idle_longest(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 2 * MIB;

@@ -5,9 +5,10 @@
 use super::{MIB, ROW, fill, in_vram, moved, objects, room, words};
 use crate::support::{emptied, engine_works, hang_twice, quiet, settled, stock, within};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Rect, Surface};
-use lapidary_guest::harness::Context;
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Device, Domain, Stream};
+use lapidary_harness::Context;
 use std::rc::Rc;
 use std::time::Duration;
 

@@ -3,8 +3,9 @@
 //! Nothing is lost: not under pressure, not by a hang in the middle, and nobody sees what others had there before.
 
 use super::*;
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::foreign::View;
+use lapidary_guest::Client as _;
+use lapidary_harness::foreign::View;
+use lapidary_harness::mapping::PAGE;
 use std::os::fd::AsFd;
 
 /// Two clients fill the memory twice with objects of odd sizes, and read all of it, forwards and backwards.

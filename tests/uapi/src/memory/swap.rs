@@ -4,8 +4,10 @@
 
 use super::*;
 use crate::fdinfo::Lines;
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::{Errno, Mapping};
+use lapidary_guest::Client as _;
+use lapidary_guest::Errno;
+use lapidary_harness::mapping::Mapping;
+use lapidary_harness::mapping::PAGE;
 use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;

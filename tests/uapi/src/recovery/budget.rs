@@ -5,9 +5,10 @@
 use super::{BOUND, Culprit};
 use crate::support::{engine_works, nothing, within};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::child::{self, End};
-use lapidary_guest::harness::{Context, refused};
+use lapidary_guest::Client as _;
 use lapidary_guest::{Device, Errno};
+use lapidary_harness::child::{self, End};
+use lapidary_harness::{Context, refused};
 use std::rc::Rc;
 
 /// Hangs of one process until it is refused.

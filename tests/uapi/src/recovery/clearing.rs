@@ -7,9 +7,10 @@ use crate::support::{
     PITCH, WIDTH, emptied, engine_works, fill, hang_twice, surface, vgem, within,
 };
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::draw2d::{self, Rect};
-use lapidary_guest::harness::Context;
+use lapidary_guest::Client as _;
+use lapidary_guest::r500::draw2d::{self, Rect};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use lapidary_harness::Context;
 use std::os::fd::AsFd;
 use std::rc::Rc;
 
@@ -91,13 +92,13 @@ pub(super) fn exported(context: &mut Context) -> Result<()> {
     let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
     within(2 * BOUND, "the wait", || lost.wait())??;
     let buffer = device.export(lost.handle())?;
-    let handle = vgem.device().import(buffer.as_fd())?;
+    let handle = vgem.node().import(buffer.as_fd())?;
     ensure!(
         device.busy(lost.handle()).1 == abi::DOMAIN_GTT,
         "it is not where others see it"
     );
     ensure!(lost.read()? == [0; WORDS], "it shows what was there before");
-    vgem.device().close(handle)?;
+    vgem.node().close(handle)?;
     engine_works(&device)
 }
 

@@ -5,8 +5,9 @@
 use super::{BOUND, Culprit, Painter, ResetStatus};
 use crate::support::{engine_works, within};
 use anyhow::{Result, ensure};
+use lapidary_guest::Client as _;
 use lapidary_guest::Domain;
-use lapidary_guest::harness::Context;
+use lapidary_harness::Context;
 
 /// A job takes too long, and completes just as the command processor is stopped, so that another client's is the oldest
 /// when it comes to judging. Nobody is to blame. Whether the number still reaches memory or only the register makes no

@@ -9,9 +9,10 @@
 use super::{KINDS, device, set_tiling, submit};
 use crate::support::{self, surface};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::harness::Context;
-use lapidary_guest::{Bo, Device, Domain, abi, territory};
+use lapidary_guest::r500::territory;
+use lapidary_guest::{Bo, Device, Domain, abi};
+use lapidary_harness::Context;
+use lapidary_harness::mapping::PAGE;
 use std::rc::Rc;
 
 /// Objects side by side; the middle one gets a surface.

@@ -6,9 +6,9 @@ use crate::prepared::Prepared;
 use crate::side::Side;
 use crate::{recorded, streams};
 use anyhow::{Context, Result, bail, ensure};
-use lapidary_guest::bo::PAGE;
-use lapidary_guest::draw2d::{self, Rect, Surface};
+use lapidary_guest::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Domain, Errno, Stream, abi};
+use lapidary_harness::mapping::PAGE;
 use lapidary_streams::Recording;
 use std::rc::Rc;
 

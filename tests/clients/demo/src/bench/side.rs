@@ -3,9 +3,9 @@
 //! The drivers that are compared: one device each, and the model behind it.
 
 use anyhow::{Context, Result, bail};
-use lapidary_guest::control::{Control, Counters};
-use lapidary_guest::sysfs::PciDevice;
 use lapidary_guest::{Device, abi};
+use lapidary_harness::control::{Control, Counters};
+use lapidary_harness::sysfs::PciDevice;
 use std::path::PathBuf;
 use std::rc::Rc;
 

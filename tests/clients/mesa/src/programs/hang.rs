@@ -11,7 +11,7 @@ use crate::egl::{Api, Platform};
 use crate::scene::{PLAIN, Scene, VERTEX};
 use anyhow::{Context as _, Result, bail, ensure};
 use glow as c;
-use lapidary_guest::harness::Context;
+use lapidary_harness::Context;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 //! Running a piece of a test in a process of its own: where a signal is what the test expects, or
 //! where several clients must be several processes.
 //!
-//! Tests run in single-threaded processes (see [`crate::harness`]), so that a forked child may use
+//! Tests run in single-threaded processes (see [`crate`]), so that a forked child may use
 //! everything; a test that starts threads must not fork while they run.
 
 use crate::limit::Limit;

@@ -14,12 +14,12 @@ use super::Context;
 use anyhow::Result;
 use std::time::Duration;
 
-/// The two drivers that speak the interface.
+/// The drivers that speak an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// Ours.
     Lapidary,
-    /// Upstream's `radeon`.
+    /// Upstream's.
     Upstream,
 }
 

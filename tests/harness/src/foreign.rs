@@ -5,8 +5,8 @@
 //!
 //! Source of the numbers: the public headers `drm_mode.h`, `vgem_drm.h`, `udmabuf.h` and `dma-buf.h`.
 
-use crate::abi;
-use crate::device::{Device, ioctl_raw};
+use crate::drm;
+use crate::node::{Node, ioctl_raw};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
@@ -16,17 +16,17 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Command;
-use std::rc::Rc;
+use std::sync::Arc;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Dumb buffers: new one.
-const CREATE_DUMB: u64 = abi::request(3, 0xb2, 32);
+const CREATE_DUMB: u64 = drm::request(3, 0xb2, 32);
 /// Dumb buffers: offset for mmap.
-const MAP_DUMB: u64 = abi::request(3, 0xb3, 16);
+const MAP_DUMB: u64 = drm::request(3, 0xb3, 16);
 /// vgem: attach a fence that is pending.
-const FENCE_ATTACH: u64 = abi::request(3, 0x41, 16);
+const FENCE_ATTACH: u64 = drm::request(3, 0x41, 16);
 /// vgem: signal it.
-const FENCE_SIGNAL: u64 = abi::request(1, 0x42, 8);
+const FENCE_SIGNAL: u64 = drm::request(1, 0x42, 8);
 /// dma-buf: its fences as a file, `_IOWR('b', 2, 8 bytes)`.
 const EXPORT_SYNC_FILE: u64 = 0xc008_6202;
 /// udmabuf: `_IOW('u', 0x42, 24 bytes)`.
@@ -70,7 +70,7 @@ struct FenceSignal {
 
 /// A client of vgem.
 #[derive(Debug)]
-pub struct Vgem(Rc<Device>);
+pub struct Vgem(Arc<Node>);
 
 impl Vgem {
     /// Opens vgem, after loading its module if need be; `None` if the kernel has none.
@@ -82,18 +82,18 @@ impl Vgem {
         // Its dumb buffers are for primary nodes only.
         for minor in 0..16 {
             let path = PathBuf::from(format!("/dev/dri/card{minor}"));
-            let Ok(device) = Device::open_path(&path) else {
+            let Ok(device) = Node::open(&path) else {
                 continue;
             };
             if device.version().is_ok_and(|v| v.name == "vgem") {
-                return Ok(Some(Vgem(Rc::new(device))));
+                return Ok(Some(Vgem(Arc::new(device))));
             }
         }
         Ok(None)
     }
 
     /// As a client of the DRM core.
-    pub fn device(&self) -> &Rc<Device> {
+    pub fn node(&self) -> &Arc<Node> {
         &self.0
     }
 

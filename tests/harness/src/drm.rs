@@ -2,10 +2,52 @@
 
 //! What the DRM core answers for every driver: names, handles, dma-bufs, synchronisation objects.
 //!
-//! Source: the public headers `drm.h` and `sync_file.h`.
+//! Source: the public headers `drm.h` and `sync_file.h` (facts; definitions are our own). All structures but [`Version`]
+//! are naturally aligned and have the same layout for 32-bit and 64-bit user space.
 
-use super::{READ, WRITE, read_write, write_only};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Direction bits of an ioctl number: user space writes.
+const WRITE: u32 = 1;
+/// Direction bits of an ioctl number: user space reads back.
+const READ: u32 = 2;
+/// First driver-private number.
+pub const COMMAND_BASE: u32 = 0x40;
+
+/// Builds an ioctl request of the DRM type letter.
+pub const fn request(direction: u32, nr: u32, size: usize) -> u64 {
+    ((direction << 30) | ((size as u32) << 16) | ((b'd' as u32) << 8) | nr) as u64
+}
+
+/// The request whose argument `T` is read and written by the kernel.
+pub const fn read_write<T>(nr: u32) -> u64 {
+    request(READ | WRITE, nr, size_of::<T>())
+}
+
+/// The request whose argument `T` is only read by the kernel.
+pub const fn write_only<T>(nr: u32) -> u64 {
+    request(WRITE, nr, size_of::<T>())
+}
+
+/// The number of a driver-private ioctl with `size` bytes of argument, whether there is one or not.
+pub const fn private(nr: u32, size: usize) -> u64 {
+    request(READ | WRITE, COMMAND_BASE + nr, size)
+}
+
+/// Defines an argument's layout and has its size checked.
+#[macro_export]
+macro_rules! layout {
+    ($(#[$doc:meta])* $name:ident = $size:literal { $($(#[$fdoc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq,
+            zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout,
+        )]
+        pub struct $name { $($(#[$fdoc])* pub $field: $type,)* }
+        const _: () = assert!(size_of::<$name>() == $size);
+    };
+}
 
 /// DRM core: driver version and names.
 pub const VERSION: u64 = read_write::<Version>(0x00);
@@ -217,5 +259,27 @@ layout! {
         pad: u32,
         /// User pointer.
         sync_fence_info: u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_header() {
+        #[cfg(target_pointer_width = "64")]
+        assert_eq!(VERSION, 0xc040_6400);
+        #[cfg(target_pointer_width = "32")]
+        assert_eq!(VERSION, 0xc024_6400);
+        assert_eq!(GEM_CLOSE, 0x4008_6409);
+        assert_eq!(GET_CAP, 0xc010_640c);
+        assert_eq!(PRIME_HANDLE_TO_FD, 0xc00c_642d);
+        assert_eq!(PRIME_FD_TO_HANDLE, 0xc00c_642e);
+        assert_eq!(SYNCOBJ_CREATE, 0xc008_64bf);
+        assert_eq!(SYNCOBJ_HANDLE_TO_FD, 0xc018_64c1);
+        assert_eq!(SYNCOBJ_TIMELINE_WAIT, 0xc030_64ca);
+        assert_eq!(SYNCOBJ_QUERY, 0xc018_64cb);
+        assert_eq!(SYNC_FILE_INFO, 0xc038_3e04);
     }
 }

@@ -1,45 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! Numbers and layouts of the user interface: all `radeon` ioctls that are alive in interface version 2.51, our own
-//! additions, and in [`drm`] those of the DRM core that this crate uses.
+//! additions, and those of the DRM core that `lapidary_harness` uses.
 //!
 //! Source: the public headers `radeon_drm.h` and `lapidary_drm.h` (facts; definitions are our own). All
-//! structures but [`drm::Version`] are naturally aligned and have the same layout for 32-bit and 64-bit user space.
+//! structures but [`Version`] are naturally aligned and have the same layout for 32-bit and 64-bit user space.
 
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+pub use lapidary_harness::drm::*;
+use lapidary_harness::layout;
+pub use lapidary_harness::syncobj::Sync;
 
-/// Direction bits of an ioctl number: user space writes.
-const WRITE: u32 = 1;
-/// Direction bits of an ioctl number: user space reads back.
-const READ: u32 = 2;
-/// First driver-private number.
-const COMMAND_BASE: u32 = 0x40;
-
-/// Builds an ioctl request of the DRM type letter.
-pub const fn request(direction: u32, nr: u32, size: usize) -> u64 {
-    ((direction << 30) | ((size as u32) << 16) | ((b'd' as u32) << 8) | nr) as u64
-}
-
-const fn read_write<T>(nr: u32) -> u64 {
-    request(READ | WRITE, nr, size_of::<T>())
-}
-
-const fn write_only<T>(nr: u32) -> u64 {
-    request(WRITE, nr, size_of::<T>())
-}
-
-macro_rules! layout {
-    ($(#[$doc:meta])* $name:ident = $size:literal { $($(#[$fdoc:meta])* $field:ident: $type:ty,)* }) => {
-        $(#[$doc])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
-        pub struct $name { $($(#[$fdoc])* pub $field: $type,)* }
-        const _: () = assert!(size_of::<$name>() == $size);
-    };
-}
-
-pub mod drm;
-pub use drm::*;
+/// The kernel reads and writes the argument.
+const BOTH_WAYS: u32 = 3;
 
 /// Sizes of the memory pools.
 pub const RADEON_GEM_INFO: u64 = read_write::<GemInfo>(COMMAND_BASE + 0x1c);
@@ -48,9 +20,9 @@ pub const RADEON_GEM_CREATE: u64 = read_write::<GemCreate>(COMMAND_BASE + 0x1d);
 /// Offset to map an object at.
 pub const RADEON_GEM_MMAP: u64 = read_write::<GemMmap>(COMMAND_BASE + 0x1e);
 /// In the header, never implemented.
-pub const RADEON_GEM_PREAD: u64 = request(READ | WRITE, COMMAND_BASE + 0x21, 32);
+pub const RADEON_GEM_PREAD: u64 = request(BOTH_WAYS, COMMAND_BASE + 0x21, 32);
 /// In the header, never implemented.
-pub const RADEON_GEM_PWRITE: u64 = request(READ | WRITE, COMMAND_BASE + 0x22, 32);
+pub const RADEON_GEM_PWRITE: u64 = request(BOTH_WAYS, COMMAND_BASE + 0x22, 32);
 /// Wait until an object may be touched in a domain.
 pub const RADEON_GEM_SET_DOMAIN: u64 = read_write::<GemSetDomain>(COMMAND_BASE + 0x23);
 /// Wait until the GPU is done with an object.
@@ -72,22 +44,6 @@ pub const RADEON_GEM_OP: u64 = read_write::<GemOp>(COMMAND_BASE + 0x2c);
 /// Object over user memory.
 pub const RADEON_GEM_USERPTR: u64 = read_write::<GemUserptr>(COMMAND_BASE + 0x2d);
 
-/// The number of a driver-private ioctl that does not exist, with `size` bytes of argument.
-pub const fn private(nr: u32, size: usize) -> u64 {
-    request(READ | WRITE, COMMAND_BASE + nr, size)
-}
-
-layout! {
-    /// `drm_lapidary_sync`.
-    Sync = 16 {
-        /// Synchronisation object.
-        handle: u32,
-        /// Must be 0.
-        flags: u32,
-        /// Point, 0 for binary objects.
-        point: u64,
-    }
-}
 layout! {
     /// `drm_lapidary_reset_status`.
     ResetStatus = 16 {
@@ -444,19 +400,6 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_header() {
-        #[cfg(target_pointer_width = "64")]
-        assert_eq!(VERSION, 0xc040_6400);
-        #[cfg(target_pointer_width = "32")]
-        assert_eq!(VERSION, 0xc024_6400);
-        assert_eq!(GEM_CLOSE, 0x4008_6409);
-        assert_eq!(GET_CAP, 0xc010_640c);
-        assert_eq!(PRIME_HANDLE_TO_FD, 0xc00c_642d);
-        assert_eq!(PRIME_FD_TO_HANDLE, 0xc00c_642e);
-        assert_eq!(SYNCOBJ_CREATE, 0xc008_64bf);
-        assert_eq!(SYNCOBJ_HANDLE_TO_FD, 0xc018_64c1);
-        assert_eq!(SYNCOBJ_TIMELINE_WAIT, 0xc030_64ca);
-        assert_eq!(SYNCOBJ_QUERY, 0xc018_64cb);
-        assert_eq!(SYNC_FILE_INFO, 0xc038_3e04);
         assert_eq!(RADEON_GEM_INFO, 0xc018_645c);
         assert_eq!(RADEON_GEM_CREATE, 0xc020_645d);
         assert_eq!(RADEON_GEM_MMAP, 0xc020_645e);

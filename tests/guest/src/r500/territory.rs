@@ -6,11 +6,11 @@
 //! the register, where the model can be asked for it. Nothing is drawn by that. Objects must stay where they are
 //! while they are declared; the harness takes declarations back after each test.
 
+use super::draw2d::Surface;
 use crate::bo::Bo;
-use crate::control::Control;
-use crate::draw2d::Surface;
 use crate::stream::{Access, Stream};
 use anyhow::{Context, Result, ensure};
+use lapidary_harness::control::Control;
 use lapidary_registers::r500::mmio::{self, dst_pitch_offset};
 
 /// The object's GPU address in bytes.

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The harness of the guest's test programs.
+//! The harness of the guest's test programs, and what a test can see and do beside the interface under test. It knows the
+//! DRM core and no driver: a program tells it which driver is bound, and supplies the interface itself.
+//!
+//! - [`node`], [`drm`], [`mapping`], [`syncobj`]: what the DRM core offers on every driver's nodes.
+//! - [`control`], [`kmsg`], [`sysfs`], [`uevent`]: what can be seen from outside the interface: the device model's
+//!   control port (absent on real hardware), the kernel log, driver binding, what udev is told.
+//! - [`machine`]: putting the machine to sleep.
+//! - [`injection`]: allocations that fail on purpose.
+//! - [`foreign`]: other drivers that share memory and fences with the GPU: vgem and udmabuf.
+//! - [`child`], [`limit`]: processes and time limits.
+//!
+//! The layouts and encodings here are user space's own reading of the public interface; nothing is
+//! shared with the driver, so that a wrong number on either side shows up as a failing test.
+//!
+//! # Tests
 //!
 //! Every test runs in a process of its own with a time limit, so that a hang or a signal fails one
 //! test and not the run. Around each test the harness takes what the device model's judge found and
@@ -20,23 +34,32 @@
 //! Log records that a test declared are appended, as their text, to [`DECLARED_KMSG`]: whoever
 //! looks at the whole log later knows them from it.
 
+pub mod child;
 mod compare;
+pub mod control;
+pub mod drm;
+pub mod foreign;
+pub mod injection;
+pub mod kmsg;
+pub mod limit;
+pub mod machine;
+pub mod mapping;
+pub mod node;
 mod run;
+pub mod syncobj;
+pub mod sysfs;
 mod test;
+pub mod uevent;
 
 pub use self::test::{Driver, Mark, Test};
 
 use self::run::{CONTROL_FD, Harness, SKIPPED};
 use crate::control::Control;
-use crate::device::Device;
-use crate::sysfs::PciDevice;
 use anyhow::{Context as _, Result, bail};
-use rustix::io::Errno;
+pub use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::FromRawFd;
 use std::process::ExitCode;
-use std::rc::Rc;
-use std::time::Duration;
 
 /// File that collects the texts of declared log records.
 pub const DECLARED_KMSG: &str = "/run/declared-kmsg";
@@ -58,17 +81,7 @@ pub struct Context {
     control: Option<Control>,
 }
 
-/// True if the device is bound to upstream's driver instead of ours.
-pub fn on_upstream(device: &Device) -> bool {
-    PciDevice::of(device).is_ok_and(|pci| pci.driver().as_deref() == Some("radeon"))
-}
-
 impl Context {
-    /// A client of the device.
-    pub fn device(&self) -> Result<Rc<Device>> {
-        Device::open_within(Duration::from_secs(5))
-    }
-
     /// The device model's control port.
     pub fn control(&mut self) -> Result<&mut Control> {
         self.control
@@ -105,8 +118,9 @@ pub fn refused<T: std::fmt::Debug>(
     }
 }
 
-/// A test program's `main`.
-pub fn main(tests: Vec<Test>) -> ExitCode {
+/// A test program's `main`. `driver` finds the driver under test; with `None` there is no device, and the kernel log
+/// counts for nothing.
+pub fn main(driver: fn() -> Option<Driver>, tests: Vec<Test>) -> ExitCode {
     let mut seen = std::collections::BTreeSet::new();
     for test in &tests {
         assert!(seen.insert(test.name), "two tests are called {}", test.name);
@@ -140,7 +154,9 @@ pub fn main(tests: Vec<Test>) -> ExitCode {
     let chosen = tests.into_iter().filter(|test| {
         arguments.is_empty() || arguments.iter().any(|word| test.name.contains(word))
     });
-    match Harness::new(unmarked, stop).and_then(|mut harness| harness.run(chosen.collect())) {
+    match Harness::new(driver(), unmarked, stop)
+        .and_then(|mut harness| harness.run(chosen.collect()))
+    {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {

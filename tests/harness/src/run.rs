@@ -6,10 +6,9 @@ use super::compare::{
     compare_findings, compare_records, count_findings, count_records, declared, describe, is_fault,
     remember,
 };
+use super::patience;
 use super::test::{Driver, Mark, Test};
-use super::{on_upstream, patience};
 use crate::control::{Control, Finding};
-use crate::device::Device;
 use crate::kmsg::{Kmsg, Record, WARNING};
 use crate::limit::Limit;
 use anyhow::{Context as _, Result};
@@ -60,21 +59,13 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// For the device of this machine; `unmarked` makes it blind to known differences, `stop` ends a run with the first
-    /// failure.
-    pub fn new(unmarked: bool, stop: bool) -> Result<Harness> {
+    /// For the driver under test, if there is a device; `unmarked` makes it blind to known differences, `stop` ends a
+    /// run with the first failure.
+    pub fn new(driver: Option<Driver>, unmarked: bool, stop: bool) -> Result<Harness> {
         let control = Control::find()?;
-        let device = Device::open_within(Duration::from_secs(2));
         // Without a device the log is none of our business.
-        let kmsg = device
-            .as_ref()
-            .ok()
-            .map(|_| Kmsg::open_at_end())
-            .transpose()?;
-        let driver = match device {
-            Ok(device) if on_upstream(&device) => Driver::Upstream,
-            _ => Driver::Lapidary,
-        };
+        let kmsg = driver.map(|_| Kmsg::open_at_end()).transpose()?;
+        let driver = driver.unwrap_or(Driver::Lapidary);
         Ok(Harness {
             control,
             kmsg,
