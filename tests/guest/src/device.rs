@@ -7,6 +7,7 @@
 
 use crate::abi;
 use crate::bo::Bo;
+use crate::painter;
 use anyhow::{Result, bail};
 use lapidary_harness::limit::Limit;
 use lapidary_harness::node::Node;
@@ -58,7 +59,10 @@ impl Device {
                 continue;
             };
             match device.version() {
-                Ok(version) if version.name == "radeon" => return Ok(Rc::new(device)),
+                Ok(version) if version.name == "radeon" => {
+                    painter::choose(&device);
+                    return Ok(Rc::new(device));
+                }
                 Ok(version) => seen.push(format!("{} is {}", path.display(), version.name)),
                 Err(error) => seen.push(format!("{}: {error}", path.display())),
             }

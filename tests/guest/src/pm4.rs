@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! PM4 packet headers (R5xx 5.1): this crate's own encoding of types 0 to 3.
+//! PM4 packet headers (R5xx 5.1, the same in later families): this crate's own encoding of types 0 to 3.
 
 /// Most dwords a type 0 or type 3 packet can carry: COUNT holds one less in 14 bits.
 pub const MAX_BODY: usize = 1 << 14;
@@ -25,6 +25,9 @@ pub fn packet1(first: u32, second: u32) -> u32 {
     assert!(first % 4 == 0 && second % 4 == 0 && first < 0x2000 && second < 0x2000);
     (1 << 30) | ((second / 4) << 11) | (first / 4)
 }
+
+/// Opcode of the type 3 packet that does nothing; behind an address its dword names a relocation.
+pub const NOP: u8 = 0x10;
 
 /// Type 2: filler.
 pub const PACKET2: u32 = 2 << 30;

@@ -6,10 +6,9 @@
 //! and directly after the packet a NOP packet whose one dword says which entry of the relocation
 //! chunk (in dwords, so entry × 4) names the object. The kernel adds the object's address.
 
-use crate::abi::CsReloc;
+use crate::abi::{self, CsReloc};
 use crate::bo::Bo;
 use crate::pm4;
-use lapidary_registers::r500::pm4::op;
 
 /// What the GPU may do with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,16 +20,37 @@ pub enum Access {
 }
 
 /// Commands and relocations.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     words: Vec<u32>,
     relocations: Vec<CsReloc>,
+    flags: [u32; 2],
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        Stream::on(abi::CS_KEEP_TILING, abi::RING_GFX)
+    }
 }
 
 impl Stream {
-    /// An empty one.
+    /// An empty one, for the graphics ring, whose tiling bits are kept as they are.
     pub fn new() -> Stream {
         Stream::default()
+    }
+
+    /// An empty one for any ring (`RING_*`), with any flags (`CS_*`).
+    pub fn on(flags: u32, ring: u32) -> Stream {
+        Stream {
+            words: Vec::new(),
+            relocations: Vec::new(),
+            flags: [flags, ring],
+        }
+    }
+
+    /// Its flags and its ring, as the flags chunk has them.
+    pub fn flags(&self) -> &[u32] {
+        &self.flags
     }
 
     /// The commands so far.
@@ -118,7 +138,7 @@ impl Stream {
 
     /// Appends a relocation marker with any index.
     pub fn marker(&mut self, index: u32) -> &mut Self {
-        self.packet(op::NOP, &[index])
+        self.packet(pm4::NOP, &[index])
     }
 
     /// Fills up with type 2 packets to a multiple of `unit` dwords.
@@ -155,7 +175,7 @@ mod tests {
         let mut stream = Stream::new();
         stream.pad(8);
         assert!(stream.is_empty());
-        stream.packet(op::NOP, &[1, 2]).pad(8);
+        stream.packet(pm4::NOP, &[1, 2]).pad(8);
         assert_eq!(stream.len(), 8);
         assert_eq!(stream.words()[3..], [pm4::PACKET2; 5]);
     }

@@ -97,12 +97,12 @@ impl Envelope {
         Envelope::default()
     }
 
-    /// The ordinary one: relocations, commands, flags with `KEEP_TILING` for the graphics ring.
+    /// The ordinary one: relocations, commands, and the flags and the ring of the stream.
     pub fn of(stream: &Stream) -> Envelope {
         Envelope::new()
             .with(Chunk::relocations(stream.relocations()))
             .with(Chunk::commands(stream.words()))
-            .with(Chunk::flags(&[abi::CS_KEEP_TILING, abi::RING_GFX]))
+            .with(Chunk::flags(stream.flags()))
     }
 
     /// Appends a chunk.
@@ -170,7 +170,7 @@ impl Envelope {
 }
 
 impl Device {
-    /// Submits a stream to the graphics ring. `EAGAIN` is retried, as libdrm does, but not for ever:
+    /// Submits a stream to its ring. `EAGAIN` is retried, as libdrm does, but not for ever:
     /// a driver that keeps saying it makes no progress.
     pub fn submit(&self, stream: &Stream) -> Result<(), Errno> {
         let envelope = Envelope::of(stream);

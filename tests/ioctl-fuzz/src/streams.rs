@@ -3,9 +3,9 @@
 //! Command streams: sound ones, whose effect is known, and spoilt ones.
 
 use crate::objects::{Mark, Object, PITCH, WIDTH};
+use lapidary_engines::r500::draw2d::{self, Brush, Rect, Surface, rop};
+use lapidary_engines::r500::draw3d::{Array, Draw, Image, Vertices};
 use lapidary_guest::abi::{self, CsReloc};
-use lapidary_guest::r500::draw2d::{self, Brush, Rect, Surface, rop};
-use lapidary_guest::r500::draw3d::{Array, Draw, Image, Vertices};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Stream};
 

@@ -11,7 +11,7 @@ use crate::shared::{Board, KINDS};
 use crate::streams::{self, Sound};
 use crate::wild::Wild;
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::r500::draw2d::{self, Rect, Surface};
+use lapidary_engines::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::submit::{self, Envelope};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
 use lapidary_harness::child::{self, End};

@@ -4,7 +4,7 @@
 
 use crate::scene::{Bitmap, Draw, HEIGHT, Rect, SMALL, Target, WIDTH};
 use anyhow::{Context, Result};
-use lapidary_guest::r500::draw2d::{self, Brush, Raster, SourceType, Surface, rop};
+use lapidary_engines::r500::draw2d::{self, Brush, Raster, SourceType, Surface, rop};
 use lapidary_guest::{Bo, Device, Domain, Stream};
 use std::rc::Rc;
 

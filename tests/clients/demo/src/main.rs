@@ -6,7 +6,7 @@
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lapidary_demo::{emit, picture, reference, scene};
-use lapidary_guest::r500::draw2d::{self, Rect, Surface};
+use lapidary_engines::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Device, Domain, Stream, abi};
 use lapidary_harness::kmsg::{Kmsg, Record};
 use lapidary_harness::sysfs::PciDevice;

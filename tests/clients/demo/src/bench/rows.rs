@@ -6,7 +6,7 @@ use crate::prepared::Prepared;
 use crate::side::Side;
 use crate::{recorded, streams};
 use anyhow::{Context, Result, bail, ensure};
-use lapidary_guest::r500::draw2d::{self, Rect, Surface};
+use lapidary_engines::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::{Bo, Domain, Errno, Stream, abi};
 use lapidary_harness::mapping::PAGE;
 use lapidary_streams::Recording;

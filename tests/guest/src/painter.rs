@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What a family's engines do for tests that every radeon driver must pass.
+//!
+//! A test that holds for all families needs little of the GPU: filled and copied pixels, a job without effect, and some
+//! facts about the chip that only the device model shows. [`Painter`] is that little. Each family implements it with the
+//! engine that it has: R5xx by 2D drawing in rectangles, a family without a 2D engine by linear fills and copies, row by
+//! row.
+//!
+//! A program names its painters once ([`supply`]). The first [`Device`] that the process opens decides which one paints
+//! ([`painter`]), by the chip's id, as user space does.
+
+use crate::abi::info_request;
+use crate::bo::Bo;
+use crate::device::Device;
+use crate::pm4;
+use crate::stream::Stream;
+use anyhow::Result;
+use lapidary_harness::control::Control;
+use std::sync::OnceLock;
+
+/// A rectangle in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rect {
+    /// Left edge.
+    pub x: i32,
+    /// Top edge.
+    pub y: i32,
+    /// Width.
+    pub w: i32,
+    /// Height.
+    pub h: i32,
+}
+
+impl Rect {
+    /// From its corner and size.
+    pub const fn new(x: i32, y: i32, w: i32, h: i32) -> Rect {
+        Rect { x, y, w, h }
+    }
+}
+
+/// Linear rows of 32-bit pixels in an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Area<'a> {
+    /// The object.
+    pub bo: &'a Bo,
+    /// Bytes from its start to the first row, a multiple of 1024.
+    pub offset: u32,
+    /// Bytes from row to row, a multiple of 256 up to 8192.
+    pub pitch: u32,
+}
+
+impl<'a> Area<'a> {
+    /// Rows from the start of an object.
+    pub fn new(bo: &'a Bo, pitch: u32) -> Area<'a> {
+        Area {
+            bo,
+            offset: 0,
+            pitch,
+        }
+    }
+}
+
+/// What a family supplies. Methods that take a stream append to it, and leave nothing behind that the next ones depend
+/// on.
+///
+/// Objects are named by [`Bo`]. A family whose commands have relocations marks them; one whose clients have address
+/// spaces writes the object's address, and enters the object in the stream's list all the same.
+pub trait Painter: Sync {
+    /// The name of the family's module.
+    fn module(&self) -> &'static str;
+
+    /// Whether this is a chip of the family (INFO `DEVICE_ID`).
+    fn knows(&self, device_id: u32) -> bool;
+
+    /// An empty stream, for the ring that this painter uses.
+    fn stream(&self) -> Stream {
+        Stream::new()
+    }
+
+    /// Fills a rectangle with one colour.
+    fn fill(&self, stream: &mut Stream, to: Area<'_>, colour: u32, rect: Rect);
+
+    /// Copies to a rectangle from one of the same size, whose corner is given. The two do not overlap.
+    fn copy(&self, stream: &mut Stream, from: Area<'_>, to: Area<'_>, at: (i32, i32), rect: Rect);
+
+    /// Draws a triangle over the first `rows` rows in 3D, as a piece of work that the model counts (`draws…`). `false` if
+    /// the painter cannot; nothing is appended then.
+    fn triangle(&self, stream: &mut Stream, to: Area<'_>, rows: u32) -> bool;
+
+    /// Names an object that the stream reads, and does nothing with it.
+    fn mention(&self, stream: &mut Stream, bo: &Bo);
+
+    /// Does nothing.
+    fn nothing(&self, stream: &mut Stream);
+
+    /// A dword that is a command without effect, by which streams are padded.
+    fn filler(&self) -> u32 {
+        pm4::PACKET2
+    }
+
+    /// Makes the next job hang before its end. A driver that checks streams lets none pass that never ends, so the
+    /// model does it.
+    fn hang(&self, control: &mut Control) -> Result<()> {
+        control.fault("endless-buffer", 1)
+    }
+
+    /// Bytes from the start of the GPU's addresses to the object, as the model sees it. The object is idle afterwards.
+    fn address(&self, control: &mut Control, bo: &Bo) -> Result<u64>;
+
+    /// Fails if the chip still runs, or still reaches the machine's memory, once its driver has let go.
+    fn is_stopped(&self, control: &mut Control) -> Result<()>;
+
+    /// Names of registers that show where an engine is; dumps and debugfs have them.
+    fn registers(&self) -> &'static [&'static str];
+}
+
+static SUPPLIED: OnceLock<&'static [&'static dyn Painter]> = OnceLock::new();
+static CHOSEN: OnceLock<&'static dyn Painter> = OnceLock::new();
+
+/// Names this program's painters.
+pub fn supply(painters: &'static [&'static dyn Painter]) {
+    assert!(SUPPLIED.set(painters).is_ok(), "painters are named once");
+}
+
+/// Chooses the painter of a device, if none is chosen and there are painters to choose from.
+pub(crate) fn choose(device: &Device) {
+    let Some(painters) = SUPPLIED.get() else {
+        return;
+    };
+    if CHOSEN.get().is_some() {
+        return;
+    }
+    let Ok(id) = device.info(const { info_request("DEVICE_ID") }) else {
+        return;
+    };
+    if let Some(painter) = painters.iter().find(|painter| painter.knows(id as u32)) {
+        // Another thread can only have found the same.
+        let _ = CHOSEN.set(*painter);
+    }
+}
+
+/// The painter of the device that this process has opened.
+///
+/// # Panics
+///
+/// Before a device was opened, or on a chip that no painter knows.
+pub fn painter() -> &'static dyn Painter {
+    *CHOSEN.get().expect("a device of a family with a painter")
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! When the device misbehaves, short of a hang: lost interrupts, lost and late reports, a device that fell off the bus.
+//! The model does it on demand. Nobody may wait without bound, and nothing of this is taken for a hang.
+//!
+//! Tests that break the device give it a fresh probe at their end.
+
+use crate::support::{self, Reprobe, engine_works, fill, fill_often, within};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
+use lapidary_guest::abi::{self, info_request};
+use lapidary_guest::{Device, Domain, Errno};
+use lapidary_harness::limit::Limit;
+use lapidary_harness::{Context, Test, patience, refused, skip};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const OWN: &str = "upstream's driver asks the chip for nothing that should be in memory";
+/// The bound of a hang (module parameter `hang_ms`, 5 s if not set) and time to notice it.
+const BOUND: Duration = Duration::from_secs(8);
+/// INFO request of our own: fences that a waiter got by looking instead of by an interrupt.
+const FENCES_POLLED: u32 = 0x4c50_0000;
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("faults/lost_interrupts", lost_interrupts)
+            .needs_control()
+            .lapidary_only("asks for a number of our own")
+            .kernel("interrupts are lost", 1),
+        Test::new("faults/lost_writeback", lost_writeback).needs_control(),
+        Test::new("faults/late_fence", late_fence).needs_control(),
+        Test::new("faults/many_late_fences", many_late_fences)
+            .needs_control()
+            .lapidary_only("upstream's driver has another limit"),
+        Test::new("faults/a_wait_is_ended_by_its_interrupt", interrupted)
+            .needs_control()
+            .lapidary_only("upstream's driver waits in another way"),
+        Test::new("faults/signal_while_waiting", signal_while_waiting).needs_control(),
+        Test::new("faults/last_writeback", last_writeback)
+            .needs_control()
+            .lapidary_only(OWN)
+            .kernel("fences do not arrive in memory", 1),
+        Test::new("faults/no_writeback", no_writeback)
+            .needs_control()
+            .lapidary_only(OWN)
+            .kernel("fences do not arrive in memory", 1),
+        Test::new("faults/lost_read_pointer", lost_read_pointer)
+            .needs_control()
+            .lapidary_only(OWN),
+        Test::new("faults/wait_times_out", wait_times_out)
+            .needs_control()
+            .lapidary_only("upstream's driver resets the GPU after 10 s")
+            .limit(90),
+        Test::new("faults/no_room", no_room)
+            .needs_control()
+            .lapidary_only("upstream's driver resets the GPU after 10 s")
+            .limit(90),
+        Test::new("faults/off_the_bus", off_the_bus)
+            .needs_control()
+            .lapidary_only("upstream's driver tries to reset what is not there")
+            .kernel("does not answer: stopped until a new probe", 1),
+    ]
+}
+
+fn polled(device: &Device) -> Result<u64> {
+    let bytes = device
+        .info_bytes(FENCES_POLLED, 0)
+        .context("asking for polled fences")?;
+    Ok(u64::from_le_bytes(bytes[..8].try_into()?))
+}
+
+/// After a fault the device gets a new probe; it must work then, and keep no memory of the fault.
+fn after_reprobe(context: &mut Context, device: Rc<Device>, reprobe: &Reprobe) -> Result<()> {
+    context.control()?.clear_faults()?;
+    drop(device);
+    reprobe.now()?;
+    let device = context.device()?;
+    engine_works(&device).context("after a new probe")?;
+    ensure!(
+        device.info(info_request("ACCEL_WORKING2"))? == 1,
+        "ACCEL_WORKING2 after a new probe"
+    );
+    Ok(())
+}
+
+fn lost_interrupts(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    // An interrupt is only asked for when somebody has to wait, so the work has to take a while.
+    let before = polled(&device)?;
+    context.control()?.fault("late-fence", 1)?;
+    context.control()?.request("fault lost-interrupt")?;
+    device.submit(&fill(&bo, 1))?;
+    within(Duration::from_secs(4), "the wait", || bo.wait())??;
+    ensure!(bo.read()?[0] == 1, "the wait ended before the work");
+    ensure!(polled(&device)? > before, "no fence was counted as polled");
+    // From now on fences are looked for often. That an interrupt has been lost is believed after half a second only.
+    let large = support::surface(&device, 4096, Domain::Vram)?;
+    let long = fill_often(&large, 2, 40);
+    within(
+        Duration::from_secs(6),
+        "20 later waits",
+        || -> Result<()> {
+            for _ in 0..20 {
+                device.submit(&long)?;
+                large.wait()?;
+            }
+            Ok(())
+        },
+    )??;
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    drop((bo, large, long));
+    after_reprobe(context, device, &reprobe)?;
+    // And interrupts work again.
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    context.control()?.fault("late-fence", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    bo.wait()?;
+    ensure!(polled(&device)? == 0, "fences are still polled for");
+    Ok(())
+}
+
+/// A write-back that is lost is made good by the next one.
+fn lost_writeback(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.fault("lost-writeback", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    device.submit(&fill(&bo, 2))?;
+    within(Duration::from_secs(4), "the wait", || bo.wait())??;
+    ensure!(bo.read()?[0] == 2, "the wait ended before the work");
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    engine_works(&device)
+}
+
+/// The last write-back of all is lost: the chip itself is asked, long before it would count as a hang.
+fn last_writeback(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let _reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.fault("lost-writeback", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    within(Duration::from_millis(1500), "the wait", || bo.wait())??;
+    ensure!(bo.read()?[0] == 1, "the wait ended before the work");
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    engine_works(&device)
+}
+
+/// No fence arrives in memory any more: everything goes on, and waits are not much slower.
+fn no_writeback(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.request("fault lost-writeback")?;
+    device.submit(&fill(&bo, 1))?;
+    bo.wait()?;
+    for colour in 2..12 {
+        device.submit(&fill(&bo, colour))?;
+        within(Duration::from_millis(450), "a later wait", || bo.wait())??;
+        ensure!(bo.read()?[0] == colour, "the wait ended before the work");
+    }
+    // More jobs than may be under way: whoever submits waits for room, and finds some.
+    for colour in 0..600 {
+        device.submit(&fill(&bo, colour))?;
+    }
+    ensure!(bo.read()?[0] == 599, "the last job is missing");
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    drop(bo);
+    after_reprobe(context, device, &reprobe)
+}
+
+/// The read pointer does not arrive in memory any more: the ring is not full for that.
+fn lost_read_pointer(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.request("fault lost-rptr")?;
+    // The ring takes some 1,600 jobs.
+    for colour in 0..4000 {
+        device.submit(&fill(&bo, colour))?;
+    }
+    ensure!(bo.read()?[0] == 3999, "the last job is missing");
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    drop(bo);
+    after_reprobe(context, device, &reprobe)
+}
+
+fn late_fence(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    let resets = device.reset_counter()?;
+    for colour in 1..4 {
+        context.control()?.fault("late-fence", 1)?;
+        let begin = Instant::now();
+        device.submit(&fill(&bo, colour))?;
+        bo.wait()?;
+        ensure!(
+            begin.elapsed() > Duration::from_millis(300),
+            "the wait ended after {:?}",
+            begin.elapsed()
+        );
+        ensure!(bo.read()?[0] == colour, "the wait ended before the work");
+    }
+    ensure!(device.reset_counter()? == resets, "it was taken for a hang");
+    Ok(())
+}
+
+/// A wait that begins while the engine works lets an interrupt through at once, and only that one.
+fn interrupted(context: &mut Context) -> Result<()> {
+    const WAITS: u64 = 20;
+    let device = context.device()?;
+    let large = support::surface(&device, 4096, Domain::Vram)?;
+    let long = fill_often(&large, 3, 40);
+    large.wait()?;
+    let before = support::quiet(context.control()?)?.get("irqs").unwrap_or(0);
+    for _ in 0..WAITS {
+        device.submit(&long)?;
+        large.wait()?;
+    }
+    let seen = support::quiet(context.control()?)?.get("irqs").unwrap_or(0) - before;
+    // A client that is not let run for a while finds the engine idle.
+    ensure!(
+        (WAITS / 2..=WAITS).contains(&seen),
+        "{seen} interrupts for {WAITS} waits"
+    );
+    Ok(())
+}
+
+/// A ring that is busy for longer than a hang takes, and gets on, does not hang. Nobody waits meanwhile.
+fn many_late_fences(context: &mut Context) -> Result<()> {
+    // 0.5 s each: together longer than any `hang_ms` that tests of hangs set.
+    const MANY: u32 = 12;
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    let resets = device.reset_counter()?;
+    context.control()?.fault("late-fence", MANY)?;
+    let begin = Instant::now();
+    for colour in 1..=MANY {
+        device.submit(&fill(&bo, colour))?;
+    }
+    let mut limit = Limit::new(Duration::from_secs(20));
+    while bo.is_busy()? {
+        limit.rest("the jobs do not end")?;
+    }
+    ensure!(
+        begin.elapsed() > Duration::from_secs(5),
+        "the ring was busy for {:?} only",
+        begin.elapsed()
+    );
+    ensure!(bo.read()?.iter().all(|&pixel| pixel == MANY), "the picture");
+    ensure!(device.reset_counter()? == resets, "it was taken for a hang");
+    ensure!(device.reset_status()?.flags == 0, "the client is banned");
+    engine_works(&device)
+}
+
+/// A signal interrupts a wait, and the process can be killed in it.
+fn signal_while_waiting(context: &mut Context) -> Result<()> {
+    use lapidary_harness::child::{self, End};
+    let device = context.device()?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.fault("late-fence", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    let child = child::spawn(|| {
+        bo.wait()?;
+        Ok(0)
+    })?;
+    std::thread::sleep(Duration::from_millis(100));
+    child.signal(libc::SIGKILL);
+    let end = child
+        .wait(Duration::from_millis(350))
+        .context("killing the one that waits")?;
+    ensure!(
+        end == End::Signal(libc::SIGKILL),
+        "the waiting child ended with {end:?}"
+    );
+    bo.wait()?;
+    Ok(())
+}
+
+/// Skips the test if the watchdog is not slower than all waits.
+fn needs_slow_watchdog() -> Result<()> {
+    let patience = std::env::var("LAPIDARY_HANG_MS").ok();
+    if patience.and_then(|ms| ms.parse().ok()).unwrap_or(0) < 60_000 {
+        return skip("LAPIDARY_HANG_MS does not say that hang_ms is a minute or more");
+    }
+    Ok(())
+}
+
+/// A wait for something that takes very long ends with an error after 30 s. The watchdog must be slower than that.
+fn wait_times_out(context: &mut Context) -> Result<()> {
+    use lapidary_harness::child::{self, End};
+    needs_slow_watchdog()?;
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    bo.wait()?;
+    context.control()?.fault("hang", 1)?;
+    device.submit(&fill(&bo, 1))?;
+    let (idle, domain) = (
+        || bo.wait(),
+        || crate::domains::set_domain(&device, bo.handle(), abi::DOMAIN_CPU, 0),
+    );
+    let waits: [&dyn Fn() -> Result<(), Errno>; 2] = [&idle, &domain];
+    let mut children = Vec::new();
+    for wait in waits {
+        children.push(child::spawn(|| {
+            let begin = Instant::now();
+            refused("a wait for a hung GPU", wait(), Errno::BUSY)?;
+            Ok(begin.elapsed().as_secs() as i32)
+        })?);
+    }
+    for child in children {
+        let end = child.wait(Duration::from_secs(33))?;
+        ensure!(
+            matches!(end, End::Exit(29..)),
+            "the waiting child ended with {end:?}"
+        );
+    }
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    // Unbinding a hung GPU takes no longer than usual.
+    drop(bo);
+    within(Duration::from_secs(3), "the new probe", || {
+        after_reprobe(context, device, &reprobe)
+    })?
+}
+
+/// Several wait for room on a full ring: each can be killed, and each is told after 30 s, not one after the other.
+fn no_room(context: &mut Context) -> Result<()> {
+    use lapidary_harness::child::{self, End};
+    needs_slow_watchdog()?;
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    engine_works(&device)?;
+    context.control()?.fault("hang", 1)?;
+    let mut children = Vec::new();
+    for _ in 0..4 {
+        children.push(child::spawn(|| {
+            loop {
+                let begin = Instant::now();
+                let Err(error) = device.submit(&support::nothing()) else {
+                    continue;
+                };
+                ensure!(error == Errno::BUSY, "a submission: {error}");
+                return Ok(begin.elapsed().as_secs() as i32);
+            }
+        })?);
+    }
+    // Together they fill the ring.
+    std::thread::sleep(Duration::from_secs(2) * patience());
+    for child in children.drain(..2) {
+        child.signal(libc::SIGKILL);
+        let end = child.wait(Duration::from_secs(10))?;
+        ensure!(
+            end == End::Signal(libc::SIGKILL),
+            "the killed child ended with {end:?}"
+        );
+    }
+    for child in children {
+        let end = child.wait(Duration::from_secs(45))?;
+        ensure!(
+            matches!(end, End::Exit(29..)),
+            "the waiting child ended with {end:?}"
+        );
+    }
+    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
+    after_reprobe(context, device, &reprobe)
+}
+
+/// Every register reads all ones and nothing runs any more.
+fn off_the_bus(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let reprobe = Reprobe::of(&device)?;
+    let bo = support::surface(&device, 16, Domain::Gtt)?;
+    engine_works(&device)?;
+    context.control()?.request("fault dead")?;
+    let _ = device.submit(&fill(&bo, 1));
+    within(BOUND, "the wait", || bo.wait())?.context("the wait")?;
+    refused("new work", device.submit(&support::nothing()), Errno::BUSY)?;
+    drop(bo);
+    after_reprobe(context, device, &reprobe)
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! One object on its way between video memory and system memory: it leaves for vgem, which takes hold of its pages, and
+//! work calls it back.
+
+use crate::support::{PITCH, engine_works, fill, surface, vgem};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_guest::Client as _;
+use lapidary_guest::painter::{Area, Rect, painter};
+use lapidary_guest::{Bo, Device, Domain, Stream, abi};
+use lapidary_harness::foreign::Vgem;
+use lapidary_harness::limit::Limit;
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, Test, patience, skip};
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+const OURS: &str = "where objects are at each moment is the driver's own policy";
+const ROWS: u32 = 256;
+
+pub fn tests() -> Vec<Test> {
+    let test = |name, body| Test::new(name, body).lapidary_only(OURS);
+    vec![
+        test("moves/copies_are_waited_for", waited_for).needs_control(),
+        test("moves/homes_are_given_back", given_back),
+    ]
+}
+
+/// Tests that hang the GPU.
+pub fn last_tests() -> Vec<Test> {
+    vec![
+        Test::new("moves/a_copy_that_fails", fails)
+            .lapidary_only(OURS)
+            .needs_control()
+            .hangs(2),
+    ]
+}
+
+/// An object with a pattern, and how to move it.
+struct Traveller {
+    bo: Bo,
+    words: Vec<u32>,
+    vgem: Vgem,
+}
+
+impl Traveller {
+    fn new(device: &Rc<Device>) -> Result<Traveller> {
+        let vgem = vgem()?;
+        let bo = surface(device, ROWS, Domain::Vram)?;
+        let words: Vec<u32> = (0..(bo.size() / 4) as u32)
+            .map(|i| (i + 1).wrapping_mul(0x9e37_79b9))
+            .collect();
+        bo.write(&words)?;
+        let new = Traveller { bo, words, vgem };
+        new.is_in(abi::DOMAIN_VRAM)?;
+        Ok(new)
+    }
+
+    /// vgem takes hold of the pages; what comes back is its handle.
+    fn leave(&self) -> Result<u32> {
+        let buffer = self.bo.device().export(self.bo.handle())?;
+        Ok(self.vgem.node().import(buffer.as_fd())?)
+    }
+
+    /// vgem lets go, and work calls the object back.
+    fn come_back(&self, handle: u32) -> Result<()> {
+        self.vgem.node().close(handle)?;
+        self.bo.device().submit(&mark(&self.bo, self.words[0]))?;
+        Ok(())
+    }
+
+    fn is_in(&self, domain: u32) -> Result<()> {
+        let is = self.bo.device().busy(self.bo.handle()).1;
+        ensure!(is == domain, "it is in {is}, not in {domain}");
+        Ok(())
+    }
+
+    /// What the CPU sees at this moment, without having waited for anything.
+    fn is_whole(&self) -> Result<()> {
+        let seen = self.bo.map()?.read(0, self.words.len());
+        match (0..seen.len()).find(|&i| seen[i] != self.words[i]) {
+            None => Ok(()),
+            Some(i) => anyhow::bail!("dword {i} is {:#x}, not {:#x}", seen[i], self.words[i]),
+        }
+    }
+}
+
+/// Draws one pixel, the first.
+fn mark(bo: &Bo, colour: u32) -> Stream {
+    let mut stream = painter().stream();
+    let pixel = Rect::new(0, 0, 1, 1);
+    painter().fill(&mut stream, Area::new(bo, PITCH), colour, pixel);
+    stream
+}
+
+/// Has the ring work on something else for a while.
+fn keep_busy(context: &mut Context, bo: &Bo) -> Result<()> {
+    context.control()?.fault("late-fence", 1)?;
+    bo.device().submit(&fill(bo, 1))?;
+    ensure!(bo.is_busy()?, "the ring is not late");
+    Ok(())
+}
+
+/// While the ring is late the content is nowhere but in the old home.
+fn waited_for(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let other = surface(&device, 16, Domain::Gtt)?;
+    other.wait()?;
+    let traveller = Traveller::new(&device)?;
+    keep_busy(context, &other)?;
+    let handle = traveller.leave()?;
+    traveller.is_whole().context("away")?;
+    traveller.is_in(abi::DOMAIN_GTT)?;
+    keep_busy(context, &other)?;
+    traveller.come_back(handle)?;
+    traveller.bo.wait()?;
+    traveller.is_in(abi::DOMAIN_VRAM)?;
+    traveller.is_whole().context("back")?;
+    engine_works(&device)
+}
+
+/// Bytes of the GTT window in which objects lie.
+fn placed(device: &Device) -> Result<u64> {
+    let file = format!(
+        "/sys/kernel/debug/dri/{}/lapidary_memory",
+        PciDevice::of(device)?.address()
+    );
+    let Ok(text) = std::fs::read_to_string(&file) else {
+        return skip("no debugfs");
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let at = words.iter().position(|&word| word == "placed");
+    let number = at.and_then(|at| words.get(at.checked_sub(1)?));
+    Ok(number.context("nothing is said to be placed")?.parse()?)
+}
+
+/// What jobs held is given back a little after they are done.
+fn soon(what: &str, mut ask: impl FnMut() -> Result<bool>) -> Result<()> {
+    let mut limit = Limit::new(Duration::from_secs(2) * patience());
+    while !ask()? {
+        limit.rest(&format!("not yet: {what}"))?;
+    }
+    Ok(())
+}
+
+/// Moving there and back leaves nothing behind.
+fn given_back(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let traveller = Traveller::new(&device)?;
+    traveller.bo.wait()?;
+    let before = placed(&device)?;
+    for round in 0..3 {
+        let handle = traveller.leave()?;
+        traveller.is_in(abi::DOMAIN_GTT)?;
+        traveller.come_back(handle)?;
+        traveller.bo.wait()?;
+        traveller.is_in(abi::DOMAIN_VRAM)?;
+        traveller.is_whole()?;
+        soon(&format!("as much is placed, round {round}"), || {
+            Ok(placed(&device)? == before)
+        })?;
+    }
+    Ok(())
+}
+
+/// The copy hangs until the driver gives it up: the object is whole, and the new home is nobody's.
+fn fails(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let traveller = Traveller::new(&device)?;
+    traveller.bo.wait()?;
+    let before = placed(&device)?;
+    context.control()?.fault("endless-buffer", 2)?;
+    // The CPU does it instead.
+    let handle = traveller.leave();
+    context.control()?.clear_faults()?;
+    let handle = handle?;
+    traveller.is_in(abi::DOMAIN_GTT)?;
+    traveller.is_whole()?;
+    soon("as much is placed", || Ok(placed(&device)? == before))?;
+    traveller.come_back(handle)?;
+    traveller.bo.wait()?;
+    traveller.is_in(abi::DOMAIN_VRAM)?;
+    traveller.is_whole().context("back")?;
+    engine_works(&device)
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What several topics need: a working engine, a quiet device, small streams.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use lapidary_guest::abi::info_request;
+use lapidary_guest::on_upstream;
+use lapidary_guest::painter::{Area, Rect, painter};
+use lapidary_guest::{Bo, Device, Domain, Stream};
+use lapidary_harness::control::{Control, Counters};
+use lapidary_harness::foreign::Vgem;
+use lapidary_harness::limit::{Limit, timed};
+use lapidary_harness::sysfs::PciDevice;
+use lapidary_harness::{Context, patience, skip};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Bytes from row to row of the surfaces that tests draw on.
+pub const PITCH: u32 = 256;
+/// Pixels of a row.
+pub const WIDTH: i32 = PITCH as i32 / 4;
+
+/// vgem, a driver whose memory and fences others can use; the test is skipped where there is none.
+pub fn vgem() -> Result<Vgem> {
+    match Vgem::open()? {
+        Some(vgem) => Ok(vgem),
+        None => skip("there is no vgem"),
+    }
+}
+
+/// A stream that does nothing.
+pub fn nothing() -> Stream {
+    let mut stream = painter().stream();
+    painter().nothing(&mut stream);
+    stream
+}
+
+/// A stream of fillers.
+pub fn fillers(dwords: usize) -> Vec<u32> {
+    vec![painter().filler(); dwords]
+}
+
+/// An object that is a black surface of `rows` rows.
+pub fn surface(device: &Rc<Device>, rows: u32, domain: Domain) -> Result<Bo> {
+    let bo = device
+        .create(u64::from(PITCH * rows), domain)
+        .with_context(|| format!("a surface in {domain:?}"))?;
+    if on_upstream(device) {
+        // Its video memory is as the last user left it.
+        bo.write(&vec![0; (bo.size() / 4) as usize])?;
+    }
+    Ok(bo)
+}
+
+/// All of an object, as a surface.
+fn whole(bo: &Bo) -> Rect {
+    Rect::new(0, 0, WIDTH, (bo.size() / u64::from(PITCH)) as i32)
+}
+
+/// A stream that fills an object.
+pub fn fill(bo: &Bo, colour: u32) -> Stream {
+    fill_often(bo, colour, 1)
+}
+
+/// A stream that fills an object again and again, if the GPU shall have something to do for a while.
+pub fn fill_often(bo: &Bo, colour: u32, times: usize) -> Stream {
+    let mut stream = painter().stream();
+    for _ in 0..times {
+        painter().fill(&mut stream, Area::new(bo, PITCH), colour, whole(bo));
+    }
+    stream
+}
+
+/// A stream that copies one object to another of the same size.
+pub fn copy(from: &Bo, to: &Bo) -> Stream {
+    let mut stream = painter().stream();
+    let (source, target) = (Area::new(from, PITCH), Area::new(to, PITCH));
+    painter().copy(&mut stream, source, target, (0, 0), whole(to));
+    stream
+}
+
+/// Draws into a new object and looks at it: the engine works.
+pub fn engine_works(device: &Rc<Device>) -> Result<()> {
+    let bo = surface(device, 16, Domain::Gtt)?;
+    let stream = fill(&bo, 0x1234_5678);
+    device.submit(&stream).context("submitting a fill")?;
+    let seen = bo.read().context("waiting for a fill")?;
+    ensure!(
+        seen.iter().all(|&pixel| pixel == 0x1234_5678),
+        "a fill left {:#010x}",
+        seen[0]
+    );
+    Ok(())
+}
+
+/// The counters once nothing moves them any more.
+pub fn quiet(control: &mut Control) -> Result<Counters> {
+    let end = Instant::now() + Duration::from_secs(5);
+    let mut last = control.counters()?;
+    loop {
+        std::thread::sleep(Duration::from_millis(40));
+        let now = control.counters()?;
+        if now == last {
+            return Ok(now);
+        }
+        if Instant::now() > end {
+            bail!("the device does not come to rest: {:?}", now.since(&last));
+        }
+        last = now;
+    }
+}
+
+/// Bytes that objects take, of video memory and of system memory.
+pub fn usage(device: &Device) -> Result<[u64; 2]> {
+    Ok([
+        device.info(const { info_request("VRAM_USAGE") })?,
+        device.info(const { info_request("GTT_USAGE") })?,
+    ])
+}
+
+/// The same once it does not change any more: what jobs held is given back a little after they are done.
+pub fn settled(device: &Device) -> Result<[u64; 2]> {
+    let mut last = usage(device)?;
+    for _ in 0..40 {
+        std::thread::sleep(Duration::from_millis(150) * patience());
+        let now = usage(device)?;
+        if now == last {
+            return Ok(now);
+        }
+        last = now;
+    }
+    bail!("what is in use changes all the time")
+}
+
+/// Runs `work` and makes sure that the device saw nothing of it. Without a model only `work` counts.
+///
+/// The driver tidies up behind earlier work whenever it likes, so a trace counts only if it is there
+/// every time.
+pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) -> Result<()> {
+    for pause in [300, 600, 0] {
+        let before = context.control_if_any().map(quiet).transpose()?;
+        work()?;
+        let after = context.control_if_any().map(quiet).transpose()?;
+        let (Some(before), Some(after)) = (before, after) else {
+            return Ok(());
+        };
+        let trace = after.since(&before);
+        if trace.is_empty() {
+            return Ok(());
+        }
+        ensure!(pause > 0, "the device saw it: {trace:?}");
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+    Ok(())
+}
+
+/// A register of the model, by name, without side effects.
+pub fn peek(control: &mut Control, register: &str) -> Result<u32> {
+    let lines = control.request(&format!("peek {register}"))?;
+    let text = lines.first().context("no answer")?;
+    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16)
+        .with_context(|| format!("{register}: {text}"))
+}
+
+/// Has the next indirect buffer hang before its first command, and once more when it is executed again. `begin` submits
+/// it; when this returns it has hung once, and has not been executed again.
+pub fn hang_twice<R>(context: &mut Context, begin: impl FnOnce() -> Result<R>) -> Result<R> {
+    let control = context.control()?;
+    let executed = |control: &mut Control| control.counters()?.get("indirect_buffers");
+    let before = executed(control)?;
+    control.fault("hang-buffer", 1)?;
+    let result = begin()?;
+    let mut limit = Limit::new(Duration::from_secs(1));
+    while executed(control)? == before {
+        limit.rest("no buffer is executed")?;
+    }
+    control.fault("hang-buffer", 1)?;
+    Ok(result)
+}
+
+/// Bytes of free video memory that our driver knows to be zero.
+pub fn stock(device: &Device) -> Result<u64> {
+    let address = PciDevice::of(device)?.address();
+    let path = Path::new("/sys/kernel/debug/dri")
+        .join(address)
+        .join("lapidary_memory");
+    if !path.exists() {
+        return skip("no debugfs");
+    }
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let line = text.lines().next().unwrap_or_default();
+    let bytes = line
+        .strip_suffix(" in stock")
+        .and_then(|line| line.rsplit(' ').next());
+    let bytes = bytes.with_context(|| format!("{line:?} says nothing of a stock"))?;
+    Ok(bytes.parse()?)
+}
+
+/// Sees to it that our driver knows at least 1 MiB of free video memory to be zero; says how much it is.
+pub fn stocked(device: &Rc<Device>) -> Result<u64> {
+    const ENOUGH: u64 = 1 << 20;
+    for _ in 0..40 {
+        // It goes back to the stock, as nobody uses it.
+        device.create(ENOUGH, Domain::Vram)?.wait()?;
+        let bytes = stock(device)?;
+        if bytes >= ENOUGH {
+            return Ok(bytes);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    bail!("nothing comes to the stock")
+}
+
+/// Takes all video memory that our driver knows to be zero: the next object has to be cleared by the ring.
+pub fn emptied(device: &Rc<Device>) -> Result<Vec<Bo>> {
+    let mut taken = Vec::new();
+    for _ in 0..8 {
+        let pages = stock(device)? / 4096;
+        if pages == 0 {
+            return Ok(taken);
+        }
+        for _ in 0..pages {
+            taken.push(device.create(4096, Domain::Vram)?);
+        }
+    }
+    bail!("the stock is not used up")
+}
+
+/// The PCI device of a client, and its driver's name.
+pub fn bound(device: &Device) -> Result<(PciDevice, String)> {
+    let pci = PciDevice::of(device)?;
+    let driver = pci.driver().context("no driver is bound")?;
+    Ok((pci, driver))
+}
+
+/// Gives the device a fresh probe when dropped, whatever happened meanwhile, so that a test which
+/// breaks the engine breaks only itself.
+pub struct Reprobe {
+    pci: PciDevice,
+    driver: String,
+}
+
+impl Reprobe {
+    /// For the device of a client.
+    pub fn of(device: &Device) -> Result<Reprobe> {
+        let (pci, driver) = bound(device)?;
+        Ok(Reprobe { pci, driver })
+    }
+
+    /// Unbinds and binds now; the caller's clients of the device are dead afterwards.
+    pub fn now(&self) -> Result<()> {
+        if self.pci.driver().is_some() {
+            self.pci.unbind(&self.driver)?;
+        }
+        self.pci.bind(&self.driver)
+    }
+}
+
+impl Drop for Reprobe {
+    fn drop(&mut self) {
+        if let Err(error) = self.now() {
+            eprintln!("giving the device a fresh probe: {error:#}");
+        }
+    }
+}
+
+/// Runs `work`, which must not fork, nor take longer than `limit` (or what a slow kernel makes of it).
+pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T> {
+    let limit = limit * patience();
+    let (answer, taken) = timed(work);
+    ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
+    Ok(answer)
+}
