@@ -11,6 +11,7 @@
 //! All that a process decides comes from its seed, so a failure names a seed and the number of steps; the supervisor
 //! tries the same steps once more without company and says whether that is enough.
 
+mod family;
 mod objects;
 mod shared;
 mod streams;
@@ -214,6 +215,7 @@ fn run(args: &Args) -> Result<()> {
     // Before there are processes: one that has just begun may get the signal at once.
     worker::quiet_signals()?;
     let mut control = Control::find()?;
+    family::supply();
     let device = Device::open_within(Duration::from_secs(5))?;
     let public = Domain::ALL
         .iter()

@@ -2,10 +2,10 @@
 
 //! Command streams: sound ones, whose effect is known, and spoilt ones.
 
+use crate::family::family;
 use crate::objects::{Mark, Object, PITCH, WIDTH};
-use lapidary_engines::r500::draw2d::{self, Brush, Rect, Surface, rop};
-use lapidary_engines::r500::draw3d::{Array, Draw, Image, Vertices};
-use lapidary_guest::abi::{self, CsReloc};
+use lapidary_guest::abi::CsReloc;
+use lapidary_guest::painter::{Area, Rect, painter};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Stream};
 
@@ -16,7 +16,6 @@ enum Effect {
 }
 
 /// A stream and what it does to the objects it was made for.
-#[derive(Default)]
 pub struct Sound {
     /// The commands.
     pub stream: Stream,
@@ -32,33 +31,24 @@ fn rect(rng: &mut fastrand::Rng, rows: i32) -> Rect {
 impl Sound {
     /// Some fills and copies of the objects, of which there is at least one.
     pub fn new(rng: &mut fastrand::Rng, objects: &[Object], mark: Mark) -> Sound {
-        let mut sound = Sound::default();
+        let mut sound = Sound {
+            stream: painter().stream(),
+            effects: Vec::new(),
+        };
         for _ in 0..rng.u32(1..=6) {
             let (to, from) = (rng.usize(..objects.len()), rng.usize(..objects.len()));
-            let target = Surface::new(&objects[to].bo, PITCH);
-            let source = Surface::new(&objects[from].bo, PITCH);
+            let target = Area::new(&objects[to].bo, PITCH);
+            let source = Area::new(&objects[from].bo, PITCH);
             if rng.bool() || objects[to].is_same(&objects[from]) {
                 let area = rect(rng, objects[to].rows());
                 let colour = mark.word(rng.u8(..));
-                if rng.bool() {
-                    draw2d::fill_by_registers(&mut sound.stream, target, colour, area);
-                } else {
-                    let brush = Brush::Solid(colour);
-                    draw2d::fill(&mut sound.stream, target, brush, rop::PATCOPY, &[area]);
-                }
+                family().fill(rng, &mut sound.stream, target, colour, area);
                 sound.effects.push(Effect::Fill(to, area, colour));
             } else {
                 let rows = objects[to].rows().min(objects[from].rows());
                 let area = rect(rng, rows);
                 let at = (rng.i32(0..=WIDTH - area.w), rng.i32(0..=rows - area.h));
-                if rng.bool() {
-                    draw2d::copy_by_registers(&mut sound.stream, source, target, at, area);
-                } else {
-                    // Pattern and source: what is in the source.
-                    let (brush, code) = (Brush::Solid(u32::MAX), rop::MERGECOPY);
-                    let copies = [(at, area)];
-                    draw2d::copy(&mut sound.stream, source, target, brush, code, &copies);
-                }
+                family().copy(rng, &mut sound.stream, source, target, at, area);
                 sound.effects.push(Effect::Copy(from, to, at, area));
             }
         }
@@ -103,35 +93,11 @@ fn anything(rng: &mut fastrand::Rng) -> u32 {
     if Mark::any(word) { !word } else { word }
 }
 
-/// A draw that is sound as it is.
-fn draw(rng: &mut fastrand::Rng, stream: &mut Stream, objects: &[Object]) {
-    let any = |rng: &mut fastrand::Rng| &objects[rng.usize(..objects.len())];
-    let image = |object: &'_ Object| -> (u32, u32) { (WIDTH as u32, object.rows() as u32) };
-    let target = any(rng);
-    let (pitch, rows) = image(target);
-    let mut draw = Draw::on(Image::new(&target.bo, pitch, rows));
-    let (texture, array, depth) = (any(rng), any(rng), any(rng));
-    let (width, height) = image(texture);
-    let textures = [Image::new(&texture.bo, width, height)];
-    let arrays = [Array::new(&array.bo)];
-    if rng.bool() {
-        draw.textures = &textures;
-    }
-    if rng.bool() {
-        draw.vertices = Vertices::Arrays(&arrays, rng.u32(1..=16));
-    }
-    if rng.u32(..4) == 0 && !depth.is_same(target) {
-        draw.depth = Some(Image::new(&depth.bo, pitch, rows.min(depth.rows() as u32)));
-        draw.scissor.1 = rows.min(depth.rows() as u32);
-    }
-    draw.emit(stream);
-}
-
 /// A stream that was sound and then lost some of it. It names nothing but `objects`.
 pub fn spoilt(rng: &mut fastrand::Rng, objects: &[Object], mark: Mark) -> Envelope {
     let mut stream = Sound::new(rng, objects, mark).stream;
     for _ in 0..rng.u32(..3) {
-        draw(rng, &mut stream, objects);
+        family().draw(rng, &mut stream, objects);
     }
     let mut words = stream.words().to_vec();
     for _ in 0..rng.u32(..4) {
@@ -158,11 +124,8 @@ pub fn spoilt(rng: &mut fastrand::Rng, objects: &[Object], mark: Mark) -> Envelo
     if rng.u32(..4) == 0 {
         spoil_entries(rng, &mut entries, objects);
     }
-    let flags = [
-        abi::CS_KEEP_TILING * u32::from(rng.bool()),
-        abi::RING_GFX,
-        rng.u32(..4),
-    ];
+    let (flags, ring) = (stream.flags()[0], stream.flags()[1]);
+    let flags = [flags * u32::from(rng.bool()), ring, rng.u32(..4)];
     Envelope::new()
         .with(Chunk::relocations(&entries))
         .with(Chunk::commands(&words))

@@ -11,9 +11,9 @@ use crate::shared::{Board, KINDS};
 use crate::streams::{self, Sound};
 use crate::wild::Wild;
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_engines::r500::draw2d::{self, Rect, Surface};
+use lapidary_guest::painter::{Area, Rect, painter};
 use lapidary_guest::submit::{self, Envelope};
-use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi};
+use lapidary_guest::{Bo, Device, Domain, Errno, abi};
 use lapidary_harness::child::{self, End};
 use lapidary_harness::patience;
 use lapidary_harness::syncobj::Syncobj;
@@ -459,10 +459,10 @@ impl<'a> Worker<'a> {
         let handle = device.import(buffer.as_fd()).context("importing")?;
         let size = smallest(self.plan.scale);
         let bo = Bo::adopt(device.clone(), handle, size, Domain::ALL[at]);
-        let mut stream = Stream::new();
+        let mut stream = painter().stream();
         let area = Rect::new(self.rng.i32(0..32), 0, 32, 16);
         let colour = self.mark.word(0);
-        draw2d::fill_by_registers(&mut stream, Surface::new(&bo, 256), colour, area);
+        painter().fill(&mut stream, Area::new(&bo, 256), colour, area);
         device
             .submit(&stream)
             .context("drawing to a public object")?;
