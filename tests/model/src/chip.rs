@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What a chip model is to the rest of the program, and the table of chips there are.
+//! What a chip model is to the rest of the program.
 
-use std::fmt;
 use std::time::Instant;
 
+use crate::fault::Fault;
 use crate::machine::Machine;
-use crate::pci::Identity;
-use crate::r5xx;
+use crate::registers::Touched;
 
 /// What a call of [`Chip::step`] has left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +23,8 @@ pub enum Step {
 ///
 /// Calls come from several threads, one at a time. None may block, panic or run without bound, whatever the guest does.
 pub trait Chip: Send {
-    /// Reads a register; `offset` is a multiple of 4.
+    /// Reads a register; `offset` is a multiple of 4. Registers of several functions lie at offsets that their windows
+    /// tell apart ([`crate::pci::Window::Registers`]).
     fn read(&mut self, m: &mut Machine, offset: u32) -> u32;
 
     /// Writes the bytes of a register that `mask` selects; `offset` is a multiple of 4.
@@ -52,51 +52,31 @@ pub trait Chip: Send {
     /// The CPU writes VRAM through its BAR (seen only if it is not mapped).
     fn vram_write(&mut self, m: &mut Machine, offset: u64, data: &[u8]);
 
+    /// The CPU reads a doorbell. A chip whose functions have a window of doorbells answers.
+    fn doorbell_read(&mut self, _: &mut Machine, _offset: u64, _data: &mut [u8]) {}
+
+    /// The CPU writes a doorbell. A chip whose functions have a window of doorbells does something.
+    fn doorbell_write(&mut self, _: &mut Machine, _offset: u64, _data: &[u8]) {}
+
+    /// The faults that it has beside those of any card.
+    fn faults(&self) -> &'static [Fault];
+
     /// The value of a register by name, without side effects and without judgement.
     fn peek(&self, m: &Machine, name: &str) -> Option<u32>;
 
     /// What a memory inside the chip holds, one that no address leads to, by name.
     fn on_chip(&self, name: &str) -> Option<&[u32]>;
 
-    /// The registers that somebody has touched since the model began, in the order of their places. What firmware does
-    /// does not count.
+    /// The registers that were touched since the model began, in the order of their places. Accesses of the firmware do
+    /// not count.
     fn touched(&self) -> Vec<Touched>;
 
     /// What a register access means, by name: for the trace.
     fn describe(&self, offset: u32, value: u32) -> String;
 }
 
-/// A register that somebody has read or written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touched {
-    /// Its name, with an index in brackets if it is one of an array.
-    pub name: String,
-    /// Its block.
-    pub block: &'static str,
-    /// Whether hardware does something there that the model does not.
-    pub missing: bool,
-    /// What the model makes of it, in one word.
-    pub class: &'static str,
-    /// Number of reads.
-    pub reads: u32,
-    /// Number of writes.
-    pub writes: u32,
-    /// Who was first.
-    pub first: String,
-}
-
-impl fmt::Display for Touched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {} {} {} {} {}",
-            self.block, self.name, self.class, self.reads, self.writes, self.first
-        )
-    }
-}
-
 /// In what state the firmware has left the card.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     /// Memory is up, no display.
     #[default]
@@ -112,6 +92,23 @@ pub enum State {
     Unposted,
 }
 
+impl State {
+    /// By the names that the command line uses.
+    ///
+    /// # Errors
+    /// One line that names the states there are.
+    pub fn by_name(name: &str) -> Result<State, String> {
+        Ok(match name {
+            "posted" => State::Posted,
+            "crtc" => State::Crtc,
+            "crtcs" => State::Crtcs,
+            "careless" => State::Careless,
+            "unposted" => State::Unposted,
+            _ => return Err("there are posted, crtc, crtcs, careless, unposted".into()),
+        })
+    }
+}
+
 /// What a chip is built with.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -123,89 +120,4 @@ pub struct Options {
     pub trapped: bool,
     /// What the firmware did.
     pub state: State,
-}
-
-/// One chip that the model knows.
-pub struct Entry {
-    /// Name for the command line.
-    pub name: &'static str,
-    variant: &'static r5xx::Variant,
-}
-
-/// Every chip.
-pub static CHIPS: &[Entry] = &[
-    Entry {
-        name: "rv515",
-        variant: &r5xx::RV515,
-    },
-    Entry {
-        name: "r520",
-        variant: &r5xx::R520,
-    },
-    Entry {
-        name: "rv530",
-        variant: &r5xx::RV530,
-    },
-    Entry {
-        name: "rv560",
-        variant: &r5xx::RV560,
-    },
-    Entry {
-        name: "rv570",
-        variant: &r5xx::RV570,
-    },
-    Entry {
-        name: "r580",
-        variant: &r5xx::R580,
-    },
-];
-
-impl Entry {
-    /// The chip of that name.
-    pub fn by_name(name: &str) -> Option<&'static Entry> {
-        CHIPS.iter().find(|e| e.name == name)
-    }
-
-    /// Makes the chip; it must be reset before use.
-    pub fn build(&self, options: Options) -> Box<dyn Chip> {
-        Box::new(r5xx::R5xx::new(self.variant, options))
-    }
-
-    /// The same, as what it is: for a bench without a server.
-    pub fn chip(&self, options: Options) -> r5xx::R5xx {
-        r5xx::R5xx::new(self.variant, options)
-    }
-
-    /// The synthetic ROM of a card with it, whose ASIC_Init sets up that much VRAM.
-    pub fn rom(&self, vram: u64) -> Vec<u8> {
-        r5xx::firmware::rom(self.variant, vram).build()
-    }
-
-    /// The same, but for an ASIC_Init that does what it must and no more: see [`State::Careless`].
-    pub fn careless_rom(&self, vram: u64) -> Vec<u8> {
-        r5xx::firmware::careless_rom(self.variant, vram, r5xx::firmware::ELSEWHERE).build()
-    }
-
-    /// The same, but for an ASIC_Init that does not end.
-    pub fn endless_rom(&self, vram: u64) -> Vec<u8> {
-        r5xx::firmware::endless_rom(self.variant, vram).build()
-    }
-
-    /// The same, but for an ASIC_Init that also tries to reach the computer's memory.
-    pub fn hostile_rom(&self, vram: u64) -> Vec<u8> {
-        r5xx::firmware::hostile_rom(self.variant, vram).build()
-    }
-
-    /// Its PCI function, with that window onto VRAM (a power of two) and a ROM of that many bytes.
-    pub fn identity(&self, window: u64, rom: u64) -> Identity {
-        Identity {
-            vendor: 0x1002,
-            device: self.variant.device,
-            revision: 0,
-            vram_bar: window,
-            register_bar: 0x1_0000,
-            io_bar: 0x100,
-            rom,
-        }
-    }
 }

@@ -12,10 +12,10 @@
 //! | `fault NAME [N]`, `fault clear` | arms a fault N times or for good; disarms all |
 //! | `power d3 lost`, `posted`, `kept` | what D3hot costs from now on; at first: lost |
 //! | `power lose`, `power lose posted` | the power fails and comes back; without and with a firmware that posts |
-//! | `object ADDR LEN NAME`, `objects clear` | which GPU bytes belong to whom |
+//! | `object [SPACE:]ADDR LEN NAME`, `objects clear` | which GPU bytes belong to whom; a family with one address space for all clients has only SPACE 0 |
 //! | `peek REG` | the register's value in hex, without side effects |
 //! | `on-chip NAME` | what a memory inside the chip holds, from its beginning: lines of `COUNT VALUE` |
-//! | `touched` | registers that were accessed: `BLOCK NAME CLASS READS WRITES WHO-FIRST`, see `r5xx/classes.rs` |
+//! | `touched` | registers that were accessed: `BLOCK NAME CLASS READS WRITES WHO-FIRST`, see [`crate::registers`] |
 //! | `unimplemented` | those of them that the model lacks |
 //! | `vram OFF LEN` | VRAM bytes in hex, at most 32 a line |
 //! | `trace on`, `trace off` | switches the trace |
@@ -27,8 +27,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use crate::fault::Fault;
-use crate::machine::Object;
+use crate::fault;
+use crate::machine::{Object, SPACE};
 use crate::power::{self, Sleep};
 use crate::run::Shared;
 
@@ -111,7 +111,7 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
         ["counters", "reset"] => shared.with(|s| s.machine.counters.reset()),
         ["fault", "clear"] => {
             shared.kick(|s| {
-                let dead = s.machine.faults.armed(Fault::Dead);
+                let dead = s.machine.faults.armed(fault::DEAD);
                 s.machine.faults.clear();
                 if dead {
                     power::insert(s);
@@ -119,13 +119,10 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
             });
         }
         ["fault", name, ref times @ ..] if times.len() <= 1 => {
-            let fault = Fault::by_name(name).ok_or_else(|| {
-                let all: Vec<_> = Fault::ALL.iter().map(|f| f.name()).collect();
-                format!("no fault {name}; there are {}", all.join(", "))
-            })?;
+            let fault = fault::by_name(shared.with(|s| s.chip.faults()), name)?;
             let times = times.first().map(|n| number(n)).transpose()?;
             shared.kick(|s| match fault {
-                Fault::Dead => power::remove(s),
+                fault::DEAD => power::remove(s),
                 _ => s.machine.faults.arm(fault, times),
             });
         }
@@ -137,7 +134,12 @@ pub fn request(shared: &Shared, line: &str) -> Result<String, String> {
             shared.with(|s| s.machine.power.sleep = sleep);
         }
         ["object", start, len, ref name @ ..] => {
+            let (space, start) = match start.split_once(':') {
+                Some((space, start)) => (number(space)?, start),
+                None => (SPACE.into(), start),
+            };
             let object = Object {
+                space: u32::try_from(space).map_err(|_| format!("no space {space}"))?,
                 start: number(start)?,
                 len: number(len)?,
                 name: name.join(" "),

@@ -5,75 +5,55 @@
 //! A fault is armed for a number of times or until it is cleared. Each time its moment comes, [`Faults::take`]
 //! consumes one. For a few the number says something else: which occasion it is, or what to look for.
 
-use std::time::Duration;
+/// What can go wrong on demand, by its name at the control port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault(&'static str);
 
+impl Fault {
+    /// A fault of that name. Use [`faults!`](crate::faults).
+    pub const fn new(name: &'static str) -> Fault {
+        Fault(name)
+    }
+
+    /// The name that the control port uses.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+/// Defines faults as constants, and `ALL`, a list of them.
+#[macro_export]
 macro_rules! faults {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// What can go wrong on demand.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Fault { $($(#[doc = $doc])+ $variant,)+ }
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
+        $($(#[doc = $doc])+
+        pub const $name: $crate::fault::Fault = $crate::fault::Fault::new($text);)+
 
-        impl Fault {
-            /// All faults.
-            pub const ALL: &'static [Fault] = &[$(Fault::$variant,)+];
-
-            /// The name that the control port uses.
-            pub fn name(self) -> &'static str {
-                match self { $(Fault::$variant => $name,)+ }
-            }
-
-            /// The fault of that name.
-            pub fn by_name(name: &str) -> Option<Fault> {
-                Fault::ALL.iter().copied().find(|f| f.name() == name)
-            }
-        }
+        /// All faults of this list.
+        pub const ALL: &[$crate::fault::Fault] = &[$($name,)+];
     };
 }
 
 faults! {
-    /// The command processor stops for good at the next packet; a soft reset of the CP brings it back.
-    Hang = "hang",
-    /// At the first packet of the Nth indirect buffer from now (without N: of each) the command processor stops, as
-    /// by `hang`.
-    HangBuffer = "hang-buffer",
-    /// The command processor stops whenever it comes to a NOP packet whose first dword is N: a test names its own job
-    /// by it, which hangs each time it is executed.
-    HangOn = "hang-on",
-    /// The 3D engine never ends: the next wait for it does not return. VAP and GA are busy until both are soft reset.
-    Hang3d = "hang-3d",
-    /// The same beyond GA: after its soft reset it is still busy, until GA_SOFT_RESET is written as well (R5xx 9.1.9).
-    HangRaster = "hang-raster",
-    /// The 2D engine never ends: the next wait for it does not return, until E2 is soft reset.
-    Hang2d = "hang-2d",
-    /// A soft reset of something that hangs does not help.
-    ResetFails = "reset-fails",
-    /// The next indirect buffer never ends: it is executed over and over until a soft reset of the CP.
-    EndlessBuffer = "endless-buffer",
-    /// An interrupt is raised in the status register and never sent to the CPU.
-    LostInterrupt = "lost-interrupt",
-    /// With the next event that can interrupt, the vertical blanking of display 1 interrupts, too, and goes on until its
-    /// source is switched off in DXMODE_INT_MASK: somebody else (a system management routine) has switched it on.
-    DisplayInterrupt = "display-interrupt",
-    /// A write-back of a scratch register does not reach memory.
-    LostWriteback = "lost-writeback",
-    /// A read pointer is not written back.
-    LostRptr = "lost-rptr",
-    /// A scratch register that would be written is written 500 ms later.
-    LateFence = "late-fence",
-    /// A scratch register that would be written is written only when the streams are switched off: a job that completes
-    /// just as somebody gives it up.
-    FenceAtHalt = "fence-at-halt",
     /// The card is pulled out: everything reads all ones, writes are lost, nothing runs, no DMA, no interrupt.
     /// Clearing it puts the card back, as after power-on (see [`crate::power`]).
-    Dead = "dead",
+    DEAD = "dead",
     /// The same, the next time the card goes to D3hot: it does not come back from sleep.
-    DeadAsleep = "dead-asleep",
+    DEAD_ASLEEP = "dead-asleep",
     /// The same, at the Nth register access of the CPU from now on, which already finds nothing.
-    DeadSoon = "dead-soon",
+    DEAD_SOON = "dead-soon",
 }
 
-/// How long [`Fault::LateFence`] holds a command stream.
-pub const LATE: Duration = Duration::from_millis(500);
+/// The fault of that name, of the family's or of any card.
+///
+/// # Errors
+/// One line that names the faults there are.
+pub fn by_name(family: &[Fault], name: &str) -> Result<Fault, String> {
+    let faults = || family.iter().chain(ALL).copied();
+    faults().find(|f| f.name() == name).ok_or_else(|| {
+        let all: Vec<_> = faults().map(Fault::name).collect();
+        format!("no fault {name}; there are {}", all.join(", "))
+    })
+}
 
 /// Which faults are armed.
 #[derive(Default)]
@@ -96,6 +76,7 @@ impl Faults {
     }
 
     /// Whether the fault is armed, without consuming it.
+    #[inline]
     pub fn armed(&self, fault: Fault) -> bool {
         self.left.iter().any(|(f, _)| *f == fault)
     }
@@ -113,6 +94,7 @@ impl Faults {
     }
 
     /// Whether the fault happens now; consumes one of its times.
+    #[inline]
     pub fn take(&mut self, fault: Fault) -> bool {
         let Some(i) = self.left.iter().position(|(f, _)| *f == fault) else {
             return false;
@@ -131,28 +113,40 @@ impl Faults {
 mod tests {
     use super::*;
 
+    mod family {
+        crate::faults! {
+            /// One of a family.
+            LOST_INTERRUPT = "lost-interrupt",
+        }
+    }
+
     #[test]
     fn times_are_consumed() {
         let mut faults = Faults::default();
-        faults.arm(Fault::LostInterrupt, Some(2));
-        faults.arm(Fault::Dead, None);
-        assert!(faults.take(Fault::LostInterrupt));
-        assert!(faults.take(Fault::LostInterrupt));
-        assert!(!faults.take(Fault::LostInterrupt));
-        assert!(faults.take(Fault::Dead) && faults.take(Fault::Dead));
+        faults.arm(family::LOST_INTERRUPT, Some(2));
+        faults.arm(DEAD, None);
+        assert!(faults.take(family::LOST_INTERRUPT));
+        assert!(faults.take(family::LOST_INTERRUPT));
+        assert!(!faults.take(family::LOST_INTERRUPT));
+        assert!(faults.take(DEAD) && faults.take(DEAD));
         faults.clear();
-        assert!(!faults.armed(Fault::Dead));
-        faults.arm(Fault::DeadSoon, Some(3));
-        assert!(!faults.last(Fault::DeadSoon) && !faults.last(Fault::DeadSoon));
-        assert!(faults.last(Fault::DeadSoon) && !faults.last(Fault::DeadSoon));
-        faults.arm(Fault::DeadSoon, None);
-        assert!(faults.last(Fault::DeadSoon) && faults.last(Fault::DeadSoon));
+        assert!(!faults.armed(DEAD));
+        faults.arm(DEAD_SOON, Some(3));
+        assert!(!faults.last(DEAD_SOON) && !faults.last(DEAD_SOON));
+        assert!(faults.last(DEAD_SOON) && !faults.last(DEAD_SOON));
+        faults.arm(DEAD_SOON, None);
+        assert!(faults.last(DEAD_SOON) && faults.last(DEAD_SOON));
     }
 
     #[test]
     fn names_lead_back() {
-        for f in Fault::ALL {
-            assert_eq!(Fault::by_name(f.name()), Some(*f));
+        for f in ALL.iter().chain(family::ALL) {
+            assert_eq!(by_name(family::ALL, f.name()), Ok(*f));
         }
+        let refused = by_name(family::ALL, "none").unwrap_err();
+        assert_eq!(
+            refused,
+            "no fault none; there are lost-interrupt, dead, dead-asleep, dead-soon"
+        );
     }
 }

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Everything around a chip that is not the chip: memory, PCI configuration, interrupt lines, and the instruments.
+//! Everything around a chip that is not the chip: memory, its PCI functions, and the instruments.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 
-use crate::fault::{Fault, Faults};
-use crate::judge::{Judge, Kind};
+use crate::fault::{self, Faults};
+use crate::judge::Judge;
+use crate::kind::{self, Kind};
 use crate::memory::{GuestRam, Vram};
-use crate::pci::Config;
+use crate::pci::{Config, Facts, Msi};
 use crate::power::Power;
 use crate::trace::Trace;
 
 /// What a chip works with.
 pub struct Machine {
-    /// The card's memory.
+    /// The card's memory; empty if it has none of its own.
     pub vram: Vram,
-    /// Guest RAM as the bus shows it.
-    pub ram: GuestRam,
-    /// PCI configuration space.
-    pub pci: Config,
-    /// The way to the CPU.
-    pub irq: Interrupts,
+    /// Its PCI functions.
+    pub functions: Vec<Function>,
     /// Findings.
     pub judge: Judge,
     /// Trace.
@@ -38,9 +35,27 @@ pub struct Machine {
     pub objects: Vec<Object>,
 }
 
+/// A PCI function as the chip reaches it.
+pub struct Function {
+    /// PCI configuration space.
+    pub pci: Config,
+    /// The way to the CPU.
+    pub irq: Interrupts,
+    /// Guest RAM as the bus shows it to this function.
+    pub ram: GuestRam,
+    /// Its power state and its reset are the whole chip's.
+    pub powers: bool,
+}
+
+/// The address space that every chip has, and many have alone. Which others there are, such as one for each client, is
+/// the family's business.
+pub const SPACE: u32 = 0;
+
 /// A range of GPU addresses that a test has declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
+    /// The address space that the addresses are of.
+    pub space: u32,
     /// First GPU address.
     pub start: u64,
     /// Length in bytes.
@@ -49,14 +64,27 @@ pub struct Object {
     pub name: String,
 }
 
+impl Object {
+    /// Whether it holds all of `len` bytes at a GPU address of its space.
+    #[inline]
+    pub fn holds(&self, address: u64, len: u64) -> bool {
+        address >= self.start && len <= self.len && address - self.start <= self.len - len
+    }
+}
+
 impl Machine {
-    /// A machine with that VRAM and configuration space, instruments at rest.
-    pub fn new(vram: Vram, pci: Config) -> Machine {
+    /// A machine with that VRAM and those functions, instruments at rest.
+    pub fn new(vram: Vram, functions: &[Facts]) -> Machine {
+        let several = functions.len() > 1;
+        let function = |facts: &Facts| Function {
+            pci: Config::new(facts, several),
+            irq: Interrupts::new(facts.msi),
+            ram: GuestRam::default(),
+            powers: facts.powers,
+        };
         Machine {
             vram,
-            ram: GuestRam::default(),
-            pci,
-            irq: Interrupts::default(),
+            functions: functions.iter().map(function).collect(),
             judge: Judge::default(),
             trace: Trace::default(),
             faults: Faults::default(),
@@ -72,50 +100,65 @@ impl Machine {
         self.judge.report(kind, detail);
     }
 
-    /// Whether `len` bytes at a GPU address lie in one declared object, or nobody has declared any.
-    pub fn in_object(&self, address: u64, len: u64) -> bool {
+    /// Whether `len` bytes at a GPU address of a space lie in one object declared there, or none is declared at all. A
+    /// space of which nothing is declared holds no object as soon as another does.
+    #[inline]
+    pub fn in_object(&self, space: u32, address: u64, len: u64) -> bool {
         self.objects.is_empty()
             || self
                 .objects
                 .iter()
-                .any(|o| address >= o.start && len <= o.len && address - o.start <= o.len - len)
+                .any(|o| o.space == space && o.holds(address, len))
     }
 
-    /// The declared object that holds a GPU address.
-    pub fn object_at(&self, address: u64) -> Option<&Object> {
+    /// The object declared in a space that holds a GPU address.
+    #[inline]
+    pub fn object_at(&self, space: u32, address: u64) -> Option<&Object> {
         self.objects
             .iter()
-            .find(|o| address >= o.start && address - o.start < o.len)
+            .find(|o| o.space == space && o.holds(address, 1))
     }
 
-    /// The chip's interrupt output is high or low from now on.
-    pub fn interrupt(&mut self, level: bool) {
-        if self.faults.armed(Fault::Dead) {
+    /// The interrupt output of a function is high or low from now on.
+    ///
+    /// # Panics
+    /// Without such a function.
+    pub fn interrupt(&mut self, function: usize, level: bool) {
+        if self.faults.armed(fault::DEAD) {
             return;
         }
-        let able = self.pci.bus_master();
-        let intx = !self.pci.intx_disabled();
-        match self.irq.set_level(level, able, intx) {
+        let Function { pci, irq, .. } = &mut self.functions[function];
+        let able = pci.bus_master();
+        let intx = !pci.intx_disabled();
+        match irq.set_level(level, able, intx) {
             Sent::No => {}
-            Sent::NoMaster => self.finding(Kind::BusMasterOff, format_args!("MSI")),
+            Sent::NoMaster => self.finding(kind::BUS_MASTER_OFF, format_args!("MSI")),
             Sent::Msi => self.sent("MSI"),
             Sent::Intx => self.sent("INTx"),
         }
     }
 
-    /// The driver has re-armed MSI; sends what came in between.
-    pub fn rearm(&mut self) {
-        let level = self.irq.level;
-        self.irq.armed = true;
-        self.irq.level = false;
-        self.interrupt(level);
+    /// The driver has re-armed MSI of a function; sends what came in between.
+    ///
+    /// # Panics
+    /// Without such a function.
+    pub fn rearm(&mut self, function: usize) {
+        let irq = &mut self.functions[function].irq;
+        let level = irq.level;
+        irq.armed = true;
+        irq.level = false;
+        self.interrupt(function, level);
     }
 
-    /// The CPU has unmasked INTx; sends again while the output is high.
-    pub fn unmask_intx(&mut self) {
-        self.irq.intx_masked = false;
-        let level = self.irq.level;
-        self.interrupt(level);
+    /// The CPU has unmasked INTx of a function; sends again while the output is high.
+    ///
+    /// # Panics
+    /// Without such a function.
+    pub fn unmask_intx(&mut self, function: usize) {
+        let irq = &mut self.functions[function].irq;
+        irq.intx_masked = false;
+        let level = irq.level;
+        self.interrupt(function, level);
     }
 
     fn sent(&mut self, how: &str) {
@@ -160,9 +203,10 @@ enum Sent {
     Intx,
 }
 
-/// The two ways of an interrupt to the CPU: MSI (an edge, re-armed by the driver) and INTx (a level, which the
+/// The two ways of an interrupt to the CPU: MSI (an edge, perhaps re-armed by the driver) and INTx (a level, which the
 /// CPU side masks with each event and unmasks when it has been handled).
 pub struct Interrupts {
+    policy: Msi,
     level: bool,
     armed: bool,
     msi: Option<File>,
@@ -170,9 +214,11 @@ pub struct Interrupts {
     intx_masked: bool,
 }
 
-impl Default for Interrupts {
-    fn default() -> Self {
+impl Interrupts {
+    /// At rest, with that kind of MSI.
+    pub fn new(policy: Msi) -> Interrupts {
         Interrupts {
+            policy,
             level: false,
             armed: true,
             msi: None,
@@ -180,9 +226,7 @@ impl Default for Interrupts {
             intx_masked: false,
         }
     }
-}
 
-impl Interrupts {
     /// Takes the eventfd for MSI, or none when MSI is switched off. Switching on arms.
     pub fn set_msi(&mut self, fd: Option<File>) {
         self.armed = true;
@@ -226,7 +270,7 @@ impl Interrupts {
             if !master {
                 return Sent::NoMaster;
             }
-            self.armed = false;
+            self.armed = self.policy != Msi::Rearmed;
             return if signal(fd).is_ok() {
                 Sent::Msi
             } else {
@@ -270,61 +314,78 @@ mod tests {
         }
     }
 
-    fn machine() -> Machine {
-        let mut m = Machine::new(Vram::new(4096).unwrap(), Config::default());
-        m.pci.write(4, &[6]);
+    fn machine(msi: Msi) -> Machine {
+        let facts = Facts {
+            msi,
+            ..Facts::default()
+        };
+        let mut m = Machine::new(Vram::new(4096).unwrap(), &[facts]);
+        m.functions[0].pci.write(4, &[6]);
         m
     }
 
     #[test]
     fn msi_is_an_edge_and_waits_for_the_rearm() {
         let (give, mut look) = eventfd();
-        let mut m = machine();
-        m.irq.set_msi(Some(give));
-        m.interrupt(true);
-        m.interrupt(true);
+        let mut m = machine(Msi::Rearmed);
+        m.functions[0].irq.set_msi(Some(give));
+        m.interrupt(0, true);
+        m.interrupt(0, true);
         assert_eq!(events(&mut look), 1);
-        m.interrupt(false);
-        m.interrupt(true);
+        m.interrupt(0, false);
+        m.interrupt(0, true);
         assert_eq!(events(&mut look), 0, "not armed");
-        m.rearm();
+        m.rearm(0);
         assert_eq!(
             events(&mut look),
             1,
             "what was pending comes with the rearm"
         );
-        m.interrupt(false);
-        m.rearm();
+        m.interrupt(0, false);
+        m.rearm(0);
         assert_eq!(events(&mut look), 0);
         assert_eq!(m.counters.get("irqs"), 2);
     }
 
     #[test]
+    fn msi_that_is_not_rearmed_comes_with_each_rise() {
+        let (give, mut look) = eventfd();
+        let mut m = machine(Msi::Edge);
+        m.functions[0].irq.set_msi(Some(give));
+        for _ in 0..3 {
+            m.interrupt(0, true);
+            m.interrupt(0, true);
+            m.interrupt(0, false);
+        }
+        assert_eq!(events(&mut look), 3);
+    }
+
+    #[test]
     fn msi_needs_bus_mastering() {
         let (give, mut look) = eventfd();
-        let mut m = machine();
-        m.pci.write(4, &[2]);
-        m.irq.set_msi(Some(give));
-        m.interrupt(true);
+        let mut m = machine(Msi::Rearmed);
+        m.functions[0].pci.write(4, &[2]);
+        m.functions[0].irq.set_msi(Some(give));
+        m.interrupt(0, true);
         assert_eq!(events(&mut look), 0);
-        assert_eq!(m.judge.count(Kind::BusMasterOff), 1);
+        assert_eq!(m.judge.count(kind::BUS_MASTER_OFF), 1);
     }
 
     #[test]
     fn intx_is_a_level_and_comes_back_on_unmask() {
         let (give, mut look) = eventfd();
-        let mut m = machine();
-        m.irq.set_intx(Some(give));
-        m.interrupt(true);
-        m.interrupt(true);
+        let mut m = machine(Msi::Rearmed);
+        m.functions[0].irq.set_intx(Some(give));
+        m.interrupt(0, true);
+        m.interrupt(0, true);
         assert_eq!(events(&mut look), 1);
-        m.unmask_intx();
+        m.unmask_intx(0);
         assert_eq!(events(&mut look), 1, "still high");
-        m.interrupt(false);
-        m.unmask_intx();
+        m.interrupt(0, false);
+        m.unmask_intx(0);
         assert_eq!(events(&mut look), 0);
-        m.pci.write(5, &[4]);
-        m.interrupt(true);
+        m.functions[0].pci.write(5, &[4]);
+        m.interrupt(0, true);
         assert_eq!(
             events(&mut look),
             0,
@@ -334,13 +395,17 @@ mod tests {
 
     #[test]
     fn objects_are_judged_only_when_declared() {
-        let mut m = machine();
-        assert!(m.in_object(0xdead, 16));
+        let mut m = machine(Msi::Rearmed);
+        assert!(m.in_object(SPACE, 0xdead, 16));
         m.objects.push(Object {
+            space: SPACE,
             start: 0x1000,
             len: 0x100,
             name: "a".into(),
         });
-        assert!(m.in_object(0x10f0, 16) && !m.in_object(0x10f1, 16) && !m.in_object(0xfff, 1));
+        let holds = |address, len| m.in_object(SPACE, address, len);
+        assert!(holds(0x10f0, 16) && !holds(0x10f1, 16) && !holds(0xfff, 1));
+        assert!(!m.in_object(7, 0x10f0, 16), "of another space");
+        assert!(m.object_at(SPACE, 0x10ff).is_some() && m.object_at(7, 0x10ff).is_none());
     }
 }

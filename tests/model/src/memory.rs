@@ -11,37 +11,6 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use memmap2::{MmapOptions, MmapRaw};
 
-/// Which unit of the chip makes an access. The judge and the coherency rules care.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unit {
-    /// The CPU, through a BAR.
-    Host,
-    /// Command fetch of the command processor.
-    Fetch,
-    /// Write-backs of the command processor (read pointer, scratch registers) and its reads of semaphores.
-    Cp,
-    /// The 2D engine.
-    Engine2d,
-    /// The 3D engine.
-    Engine3d,
-    /// The CP's DMA engines.
-    Dma,
-    /// The command processor, fetching indices for a draw (or whatever else an INDX_BUFFER packet brings).
-    Index,
-    /// The depth units, writing their counters.
-    ZPass,
-}
-
-impl Unit {
-    /// Whether what it touches is chosen by command streams, and so has to lie in the objects that a test declared.
-    pub fn is_engine(self) -> bool {
-        match self {
-            Unit::Host | Unit::Fetch | Unit::Cp => false,
-            Unit::Engine2d | Unit::Engine3d | Unit::Dma | Unit::Index | Unit::ZPass => true,
-        }
-    }
-}
-
 /// A shared mapping of bytes that other processes may change at any time.
 struct Shared {
     map: MmapRaw,
@@ -54,11 +23,13 @@ impl Shared {
         })
     }
 
+    #[inline]
     fn len(&self) -> usize {
         self.map.len()
     }
 
     /// Copies out; false (and `bytes` untouched) if the range is not inside.
+    #[inline]
     fn read(&self, offset: u64, bytes: &mut [u8]) -> bool {
         let Some(at) = self.range(offset, bytes.len()) else {
             return false;
@@ -82,6 +53,7 @@ impl Shared {
     }
 
     /// Copies in; false if the range is not inside.
+    #[inline]
     fn write(&self, offset: u64, bytes: &[u8]) -> bool {
         let Some(at) = self.range(offset, bytes.len()) else {
             return false;
@@ -106,6 +78,7 @@ impl Shared {
         true
     }
 
+    #[inline]
     fn range(&self, offset: u64, len: usize) -> Option<usize> {
         let at = usize::try_from(offset).ok()?;
         (at.checked_add(len)? <= self.map.len()).then_some(at)
@@ -143,21 +116,25 @@ impl Vram {
     }
 
     /// Size in bytes.
+    #[inline]
     pub fn len(&self) -> u64 {
         self.shared.len() as u64
     }
 
     /// Whether there is no VRAM at all.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Reads; false if the range is not all inside.
+    #[inline]
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> bool {
         self.shared.read(offset, bytes)
     }
 
     /// Writes; false if the range is not all inside.
+    #[inline]
     pub fn write(&self, offset: u64, bytes: &[u8]) -> bool {
         self.shared.write(offset, bytes)
     }
@@ -209,17 +186,20 @@ impl GuestRam {
     }
 
     /// Reads; false if no one range holds all of it.
+    #[inline]
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         self.find(address)
             .is_some_and(|r| r.shared.read(address - r.start, bytes))
     }
 
     /// Writes; false if no one range holds all of it.
+    #[inline]
     pub fn write(&self, address: u64, bytes: &[u8]) -> bool {
         self.find(address)
             .is_some_and(|r| r.shared.write(address - r.start, bytes))
     }
 
+    #[inline]
     fn find(&self, address: u64) -> Option<&Range> {
         self.ranges
             .iter()

@@ -1,42 +1,165 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! PCI configuration space of a graphics card: a type-0 header with VRAM, register and I/O BARs and an expansion
-//! ROM, and the capabilities power management, PCI Express and MSI, at the places where R5xx cards have them.
+//! PCI: what a function is, by the table of its family, and its configuration space.
 //!
-//! QEMU emulates most of what the guest writes here (BARs, MSI); the model needs the command register.
+//! A device has one function or several, each with configuration space, windows and an interrupt of its own. QEMU
+//! emulates most of what the guest writes to configuration space (BARs, MSI); the model needs the command register and
+//! the power state.
+
+use std::ops::Range;
 
 /// Offsets in configuration space that the model itself looks at (PCI Local Bus Specification 3.0, 6.1).
 mod at {
     pub const COMMAND: usize = 0x04;
-    pub const BAR0: usize = 0x10;
-    pub const BAR2: usize = 0x18;
-    pub const BAR4: usize = 0x20;
+    pub const HEADER: usize = 0x0e;
+    pub const BAR: usize = 0x10;
     pub const ROM: usize = 0x30;
-    pub const PM: usize = 0x50;
-    pub const PCIE: usize = 0x58;
-    pub const MSI: usize = 0xa0;
 }
 
 const COMMAND_MASTER: u16 = 1 << 2;
 const COMMAND_INTX_DISABLE: u16 = 1 << 10;
+/// In the header type: the device has several functions.
+const MULTIFUNCTION: u8 = 0x80;
 
-/// What identifies a function and how large its windows are.
-#[derive(Clone, Copy, Debug)]
-pub struct Identity {
-    /// Vendor.
+/// What a function is.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Vendor, of card and chip.
     pub vendor: u16,
-    /// Device.
+    /// Device, of card and chip.
     pub device: u16,
     /// Revision.
     pub revision: u8,
-    /// Size of BAR0 (prefetchable VRAM window) in bytes, a power of two.
-    pub vram_bar: u64,
-    /// Size of BAR2 (registers) in bytes, a power of two.
-    pub register_bar: u64,
-    /// Size of BAR4 (I/O ports) in bytes, a power of two, at most 256.
-    pub io_bar: u64,
-    /// Size of the expansion ROM in bytes, a power of two, or 0 for none.
-    pub rom: u64,
+    /// Base class, sub-class and programming interface, 8 bits each from the highest.
+    pub class: u32,
+    /// Its windows.
+    pub bars: Vec<Bar>,
+    /// Its capabilities, in the order of their list.
+    pub capabilities: Vec<Capability>,
+    /// How it interrupts by MSI; it has INTA# in any case.
+    pub msi: Msi,
+    /// The expansion ROM: empty, or a power of two of bytes.
+    pub rom: Vec<u8>,
+    /// Its power state and its reset are the whole chip's. Of another function they are its own affair.
+    pub powers: bool,
+}
+
+/// How MSI follows the chip's interrupt output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Msi {
+    /// Not at all: the function has none.
+    #[default]
+    None,
+    /// One vector; each rise of the output sends.
+    Edge,
+    /// One vector; after it has sent, nothing is sent until the driver re-arms it.
+    Rearmed,
+}
+
+/// A window onto the device.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// Which one, 0 to 5. One of 64 bits also takes the next.
+    pub index: u8,
+    /// Bytes, a power of two; at most 256 of I/O ports.
+    pub size: u64,
+    /// In which space the CPU sees it.
+    pub kind: BarKind,
+    /// What is behind it.
+    pub window: Window,
+}
+
+/// In which space the CPU sees a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarKind {
+    /// Memory, by a 32-bit address.
+    Memory32,
+    /// Memory, by a 64-bit address.
+    Memory64,
+    /// The same, without side effects of reads.
+    Prefetchable64,
+    /// I/O ports.
+    Io,
+}
+
+/// What is behind a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// The card's memory, from its beginning. QEMU maps it, unless the model is to see each access.
+    Memory,
+    /// Registers.
+    Registers {
+        /// The register at the window's beginning: windows of several functions may show different ones.
+        first: u32,
+        /// The registers that are commonly accessed by bytes: VGA, index/data pairs, clocks.
+        bytes: Range<u32>,
+    },
+    /// Doorbells.
+    Doorbells,
+}
+
+/// A capability: what stands in configuration space, and what of it can be written.
+#[derive(Clone, Debug)]
+pub struct Capability {
+    at: u8,
+    id: u8,
+    /// Words of 16 bits: offset from the capability's beginning, value, writable bits.
+    words: Vec<(u8, u16, u16)>,
+}
+
+impl Capability {
+    /// Numbers of the capabilities that the model knows more of (PCI Local Bus Specification 3.0, appendix H).
+    const POWER: u8 = 0x01;
+    /// Where the power state is.
+    const PMCSR: u8 = 4;
+
+    /// Any capability: where it begins, its number, and words of 16 bits as offset from there, value and writable
+    /// bits. Words that are not listed are zero and cannot be written.
+    pub fn new(at: u8, id: u8, words: &[(u8, u16, u16)]) -> Capability {
+        Capability {
+            at,
+            id,
+            words: words.into(),
+        }
+    }
+
+    /// Power management 1.2: D1 and D2 supported; without No_Soft_Reset.
+    pub fn power(at: u8) -> Capability {
+        Capability::new(at, Self::POWER, &[(2, 0x0602, 0), (Self::PMCSR, 0, 3)])
+    }
+
+    /// PCI Express, version 1 endpoint: payloads of 128 bytes; a link of 2.5 GT/s and 16 lanes.
+    pub fn express(at: u8) -> Capability {
+        Capability::new(
+            at,
+            0x10,
+            &[
+                (2, 0x0001, 0),
+                (4, 0x0fa0, 0),
+                (8, 0x0810, 0x78ff),
+                (12, 0x1d01, 0),
+                (14, 0x0003, 0),
+                (16, 0x0000, 0x01fb),
+                (18, 0x1101, 0),
+            ],
+        )
+    }
+
+    /// MSI: one vector, 64-bit address.
+    pub fn msi(at: u8) -> Capability {
+        Capability::new(
+            at,
+            0x05,
+            &[
+                (2, 0x0080, 0x0071),
+                (4, 0, 0xfffc),
+                (6, 0, 0xffff),
+                (8, 0, 0xffff),
+                (10, 0, 0xffff),
+                (12, 0, 0xffff),
+            ],
+        )
+    }
 }
 
 /// 256 bytes of configuration space and which of their bits can be written.
@@ -45,73 +168,51 @@ pub struct Config {
     writable: [u8; 256],
     /// Power-on values, for a reset.
     initial: [u8; 256],
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config::new(&Identity {
-            vendor: 0x1002,
-            device: 0,
-            revision: 0,
-            vram_bar: 0x1000_0000,
-            register_bar: 0x1_0000,
-            io_bar: 0x100,
-            rom: 0,
-        })
-    }
+    /// Where the power state is, if the function can sleep.
+    power: Option<usize>,
 }
 
 impl Config {
-    /// The power-on state of a function.
-    pub fn new(id: &Identity) -> Config {
+    /// The power-on state of a function, one of several if so said.
+    pub fn new(facts: &Facts, several: bool) -> Config {
         let mut c = Config {
             bytes: [0; 256],
             writable: [0; 256],
             initial: [0; 256],
+            power: None,
         };
-        c.put16(0x00, id.vendor);
-        c.put16(0x02, id.device);
-        c.put16(0x06, 0x0010); // capabilities list
-        c.bytes[0x08] = id.revision;
-        c.bytes[0x0a] = 0x80; // display controller, other
-        c.bytes[0x0b] = 0x03;
-        c.put16(0x2c, id.vendor);
-        c.put16(0x2e, id.device);
-        c.bytes[0x34] = at::PM as u8;
+        c.put16(0x00, facts.vendor);
+        c.put16(0x02, facts.device);
+        c.bytes[0x08] = facts.revision;
+        c.bytes[0x09..0x0c].copy_from_slice(&facts.class.to_le_bytes()[..3]);
+        c.bytes[at::HEADER] = if several { MULTIFUNCTION } else { 0 };
+        c.put16(0x2c, facts.vendor);
+        c.put16(0x2e, facts.device);
         c.bytes[0x3d] = 1; // INTA#
         c.allow16(at::COMMAND, 0x0547);
         c.writable[0x0c] = 0xff; // cache line size
         c.writable[0x3c] = 0xff; // interrupt line
-        c.bar64(at::BAR0, id.vram_bar, 0xc);
-        c.bar64(at::BAR2, id.register_bar, 0x4);
-        if id.io_bar != 0 {
-            c.put32(at::BAR4, 1);
-            c.allow32(at::BAR4, !(id.io_bar as u32 - 1));
+        for bar in &facts.bars {
+            c.bar(bar);
         }
-        if id.rom != 0 {
-            c.allow32(at::ROM, !(id.rom as u32 - 1) | 1);
+        if !facts.rom.is_empty() {
+            c.allow32(at::ROM, !(facts.rom.len() as u32 - 1) | 1);
         }
-        // Power management 1.2: D1, D2 supported; the power state can be written.
-        c.put16(at::PM, 0x01 | ((at::PCIE as u16) << 8));
-        c.put16(at::PM + 2, 0x0602);
-        c.allow16(at::PM + 4, 0x0003);
-        // PCI Express, version 1 endpoint; 128-byte payload; link 2.5 GT/s, 16 lanes.
-        c.put16(at::PCIE, 0x10 | ((at::MSI as u16) << 8));
-        c.put16(at::PCIE + 2, 0x0001);
-        c.put32(at::PCIE + 4, 0x0000_0fa0);
-        c.put16(at::PCIE + 8, 0x0810);
-        c.allow16(at::PCIE + 8, 0x78ff);
-        c.put32(at::PCIE + 12, 0x0003_1d01);
-        c.put16(at::PCIE + 16, 0x0000);
-        c.allow16(at::PCIE + 16, 0x01fb);
-        c.put16(at::PCIE + 18, 0x1101);
-        // MSI: one vector, 64-bit address.
-        c.put16(at::MSI, 0x05);
-        c.put16(at::MSI + 2, 0x0080);
-        c.allow16(at::MSI + 2, 0x0071);
-        c.allow32(at::MSI + 4, 0xffff_fffc);
-        c.allow32(at::MSI + 8, 0xffff_ffff);
-        c.allow16(at::MSI + 12, 0xffff);
+        let mut link = 0x34;
+        for capability in &facts.capabilities {
+            let at = usize::from(capability.at);
+            c.put16(0x06, 0x0010); // capabilities list
+            c.bytes[link] = capability.at;
+            c.bytes[at] = capability.id;
+            link = at + 1;
+            for (offset, value, writable) in &capability.words {
+                c.put16(at + usize::from(*offset), *value);
+                c.allow16(at + usize::from(*offset), *writable);
+            }
+            if capability.id == Capability::POWER {
+                c.power = Some(at + usize::from(Capability::PMCSR));
+            }
+        }
         c.initial = c.bytes;
         c
     }
@@ -144,6 +245,7 @@ impl Config {
     }
 
     /// Whether the function may go to the bus by itself.
+    #[inline]
     pub fn bus_master(&self) -> bool {
         self.command() & COMMAND_MASTER != 0
     }
@@ -153,11 +255,13 @@ impl Config {
         self.command() & COMMAND_INTX_DISABLE != 0
     }
 
-    /// The power state, 0 for D0 to 3 for D3hot.
+    /// The power state, 0 for D0 to 3 for D3hot; 0 of a function that cannot sleep.
+    #[inline]
     pub fn power_state(&self) -> u8 {
-        self.bytes[at::PM + 4] & 3
+        self.power.map_or(0, |at| self.bytes[at] & 3)
     }
 
+    #[inline]
     fn command(&self) -> u16 {
         u16::from_le_bytes([self.bytes[at::COMMAND], self.bytes[at::COMMAND + 1]])
     }
@@ -178,17 +282,51 @@ impl Config {
         self.writable[o..o + 4].copy_from_slice(&v.to_le_bytes());
     }
 
-    fn bar64(&mut self, o: usize, size: u64, flags: u32) {
-        let mask = !(size - 1);
+    fn bar(&mut self, bar: &Bar) {
+        let o = at::BAR + usize::from(bar.index) * 4;
+        let mask = !(bar.size - 1);
+        let (flags, wide) = match bar.kind {
+            BarKind::Io => (0x1, false),
+            BarKind::Memory32 => (0x0, false),
+            BarKind::Memory64 => (0x4, true),
+            BarKind::Prefetchable64 => (0xc, true),
+        };
         self.put32(o, flags);
         self.allow32(o, mask as u32);
-        self.allow32(o + 4, (mask >> 32) as u32);
+        if wide {
+            self.allow32(o + 4, (mask >> 32) as u32);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A card with two windows of memory and one of ports, that sleeps and sends MSI.
+    fn card() -> Config {
+        let bar = |index, size, kind| Bar {
+            index,
+            size,
+            kind,
+            window: Window::Memory,
+        };
+        let facts = Facts {
+            vendor: 0x1002,
+            bars: vec![
+                bar(0, 0x1000_0000, BarKind::Prefetchable64),
+                bar(2, 0x1_0000, BarKind::Memory64),
+                bar(4, 0x100, BarKind::Io),
+            ],
+            capabilities: vec![
+                Capability::power(0x50),
+                Capability::express(0x58),
+                Capability::msi(0xa0),
+            ],
+            ..Facts::default()
+        };
+        Config::new(&facts, false)
+    }
 
     fn read32(c: &Config, o: usize) -> u32 {
         let mut b = [0; 4];
@@ -198,7 +336,7 @@ mod tests {
 
     #[test]
     fn bars_size_and_keep_their_type() {
-        let mut c = Config::default();
+        let mut c = card();
         c.write(0x10, &[0xff; 8]);
         c.write(0x18, &[0xff; 8]);
         c.write(0x20, &[0xff; 4]);
@@ -212,7 +350,7 @@ mod tests {
 
     #[test]
     fn capabilities_are_linked() {
-        let c = Config::default();
+        let c = card();
         let mut at = read32(&c, 0x34) as usize & 0xff;
         let mut ids = vec![];
         while at != 0 {
@@ -225,7 +363,7 @@ mod tests {
 
     #[test]
     fn identity_cannot_be_written_and_command_can() {
-        let mut c = Config::default();
+        let mut c = card();
         c.write(0, &[0; 4]);
         assert_eq!(read32(&c, 0) & 0xffff, 0x1002);
         assert!(!c.bus_master());
@@ -235,5 +373,30 @@ mod tests {
         let mut b = [9; 4];
         c.read(usize::MAX, &mut b);
         assert_eq!(b[1..], [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_function_has_what_its_table_says_and_no_more() {
+        let facts = Facts {
+            class: 0x06_04_01,
+            bars: vec![Bar {
+                index: 1,
+                size: 0x1000,
+                kind: BarKind::Memory32,
+                window: Window::Doorbells,
+            }],
+            ..Facts::default()
+        };
+        let mut c = Config::new(&facts, true);
+        for bar in 0..6 {
+            c.write(0x10 + bar * 4, &[0xff; 4]);
+        }
+        let bars: Vec<_> = (0..6).map(|bar| read32(&c, 0x10 + bar * 4)).collect();
+        assert_eq!(bars, [0, 0xffff_f000, 0, 0, 0, 0]);
+        assert_eq!(read32(&c, 8), 0x0604_0100);
+        assert_eq!(read32(&c, 0xc) & 0xff_0000, 0x80_0000, "one of several");
+        assert_eq!(read32(&c, 4) & 0x10_0000, 0, "no capabilities");
+        c.write(0x54, &[3]);
+        assert_eq!(c.power_state(), 0, "it cannot sleep");
     }
 }

@@ -18,10 +18,13 @@
 //! | pulled out | all ones | all ones | all ones |
 //! | put back | as at power-on | as `--state` says | scrambled |
 //!
+//! Of several functions one carries the power of the chip (`powers` in its table); the others sleep, wake up and are
+//! reset by themselves, with nothing lost but their configuration.
+//!
 //! What mapped VRAM holds after the card was pulled out can still be changed by the CPU, since QEMU keeps its mapping.
 
-use crate::fault::Fault;
-use crate::judge::Kind;
+use crate::fault;
+use crate::kind;
 use crate::machine::Machine;
 use crate::memory::Vram;
 use crate::run::System;
@@ -71,15 +74,15 @@ impl Power {
     }
 }
 
-/// Whether the function answers on its BARs. A CPU that asks one that sleeps is a finding.
-pub fn answers(m: &mut Machine, what: &str) -> bool {
-    if m.faults.armed(Fault::Dead) {
+/// Whether a function answers on its BARs. A CPU that asks one that sleeps is a finding.
+pub fn answers(m: &mut Machine, function: usize, what: &str) -> bool {
+    if m.faults.armed(fault::DEAD) {
         return false;
     }
-    let state = m.pci.power_state();
+    let state = m.functions[function].pci.power_state();
     if state != 0 {
         m.finding(
-            Kind::PowerState,
+            kind::POWER_STATE,
             format_args!("{what} in power state D{state}"),
         );
     }
@@ -87,16 +90,17 @@ pub fn answers(m: &mut Machine, what: &str) -> bool {
 }
 
 /// Configuration writes; one of them may switch the power off or on.
-pub fn config_write(s: &mut System, offset: usize, data: &[u8]) {
-    if s.machine.faults.armed(Fault::Dead) {
+pub fn config_write(s: &mut System, function: usize, offset: usize, data: &[u8]) {
+    if s.machine.faults.armed(fault::DEAD) {
         return;
     }
-    let asleep = |s: &System| s.machine.pci.power_state() == 3;
+    let asleep = |s: &System| s.machine.functions[function].pci.power_state() == 3;
     let was = asleep(s);
-    s.machine.pci.write(offset, data);
-    match (was, asleep(s)) {
-        (false, true) => fall_asleep(s),
-        (true, false) => wake_up(s),
+    s.machine.functions[function].pci.write(offset, data);
+    match (was, asleep(s), s.machine.functions[function].powers) {
+        (false, true, true) => fall_asleep(s),
+        (true, false, true) => wake_up(s, function),
+        (true, false, false) => s.machine.functions[function].pci.reset(),
         _ => {}
     }
 }
@@ -106,32 +110,32 @@ fn fall_asleep(s: &mut System) {
     s.machine.counters.add("sleeps", 1);
     if s.chip.busy() {
         s.machine.finding(
-            Kind::PowerState,
+            kind::POWER_STATE,
             format_args!("put into D3hot while it was working"),
         );
     }
     if s.chip.listens() {
         s.machine.finding(
-            Kind::PowerState,
+            kind::POWER_STATE,
             format_args!("put into D3hot while its command streams were on"),
         );
     }
     if s.machine.power.sleep != Sleep::Kept {
         s.chip.lose_power(&mut s.machine);
     }
-    if s.machine.faults.take(Fault::DeadAsleep) {
+    if s.machine.faults.take(fault::DEAD_ASLEEP) {
         remove(s);
     }
 }
 
-fn wake_up(s: &mut System) {
+fn wake_up(s: &mut System, function: usize) {
     s.machine.trace.line(format_args!("power: D0"));
     let sleep = s.machine.power.sleep;
     s.machine.power.used = false;
     if sleep == Sleep::Kept {
         return;
     }
-    s.machine.pci.reset();
+    s.machine.functions[function].pci.reset();
     lose(s, sleep == Sleep::Posted);
 }
 
@@ -146,15 +150,19 @@ pub fn lose(s: &mut System, posted: bool) {
     scramble(&mut s.machine);
 }
 
-/// A reset of the function.
-pub fn reset(s: &mut System) {
-    if s.machine.faults.armed(Fault::Dead) {
+/// A reset of a function.
+pub fn reset(s: &mut System, function: usize) {
+    if s.machine.faults.armed(fault::DEAD) {
         return;
     }
-    if s.machine.pci.power_state() == 3 {
-        wake_up(s);
+    if !s.machine.functions[function].powers {
+        s.machine.functions[function].pci.reset();
+        return;
     }
-    s.machine.pci.reset();
+    if s.machine.functions[function].pci.power_state() == 3 {
+        wake_up(s, function);
+    }
+    s.machine.functions[function].pci.reset();
     if s.machine.power.woken {
         s.chip.lose_power(&mut s.machine);
         return;
@@ -168,16 +176,20 @@ pub fn reset(s: &mut System) {
 /// The card is pulled out while it works.
 pub fn remove(s: &mut System) {
     s.machine.trace.line(format_args!("power: removed"));
-    s.machine.interrupt(false);
-    s.machine.faults.arm(Fault::Dead, None);
+    for function in 0..s.machine.functions.len() {
+        s.machine.interrupt(function, false);
+    }
+    s.machine.faults.arm(fault::DEAD, None);
     fill(&s.machine.vram, |_| u64::MAX);
 }
 
 /// It is put back.
 pub fn insert(s: &mut System) {
     s.machine.trace.line(format_args!("power: inserted"));
-    s.machine.faults.arm(Fault::Dead, Some(0));
-    s.machine.pci.reset();
+    s.machine.faults.arm(fault::DEAD, Some(0));
+    for function in &mut s.machine.functions {
+        function.pci.reset();
+    }
     s.machine.power.used = false;
     lose(s, true);
 }
@@ -220,7 +232,7 @@ mod tests {
             assert!(m.vram.read(0x1_0000, &mut bytes));
             bytes
         };
-        let machine = || Machine::new(Vram::new(0x2_1000).unwrap(), Default::default());
+        let machine = || Machine::new(Vram::new(0x2_1000).unwrap(), &[]);
         let (mut a, mut b) = (machine(), machine());
         scramble(&mut a);
         scramble(&mut b);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The vfio-user side: regions, guest memory and interrupts of one PCI function.
+//! The vfio-user side: regions, guest memory and interrupts of one PCI function. A device of several functions is
+//! served on several sockets.
 //!
-//! BAR0 is VRAM, or its beginning. It is offered for mapping unless trapped access is asked for; then QEMU forwards
-//! every access, slowly, and the model sees it. BAR2 holds the registers, BAR4 the first of them as I/O ports, the
-//! ROM region the expansion ROM.
+//! A function's windows are those of its table ([`crate::pci::Facts`]). One onto the card's memory is offered for mapping
+//! unless trapped access is asked for; then QEMU forwards every access, slowly, and the model sees it. Accesses to
+//! registers and doorbells are forwarded always. The ROM region holds the expansion ROM.
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,35 +18,29 @@ use vfio_user::{
     DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, ServerRegion, SparseArea,
 };
 
-use crate::fault::Fault;
-use crate::judge::Kind;
-use crate::pci::Identity;
+use crate::fault;
+use crate::kind;
+use crate::pci::{Bar, Facts, Msi, Window};
 use crate::power;
 use crate::run::{Shared, System};
 
-const BAR_VRAM: u32 = VFIO_PCI_BAR0_REGION_INDEX;
-const BAR_REGISTERS: u32 = VFIO_PCI_BAR2_REGION_INDEX;
-const BAR_IO: u32 = VFIO_PCI_BAR4_REGION_INDEX;
 const CONFIG: u32 = VFIO_PCI_CONFIG_REGION_INDEX;
 const ROM: u32 = VFIO_PCI_ROM_REGION_INDEX;
-
-/// Below this offset registers are commonly accessed by bytes (VGA, index/data pairs, clocks).
-const BYTE_REGISTERS: u64 = 0x400;
 
 /// One function, ready to be served.
 pub struct Function {
     shared: Arc<Shared>,
-    rom: Vec<u8>,
-    identity: Identity,
+    number: usize,
+    facts: Facts,
 }
 
 impl Function {
-    /// A function of that identity around a system; `rom` has the length the identity says, or is empty.
-    pub fn new(shared: Arc<Shared>, identity: Identity, rom: Vec<u8>) -> Function {
+    /// The function of that number of a system, whose machine was made with these facts among others.
+    pub fn new(shared: Arc<Shared>, number: usize, facts: Facts) -> Function {
         Function {
             shared,
-            rom,
-            identity,
+            number,
+            facts,
         }
     }
 
@@ -68,7 +64,7 @@ impl Function {
                         | VFIO_IRQ_INFO_MASKABLE
                         | VFIO_IRQ_INFO_AUTOMASKED,
                 },
-                VFIO_PCI_MSI_IRQ_INDEX => IrqInfo {
+                VFIO_PCI_MSI_IRQ_INDEX if self.facts.msi != Msi::None => IrqInfo {
                     index,
                     count: 1,
                     flags: VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_NORESIZE,
@@ -91,31 +87,26 @@ impl Function {
             index,
             ..Default::default()
         };
-        let (size, flags) = match index {
-            CONFIG => (
+        let bar = self.bar(index);
+        let (size, flags) = match (index, bar) {
+            (CONFIG, _) => (
                 256,
                 VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
             ),
-            BAR_VRAM => (
-                self.identity.vram_bar,
+            (ROM, _) if !self.facts.rom.is_empty() => {
+                (self.facts.rom.len() as u64, VFIO_REGION_INFO_FLAG_READ)
+            }
+            (_, Some(bar)) => (
+                bar.size,
                 VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
             ),
-            BAR_REGISTERS => (
-                self.identity.register_bar,
-                VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
-            ),
-            BAR_IO => (
-                self.identity.io_bar,
-                VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE,
-            ),
-            ROM if !self.rom.is_empty() => (self.rom.len() as u64, VFIO_REGION_INFO_FLAG_READ),
             _ => (0, 0),
         };
         info.size = size;
         info.flags = flags;
         let mut sparse_areas = vec![];
         let mut mmap_fd = None;
-        if let (BAR_VRAM, Some((fd, len))) = (index, vram) {
+        if let (Some(Window::Memory), Some((fd, len))) = (bar.map(|b| &b.window), vram) {
             info.flags |= VFIO_REGION_INFO_FLAG_MMAP;
             // The descriptor is only sent along with a list of areas. What lies beyond the end of VRAM is trapped.
             sparse_areas.push(SparseArea {
@@ -133,12 +124,17 @@ impl Function {
         }
     }
 
+    fn bar(&self, index: u32) -> Option<&Bar> {
+        // Regions of BARs have their numbers.
+        self.facts.bars.iter().find(|b| u32::from(b.index) == index)
+    }
+
     fn rom_read(&self, offset: u64, data: &mut [u8]) {
         for (i, b) in data.iter_mut().enumerate() {
             *b = usize::try_from(offset)
                 .ok()
                 .and_then(|o| o.checked_add(i))
-                .and_then(|o| self.rom.get(o))
+                .and_then(|o| self.facts.rom.get(o))
                 .copied()
                 .unwrap_or(0xff);
         }
@@ -146,10 +142,7 @@ impl Function {
 }
 
 /// Splits an access into the dwords it touches: (offset, byte mask, where its bytes lie in the data).
-fn dwords(
-    offset: u64,
-    len: usize,
-) -> impl Iterator<Item = (u32, std::ops::Range<usize>, std::ops::Range<usize>)> {
+fn dwords(offset: u64, len: usize) -> impl Iterator<Item = (u32, Range<usize>, Range<usize>)> {
     let end = offset.saturating_add(len as u64);
     let first = offset & !3;
     (0..)
@@ -166,35 +159,44 @@ fn dwords(
         })
 }
 
-fn judge_size(s: &mut System, offset: u64, len: usize) {
+/// Judges the size of an access to registers, of which some are commonly accessed by bytes.
+fn judge_size(s: &mut System, offset: u64, len: usize, bytes: &Range<u32>) {
     let whole = len == 4 && offset % 4 == 0;
-    if !whole && offset.saturating_add(len as u64) > BYTE_REGISTERS {
+    let end = offset.saturating_add(len as u64);
+    let bytewise = offset >= bytes.start.into() && end <= bytes.end.into();
+    if !(whole || bytewise) {
         s.machine.finding(
-            Kind::RegisterAccessSize,
+            kind::REGISTER_ACCESS_SIZE,
             format_args!("{len} bytes at {offset:#x}"),
         );
     }
 }
 
-/// The CPU accesses a register: whether anybody answers.
-fn accessed(s: &mut System, what: &str) -> bool {
-    if s.machine.faults.last(Fault::DeadSoon) {
+/// The CPU accesses a register or a doorbell: whether the function answers.
+fn accessed(s: &mut System, function: usize, what: &str) -> bool {
+    if s.machine.faults.last(fault::DEAD_SOON) {
         power::remove(s);
     }
-    let answers = power::answers(&mut s.machine, what);
+    let answers = power::answers(&mut s.machine, function, what);
     if answers {
         s.machine.power.touched();
     }
     answers
 }
 
-fn registers_read(s: &mut System, offset: u64, data: &mut [u8]) {
+fn registers_read(
+    s: &mut System,
+    function: usize,
+    offset: u64,
+    bytes: &Range<u32>,
+    data: &mut [u8],
+) {
     s.machine.counters.add("mmio_reads", 1);
-    if !accessed(s, "register read") {
+    if !accessed(s, function, "register read") {
         data.fill(0xff);
         return;
     }
-    judge_size(s, offset, data.len());
+    judge_size(s, offset, data.len(), bytes);
     for (o, part, to) in dwords(offset, data.len()) {
         let value = s.chip.read(&mut s.machine, o);
         data[to].copy_from_slice(&value.to_le_bytes()[part]);
@@ -205,12 +207,12 @@ fn registers_read(s: &mut System, offset: u64, data: &mut [u8]) {
     }
 }
 
-fn registers_write(s: &mut System, offset: u64, data: &[u8]) {
+fn registers_write(s: &mut System, function: usize, offset: u64, bytes: &Range<u32>, data: &[u8]) {
     s.machine.counters.add("mmio_writes", 1);
-    if !accessed(s, "register write") {
+    if !accessed(s, function, "register write") {
         return;
     }
-    judge_size(s, offset, data.len());
+    judge_size(s, offset, data.len(), bytes);
     for (o, part, from) in dwords(offset, data.len()) {
         let mut value = [0; 4];
         let mut mask = [0; 4];
@@ -226,39 +228,68 @@ fn registers_write(s: &mut System, offset: u64, data: &[u8]) {
     }
 }
 
-/// The CPU accesses VRAM: whether anybody answers.
-fn vram_accessed(s: &mut System, counter: &'static str) -> bool {
+/// The CPU accesses VRAM: whether the function answers.
+fn vram_accessed(s: &mut System, function: usize, counter: &'static str) -> bool {
     s.machine.counters.add(counter, 1);
-    power::answers(&mut s.machine, "VRAM access")
+    power::answers(&mut s.machine, function, "VRAM access")
+}
+
+fn doorbell_read(s: &mut System, function: usize, offset: u64, data: &mut [u8]) {
+    s.machine.counters.add("doorbell_reads", 1);
+    data.fill(0xff);
+    if accessed(s, function, "doorbell read") {
+        s.chip.doorbell_read(&mut s.machine, offset, data);
+        s.machine
+            .trace
+            .line(format_args!("read  doorbell {offset:#x} = {data:02x?}"));
+    }
+}
+
+fn doorbell_write(s: &mut System, function: usize, offset: u64, data: &[u8]) {
+    s.machine.counters.add("doorbell_writes", 1);
+    if accessed(s, function, "doorbell write") {
+        s.machine
+            .trace
+            .line(format_args!("write doorbell {offset:#x} = {data:02x?}"));
+        s.chip.doorbell_write(&mut s.machine, offset, data);
+    }
 }
 
 impl ServerBackend for Function {
     fn region_read(&mut self, region: u32, offset: u64, data: &mut [u8]) -> io::Result<()> {
-        match region {
-            CONFIG => self.shared.with(|s| {
-                if s.machine.faults.armed(Fault::Dead) {
+        let number = self.number;
+        match (region, self.bar(region).map(|b| &b.window)) {
+            (CONFIG, _) => self.shared.with(|s| {
+                if s.machine.faults.armed(fault::DEAD) {
                     data.fill(0xff);
                 } else {
-                    s.machine.pci.read(offset as usize, data);
+                    s.machine.functions[number].pci.read(offset as usize, data);
                 }
             }),
-            BAR_REGISTERS | BAR_IO => self.shared.with(|s| registers_read(s, offset, data)),
-            BAR_VRAM => self.shared.with(|s| {
-                if vram_accessed(s, "vram_reads") {
-                    s.chip.vram_read(&mut s.machine, offset, data);
-                } else {
-                    data.fill(0xff);
-                }
-            }),
-            ROM => {
+            (ROM, _) => {
                 if self
                     .shared
-                    .with(|s| power::answers(&mut s.machine, "ROM read"))
+                    .with(|s| power::answers(&mut s.machine, number, "ROM read"))
                 {
                     self.rom_read(offset, data);
                 } else {
                     data.fill(0xff);
                 }
+            }
+            (_, Some(Window::Registers { first, bytes })) => {
+                let offset = offset.saturating_add((*first).into());
+                self.shared
+                    .with(|s| registers_read(s, number, offset, bytes, data));
+            }
+            (_, Some(Window::Memory)) => self.shared.with(|s| {
+                if vram_accessed(s, number, "vram_reads") {
+                    s.chip.vram_read(&mut s.machine, offset, data);
+                } else {
+                    data.fill(0xff);
+                }
+            }),
+            (_, Some(Window::Doorbells)) => {
+                self.shared.with(|s| doorbell_read(s, number, offset, data));
             }
             _ => data.fill(0xff),
         }
@@ -266,19 +297,26 @@ impl ServerBackend for Function {
     }
 
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
-        match region {
-            CONFIG => {
+        let number = self.number;
+        match (region, self.bar(region).map(|b| &b.window)) {
+            (CONFIG, _) => {
                 self.shared
-                    .kick(|s| power::config_write(s, offset as usize, data));
+                    .kick(|s| power::config_write(s, number, offset as usize, data));
             }
-            BAR_REGISTERS | BAR_IO => {
-                self.shared.kick(|s| registers_write(s, offset, data));
+            (_, Some(Window::Registers { first, bytes })) => {
+                let offset = offset.saturating_add((*first).into());
+                self.shared
+                    .kick(|s| registers_write(s, number, offset, bytes, data));
             }
-            BAR_VRAM => self.shared.with(|s| {
-                if vram_accessed(s, "vram_writes") {
+            (_, Some(Window::Memory)) => self.shared.with(|s| {
+                if vram_accessed(s, number, "vram_writes") {
                     s.chip.vram_write(&mut s.machine, offset, data);
                 }
             }),
+            (_, Some(Window::Doorbells)) => {
+                self.shared
+                    .kick(|s| doorbell_write(s, number, offset, data));
+            }
             _ => {}
         }
         Ok(())
@@ -294,23 +332,27 @@ impl ServerBackend for Function {
     ) -> io::Result<()> {
         // Ranges without a descriptor are firmware and device memory: nothing the device would reach.
         let Some(fd) = fd else { return Ok(()) };
-        self.shared
-            .with(|s| s.machine.ram.map(address, size, &fd, offset))
+        self.shared.with(|s| {
+            s.machine.functions[self.number]
+                .ram
+                .map(address, size, &fd, offset)
+        })
     }
 
     fn dma_unmap(&mut self, flags: DmaUnmapFlags, address: u64, size: u64) -> io::Result<()> {
         self.shared.with(|s| {
+            let ram = &mut s.machine.functions[self.number].ram;
             if flags.contains(DmaUnmapFlags::UNMAP_ALL) {
-                s.machine.ram.clear();
+                ram.clear();
             } else {
-                s.machine.ram.unmap(address, size);
+                ram.unmap(address, size);
             }
         });
         Ok(())
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        self.shared.kick(power::reset);
+        self.shared.kick(|s| power::reset(s, self.number));
         Ok(())
     }
 
@@ -326,18 +368,20 @@ impl ServerBackend for Function {
         let fd = fds.into_iter().next();
         self.shared.with(|s| match (index, action) {
             (VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER) if count == 0 || fd.is_some() => {
-                s.machine.irq.set_msi(fd)
+                s.machine.functions[self.number].irq.set_msi(fd)
             }
             (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER)
                 if count == 0 || fd.is_some() =>
             {
-                s.machine.irq.set_intx(fd)
+                s.machine.functions[self.number].irq.set_intx(fd)
             }
-            (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_MASK) => s.machine.irq.mask_intx(),
+            (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_MASK) => {
+                s.machine.functions[self.number].irq.mask_intx()
+            }
             // With an eventfd this would ask for unmasking by that descriptor: QEMU uses it only with KVM's
             // resampling, and falls back.
             (VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK) if fd.is_none() => {
-                s.machine.unmask_intx()
+                s.machine.unmask_intx(self.number)
             }
             _ => {}
         });

@@ -49,6 +49,7 @@ impl Trace {
     }
 
     /// Whether lines are written: ask before making an expensive one.
+    #[inline]
     pub fn on(&self) -> bool {
         self.on
     }

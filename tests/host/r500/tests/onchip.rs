@@ -4,7 +4,7 @@
 //! its own idea of their sizes.
 
 use lapidary::portable::sink::{Full, SliceSink};
-use lapidary_model::bench::Bench;
+use lapidary_model_r500::bench::Bench;
 use r500::portable::checker::Chip;
 use r500::portable::emit::{restart_counters, RESTART_COUNTERS_DWORDS};
 use r500::portable::onchip::{clear, Memory, MOST_DWORDS};

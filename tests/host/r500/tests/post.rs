@@ -5,11 +5,12 @@
 
 use lapidary::portable::atom::{post, run, Card, Stopped, Why, MEMORY};
 use lapidary_model::{
-    chip::{Chip, Entry, Options, State, CHIPS},
+    chip::{Chip, Options, State},
     machine::Machine,
     memory::Vram,
-    pci::Config,
+    pci::Facts,
 };
+use lapidary_model_r500::{chips::CHIPS, Variant};
 use lapidary_registers::r500::{self as facts, mmio};
 use r500::portable::posting::{Guard, MemoryController, Place};
 
@@ -23,15 +24,15 @@ struct Model {
 }
 
 impl Model {
-    fn new(entry: &Entry, state: State) -> Self {
+    fn new(entry: &'static Variant, state: State) -> Self {
         let vram = Vram::new(VRAM).expect("memory for VRAM");
-        let mut machine = Machine::new(vram, Config::default());
-        let mut chip = entry.build(Options {
+        let mut machine = Machine::new(vram, &[Facts::default()]);
+        let mut chip = Box::new(entry.chip(Options {
             vram: VRAM,
             window: VRAM,
             trapped: false,
             state,
-        });
+        }));
         chip.reset(&mut machine);
         Self {
             chip,
@@ -169,7 +170,7 @@ fn a_hostile_rom_only_posts() {
 /// A table that gives an answer: the engine clock, from the dividers that posting has left.
 #[test]
 fn parameters_come_back() {
-    let entry = Entry::by_name("rv515").expect("it is there");
+    let entry = Variant::by_name("rv515").expect("it is there");
     let mut card = Model::new(entry, State::Posted);
     let mut memory = vec![0; MEMORY];
     let get_engine_clock = 48;
@@ -186,7 +187,7 @@ fn parameters_come_back() {
 
 #[test]
 fn an_endless_rom_is_stopped() {
-    let entry = Entry::by_name("r580").expect("it is there");
+    let entry = Variant::by_name("r580").expect("it is there");
     let mut card = Model::new(entry, State::Unposted);
     let stopped = post(&entry.endless_rom(VRAM), &mut vec![0; MEMORY], &mut card);
     let table = 0;

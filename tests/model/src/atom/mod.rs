@@ -16,7 +16,7 @@
 //! | [`dump`] | is a given file such a ROM? |
 //! | [`run`] | an interpreter, by which the modelled firmware posts the card |
 //!
-//! What a chip's tables do is its own business: see [`crate::r5xx::firmware`].
+//! What a chip's tables do is the business of its family.
 
 pub mod clocks;
 pub mod code;

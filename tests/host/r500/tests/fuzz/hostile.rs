@@ -9,7 +9,7 @@
 
 use fastrand::Rng;
 use lapidary::portable::bits::RegArray;
-use lapidary_model::{bench::Bench, r5xx::Checkpoint};
+use lapidary_model_r500::{bench::Bench, Checkpoint};
 use r500::portable::{
     checker::{Chip, Object, Options},
     regs::{

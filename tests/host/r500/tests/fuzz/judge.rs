@@ -15,7 +15,10 @@
 //! how many streams they would cost.
 
 use fastrand::Rng;
-use lapidary_model::{bench::Bench, judge::Kind};
+use lapidary_model_r500::{
+    bench::Bench,
+    kind::{self, Kind},
+};
 use r500::portable::{
     checker::{Chip, Object},
     pm4::{self, Header},
@@ -35,19 +38,19 @@ use crate::{
 
 /// Findings that mean that a stream has left its objects, or has got the chip to do what only the kernel may.
 const BREAKS: &[Kind] = &[
-    Kind::OutsideObjects,
-    Kind::AddressUnmapped,
-    Kind::GartFault,
-    Kind::DmaFault,
-    Kind::UndefinedPacket,
-    Kind::UndefinedRegisterWrite,
-    Kind::IbNesting,
-    Kind::IbTriggerNotLast,
-    Kind::CpReconfigured,
-    Kind::RingPointer,
-    Kind::OnChipRange,
-    Kind::DrawDataMissing,
-    Kind::CacheNotEmpty,
+    kind::OUTSIDE_OBJECTS,
+    kind::ADDRESS_UNMAPPED,
+    kind::GART_FAULT,
+    kind::DMA_FAULT,
+    kind::UNDEFINED_PACKET,
+    kind::UNDEFINED_REGISTER_WRITE,
+    kind::IB_NESTING,
+    kind::IB_TRIGGER_NOT_LAST,
+    kind::CP_RECONFIGURED,
+    kind::RING_POINTER,
+    kind::ON_CHIP_RANGE,
+    kind::DRAW_DATA_MISSING,
+    kind::CACHE_NOT_EMPTY,
 ];
 
 const PAGE: u64 = 4096;

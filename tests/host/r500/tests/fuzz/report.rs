@@ -7,7 +7,7 @@ use std::{
     fmt,
 };
 
-use lapidary_model::{bench::Who, judge::Kind};
+use lapidary_model_r500::{bench::Who, kind::Kind};
 use r500::portable::checker::Reason;
 
 use crate::support::readings::Reading;

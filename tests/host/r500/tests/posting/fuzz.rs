@@ -12,10 +12,8 @@
 
 use fastrand::Rng;
 use lapidary::portable::atom::{clocks, post, run, Stopped, Why, MEMORY, MOST_STEPS, MOST_WAIT_US};
-use lapidary_model::{
-    atom::image::{data, Image},
-    chip::CHIPS,
-};
+use lapidary_model::atom::image::{data, Image};
+use lapidary_model_r500::chips::CHIPS;
 use lapidary_registers::r500::{mmio, pcie, REGISTERS};
 use r500::portable::posting::{Guard, MemoryController};
 

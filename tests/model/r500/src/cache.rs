@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The book of what engines have drawn and nobody has flushed.
+//!
+//! The 2D and 3D engines write through destination caches. Until such a cache is flushed, what was drawn is not
+//! promised to be seen by any other unit or by the CPU. And what the CPU reads through the VRAM BAR passes a read
+//! buffer in the host data path, which keeps old bytes until `HOST_PATH_CNTL` tells it to drop them. The model stores
+//! data at once and keeps this book instead, so that whoever looks too early is named, and still sees the data.
+//!
+//! Textures are read through a cache of their own, which nothing but `TX_INVALTAGS` empties: what was fetched before
+//! its memory changed may be served again from there.
+//!
+//! The caches of the 3D engine also have a say in what registers may be written: while they hold a line, dirty or not,
+//! the registers that decide where it goes must not change. A flush leaves lines where they are, a free drops them.
+//!
+//! What the 2D engine draws is kept in lines of 64 bytes. A draw of the 3D engine is not executed: what it may have
+//! written is kept as patterns (see [`Runs`]), the last few hundred of them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::engine3d::area::{Client, Runs};
+use crate::unit::Unit;
+
+const LINE: u64 = 64;
+const PAGE: u64 = 4096;
+
+/// The lines of some pages, as one bit each.
+#[derive(Default)]
+pub struct Lines {
+    pages: HashMap<u64, u64>,
+}
+
+impl Lines {
+    /// Adds the lines that a range of addresses touches.
+    pub fn add(&mut self, address: u64, len: u64) {
+        for (page, mask) in pages(address, len) {
+            *self.pages.entry(page).or_default() |= mask;
+        }
+    }
+
+    /// Whether a range touches any of the lines.
+    pub fn touches(&self, address: u64, len: u64) -> bool {
+        !self.pages.is_empty()
+            && pages(address, len)
+                .any(|(page, mask)| self.pages.get(&page).is_some_and(|have| have & mask != 0))
+    }
+
+    /// Whether there is no line.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.pages.clear();
+    }
+
+    /// One of the addresses, for a message.
+    pub fn example(&self) -> Option<u64> {
+        let (page, mask) = self.pages.iter().min_by_key(|(page, _)| **page)?;
+        Some(page * PAGE + u64::from(mask.trailing_zeros()) * LINE)
+    }
+}
+
+/// The pages that a range touches, each with a bit for every line.
+fn pages(address: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
+    let end = address.saturating_add(len);
+    let first = address / PAGE;
+    let last = if len == 0 {
+        first
+    } else {
+        (end - 1) / PAGE + 1
+    };
+    (first..last).map(move |page| {
+        let start = page * PAGE;
+        let from = address.max(start) - start;
+        let to = (end - start).min(PAGE);
+        let (low, high) = (from / LINE, (to - 1) / LINE);
+        (page, (u64::MAX >> (63 - (high - low))) << low)
+    })
+}
+
+/// How many patterns are remembered; beyond that the oldest is forgotten.
+const PATTERNS: usize = 256;
+
+/// Patterns of bytes.
+#[derive(Default)]
+struct Marks {
+    runs: Vec<Runs>,
+}
+
+impl Marks {
+    fn add(&mut self, runs: Runs) {
+        let covered = |have: &Runs| {
+            *have == runs || have.is_dense() && have.start <= runs.start && runs.end() <= have.end()
+        };
+        if runs.is_empty() || self.runs.iter().rev().any(covered) {
+            return;
+        }
+        if self.runs.len() >= PATTERNS {
+            self.runs.remove(0);
+        }
+        self.runs.push(runs);
+    }
+
+    fn touches(&self, start: u64, len: u64) -> bool {
+        self.runs
+            .iter()
+            .any(|r| r.touches(start, start.saturating_add(len)))
+    }
+
+    fn meets(&self, runs: &Runs) -> bool {
+        self.runs.iter().any(|r| r.meets(runs))
+    }
+
+    fn first(&self) -> Option<u64> {
+        self.runs.iter().map(|r| r.start).min()
+    }
+}
+
+/// What is in whose cache.
+#[derive(Default)]
+pub struct Caches {
+    /// GPU addresses that the 2D engine has drawn.
+    engine2d: Lines,
+    /// GPU addresses in the colour cache of the 3D engine.
+    color: Marks,
+    /// GPU addresses in the depth cache.
+    depth: Marks,
+    /// Whether the colour cache has any line, dirty or not.
+    holds_color: bool,
+    /// The same of the depth cache.
+    holds_depth: bool,
+    /// What textures were fetched since their cache was emptied.
+    fetched: Marks,
+    /// What of that has changed since.
+    outdated: Marks,
+    /// Pages of VRAM that were written behind the back of the host read buffer.
+    host: HashSet<u64>,
+    /// VRAM offsets that draws have written behind its back.
+    host_draws: Marks,
+}
+
+impl Caches {
+    /// A unit has written GPU addresses.
+    pub fn written(&mut self, unit: Unit, address: u64, len: u64) {
+        match unit {
+            Unit::Engine2d => self.engine2d.add(address, len),
+            Unit::Engine3d => self.color.add(Runs::one(address, len)),
+            Unit::Host | Unit::Fetch | Unit::Cp | Unit::Dma | Unit::Index | Unit::ZPass => {}
+        }
+        if !self.fetched.runs.is_empty() {
+            self.outdate(&Runs::one(address, len));
+        }
+    }
+
+    /// A draw has read or written pixels of a target.
+    pub fn filled(&mut self, client: Client) {
+        match client {
+            Client::Color(_) | Client::Resolve => self.holds_color = true,
+            Client::Depth => self.holds_depth = true,
+            Client::Vertex(_) | Client::Texture(_) => {}
+        }
+    }
+
+    /// The lines of the colour cache are freed.
+    pub fn free_color(&mut self) {
+        self.holds_color = false;
+    }
+
+    /// The lines of the depth cache are freed.
+    pub fn free_depth(&mut self) {
+        self.holds_depth = false;
+    }
+
+    /// Whether the colour cache holds lines.
+    pub fn holds_color(&self) -> bool {
+        self.holds_color
+    }
+
+    /// Whether the depth cache holds lines.
+    pub fn holds_depth(&self) -> bool {
+        self.holds_depth
+    }
+
+    /// A draw may have written a pattern of GPU addresses.
+    pub fn drawn(&mut self, client: Client, runs: Runs) {
+        match client {
+            Client::Depth => self.depth.add(runs),
+            _ => self.color.add(runs),
+        }
+        self.outdate(&runs);
+    }
+
+    /// The same, as VRAM offsets.
+    pub fn vram_drawn(&mut self, runs: Runs) {
+        self.host_draws.add(runs);
+    }
+
+    fn outdate(&mut self, runs: &Runs) {
+        let (outdated, still): (Vec<Runs>, Vec<Runs>) =
+            self.fetched.runs.iter().partition(|f| f.meets(runs));
+        if !outdated.is_empty() {
+            self.fetched.runs = still;
+            outdated.into_iter().for_each(|r| self.outdated.add(r));
+        }
+    }
+
+    /// Whether a texture that is fetched may come from its cache as it was before its memory changed.
+    pub fn texture_outdated(&self, runs: &Runs) -> bool {
+        self.outdated.meets(runs)
+    }
+
+    /// A texture was fetched.
+    pub fn texture_fetched(&mut self, runs: Runs) {
+        self.fetched.add(runs);
+    }
+
+    /// The texture cache is emptied.
+    pub fn invalidate_textures(&mut self) {
+        self.fetched = Marks::default();
+        self.outdated = Marks::default();
+    }
+
+    /// A unit other than the CPU has written VRAM offsets.
+    pub fn vram_written(&mut self, offset: u64, len: u64) {
+        if len > 0 {
+            self.host.extend(offset / PAGE..=(offset + len - 1) / PAGE);
+        }
+    }
+
+    /// Which other unit still holds what `unit` wants to read.
+    pub fn holder(&self, unit: Unit, address: u64, len: u64) -> Option<&'static str> {
+        if unit != Unit::Engine2d && self.engine2d.touches(address, len) {
+            return Some("the 2D destination cache");
+        }
+        if unit != Unit::Engine3d && self.color.touches(address, len) {
+            return Some("the colour cache");
+        }
+        if unit != Unit::Engine3d && self.depth.touches(address, len) {
+            return Some("the depth cache");
+        }
+        None
+    }
+
+    /// Which other unit still holds what a unit of the 3D engine wants to read. Colour and depth share pixels only
+    /// where a program means to, and then by halves: that is not looked at.
+    pub fn holder_of(&self, client: Client, runs: &Runs) -> Option<&'static str> {
+        if !self.engine2d.is_empty() && runs.iter().any(|(s, e)| self.engine2d.touches(s, e - s)) {
+            return Some("the 2D destination cache");
+        }
+        match client {
+            Client::Vertex(_) | Client::Texture(_) if self.color.meets(runs) => {
+                Some("the colour cache")
+            }
+            Client::Vertex(_) | Client::Texture(_) if self.depth.meets(runs) => {
+                Some("the depth cache")
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the host's read buffer may hold old bytes of a range of VRAM.
+    pub fn host_stale(&self, offset: u64, len: u64) -> bool {
+        len > 0
+            && (self.host_draws.touches(offset, len)
+                || !self.host.is_empty()
+                    && (offset / PAGE..=(offset + len - 1) / PAGE).any(|p| self.host.contains(&p)))
+    }
+
+    /// The 2D destination cache is flushed.
+    pub fn flush_2d(&mut self) {
+        self.engine2d.clear();
+    }
+
+    /// The colour cache is flushed.
+    pub fn flush_color(&mut self) {
+        self.color = Marks::default();
+    }
+
+    /// The depth cache is flushed.
+    pub fn flush_depth(&mut self) {
+        self.depth = Marks::default();
+    }
+
+    /// The host's read buffer is dropped.
+    pub fn invalidate_host(&mut self) {
+        self.host.clear();
+        self.host_draws = Marks::default();
+    }
+
+    /// Whether the 2D engine holds anything.
+    pub fn dirty_2d(&self) -> bool {
+        !self.engine2d.is_empty()
+    }
+
+    /// Whether the 3D engine holds anything.
+    pub fn dirty_3d(&self) -> bool {
+        !self.color.runs.is_empty() || !self.depth.runs.is_empty()
+    }
+
+    /// A GPU address that some engine still holds.
+    pub fn dirty(&self) -> Option<u64> {
+        let drawn = || self.color.first().or_else(|| self.depth.first());
+        self.engine2d.example().or_else(drawn)
+    }
+
+    /// A VRAM offset whose old bytes the host may still see.
+    pub fn host_dirty(&self) -> Option<u64> {
+        let page = self.host.iter().min().map(|p| p * PAGE);
+        page.or_else(|| self.host_draws.first())
+    }
+
+    /// Everything is clean: after a reset, and after a finding that has named it.
+    pub fn clear(&mut self) {
+        self.flush_2d();
+        self.flush_color();
+        self.flush_depth();
+        self.free_color();
+        self.free_depth();
+        self.invalidate_host();
+        self.invalidate_textures();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_sixty_four_bytes() {
+        let mut l = Lines::default();
+        l.add(4096 - 64, 65);
+        assert!(l.touches(4096 - 1, 1) && l.touches(4096, 1) && l.touches(4096 + 63, 1));
+        assert!(!l.touches(4096 + 64, 4096) && !l.touches(0, 4096 - 64) && !l.touches(4096, 0));
+        assert_eq!(l.example(), Some(4096 - 64));
+    }
+
+    #[test]
+    fn whole_pages_have_all_lines() {
+        assert_eq!(pages(4096, 4096).collect::<Vec<_>>(), vec![(1, u64::MAX)]);
+        assert_eq!(pages(u64::MAX - 10, 100).count(), 1);
+    }
+
+    #[test]
+    fn the_own_cache_is_coherent_with_its_engine() {
+        let mut c = Caches::default();
+        c.written(Unit::Engine2d, 0x1000, 16);
+        assert_eq!(c.holder(Unit::Engine2d, 0x1000, 4), None);
+        assert!(c.holder(Unit::Fetch, 0x1000, 4).is_some());
+        c.flush_color();
+        c.flush_depth();
+        assert!(c.dirty_2d());
+        c.flush_2d();
+        assert_eq!(c.holder(Unit::Fetch, 0x1000, 4), None);
+    }
+
+    #[test]
+    fn draws_leave_colour_and_depth() {
+        let mut c = Caches::default();
+        let rows = Runs {
+            start: 0x1000,
+            len: 64,
+            stride: 256,
+            rows: 4,
+        };
+        c.drawn(Client::Color(0), rows);
+        c.drawn(Client::Depth, Runs::one(0x8000, 64));
+        assert!(c.dirty_3d() && c.dirty() == Some(0x1000));
+        assert!(c.holder(Unit::Index, 0x1100, 4).is_some());
+        assert!(
+            c.holder(Unit::Index, 0x1040, 4).is_none(),
+            "between the rows"
+        );
+        let all = Runs::one(0, 0x10000);
+        assert_eq!(
+            c.holder_of(Client::Texture(0), &all),
+            Some("the colour cache")
+        );
+        assert_eq!(c.holder_of(Client::Depth, &all), None);
+        c.flush_color();
+        assert_eq!(
+            c.holder_of(Client::Vertex(3), &all),
+            Some("the depth cache")
+        );
+        c.flush_depth();
+        assert!(!c.dirty_3d());
+    }
+
+    #[test]
+    fn a_flush_keeps_lines_that_a_free_drops() {
+        let mut c = Caches::default();
+        c.filled(Client::Vertex(0));
+        c.filled(Client::Texture(0));
+        assert!(!c.holds_color() && !c.holds_depth());
+        c.filled(Client::Resolve);
+        c.flush_color();
+        assert!(c.holds_color() && !c.holds_depth());
+        c.free_color();
+        c.filled(Client::Depth);
+        assert!(!c.holds_color() && c.holds_depth());
+        c.free_depth();
+        assert!(!c.holds_depth());
+    }
+
+    #[test]
+    fn textures_go_out_of_date() {
+        let mut c = Caches::default();
+        c.texture_fetched(Runs::one(0x1000, 0x100));
+        c.texture_fetched(Runs::one(0x2000, 0x100));
+        c.written(Unit::Engine2d, 0x10f0, 4);
+        assert!(c.texture_outdated(&Runs::one(0x1000, 4)));
+        assert!(!c.texture_outdated(&Runs::one(0x2000, 0x100)));
+        c.drawn(Client::Color(0), Runs::one(0x2000, 4));
+        assert!(c.texture_outdated(&Runs::one(0x2000, 0x100)));
+        c.invalidate_textures();
+        assert!(!c.texture_outdated(&Runs::one(0, 0x10000)));
+    }
+
+    #[test]
+    fn patterns_are_bounded() {
+        let mut m = Marks::default();
+        for i in 0..1000 {
+            m.add(Runs::one(i * 64, 32));
+        }
+        assert_eq!(m.runs.len(), PATTERNS);
+        m.add(Runs::one(999 * 64, 16));
+        assert_eq!(m.runs.len(), PATTERNS);
+        assert!(m.touches(999 * 64 + 31, 1) && !m.touches(0, 32));
+    }
+
+    #[test]
+    fn host_pages() {
+        let mut c = Caches::default();
+        c.vram_written(0x1fff, 2);
+        assert!(
+            c.host_stale(0x1000, 1)
+                && c.host_stale(0x2fff, 1)
+                && !c.host_stale(0x3000, 1)
+                && !c.host_stale(0, 0)
+        );
+        assert_eq!(c.host_dirty(), Some(0x1000));
+        c.invalidate_host();
+        assert_eq!(c.host_dirty(), None);
+    }
+}

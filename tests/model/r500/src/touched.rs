@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The journal of what engines have touched, for tests that want to know it and not only whether it was allowed.
+//!
+//! Accesses are put together: one entry for each unit, direction and object, with the lowest and the highest address.
+
+use std::fmt;
+
+use super::engine3d::area::Client;
+use crate::unit::Unit;
+use lapidary_model::machine::Object;
+
+/// Who has touched something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// A unit, byte by byte.
+    Unit(Unit),
+    /// A unit of the 3D engine, by the footprint of a draw.
+    Client(Client),
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Who::Unit(unit) => write!(f, "{unit:?}"),
+            Who::Client(client) => write!(f, "{client}"),
+        }
+    }
+}
+
+/// What somebody has touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// Who.
+    pub who: Who,
+    /// Whether it was written, else read.
+    pub write: bool,
+    /// Which of the declared objects holds the first address of the access; none: outside of all.
+    pub object: Option<usize>,
+    /// Lowest address.
+    pub start: u64,
+    /// The address behind the highest one. An access that begins in an object may end behind it.
+    pub end: u64,
+}
+
+/// The journal; it is off until somebody switches it on.
+#[derive(Default)]
+pub struct Journal {
+    entries: Option<Vec<Touch>>,
+}
+
+impl Journal {
+    /// Switches it on and forgets what there was.
+    pub fn begin(&mut self) {
+        self.entries = Some(Vec::new());
+    }
+
+    /// Whether it is on.
+    pub fn on(&self) -> bool {
+        self.entries.is_some()
+    }
+
+    /// Adds an access.
+    pub fn add(&mut self, objects: &[Object], who: Who, write: bool, start: u64, end: u64) {
+        let Some(entries) = &mut self.entries else {
+            return;
+        };
+        if start >= end {
+            return;
+        }
+        let object = objects.iter().position(|o| o.holds(start, 1));
+        let same = |t: &&mut Touch| t.who == who && t.write == write && t.object == object;
+        match entries.iter_mut().find(same) {
+            Some(t) => {
+                t.start = t.start.min(start);
+                t.end = t.end.max(end);
+            }
+            None => entries.push(Touch {
+                who,
+                write,
+                object,
+                start,
+                end,
+            }),
+        }
+    }
+
+    /// Takes all entries; the journal stays on if it was.
+    pub fn take(&mut self) -> Vec<Touch> {
+        self.entries
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_are_put_together_by_object() {
+        let objects = [0x1000u64, 0x3000].map(|start| Object {
+            space: lapidary_model::machine::SPACE,
+            start,
+            len: 0x1000,
+            name: String::new(),
+        });
+        let who = Who::Unit(Unit::Engine2d);
+        let mut j = Journal::default();
+        j.add(&objects, who, true, 0x1000, 0x1004);
+        assert!(j.take().is_empty() && !j.on());
+        j.begin();
+        for start in [0x1800, 0x1100, 0x3000, 0x2000, 0x1ffc] {
+            j.add(&objects, who, true, start, start + 8);
+        }
+        j.add(&objects, who, false, 0x1000, 0x1004);
+        j.add(&objects, who, false, 0x1000, 0x1000);
+        let spans: Vec<_> = j
+            .take()
+            .iter()
+            .map(|t| (t.object, t.write, t.start, t.end))
+            .collect();
+        assert_eq!(
+            spans,
+            [
+                (Some(0), true, 0x1100, 0x2004),
+                (Some(1), true, 0x3000, 0x3008),
+                (None, true, 0x2000, 0x2008),
+                (Some(0), false, 0x1000, 0x1004)
+            ]
+        );
+        assert!(j.on() && j.take().is_empty());
+    }
+}
