@@ -5,9 +5,9 @@
 //! An object takes some kilobytes of the kernel's memory, whatever its size, and a page of a process that the GPU uses
 //! stays in memory even if the process has unmapped it. Neither is counted by the kernel for the process. So the driver
 //! bounds both for each open file: far above what clients need, and low enough that one file cannot use up the machine.
-//! Somebody may open several files; for pages there is a bound for the device besides.
+//! A process may open several files; for pages there is a bound for the device besides.
 //!
-//! Whoever is counted has a [`Charge`], which may outlive the client.
+//! What is counted has a [`Charge`], which may outlive the client.
 
 use kernel::{
     prelude::*,

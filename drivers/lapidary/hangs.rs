@@ -2,8 +2,9 @@
 
 //! Who has hung this GPU, and who is refused for it: [`crate::portable::hangs`] has the rule.
 //!
-//! A file that has hung the GPU is refused for good ([`crate::context`]). This is about its process, which can open the
-//! device again. It counts who submits, not who has opened the file: a display server opens files for its clients.
+//! A file that has hung the GPU is refused from then on ([`crate::client_record`]). This is about its process, which
+//! can open the device again. It counts who submits, not who has opened the file: a display server opens files for its
+//! clients.
 //!
 //! The record is the device's, and begins anew with each probe. As long as it is empty a submission pays one load for
 //! it.

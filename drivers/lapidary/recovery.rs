@@ -7,7 +7,7 @@
 //!   working ───────────────────────▶ recovering ────────────────────────▶ working
 //!                                        │
 //!                                        └─────────────────────────────▶ wedged, until a new probe
-//!                                           three restarts fail, or nobody answers
+//!                                           three restarts fail, or the chip is silent
 //! ```
 //!
 //! The worker recovers ([`Running::recover`]): submissions wait, other rings get some time to finish what they have
@@ -17,7 +17,7 @@
 //! nothing is allocated, copied, or asked of user space.
 //!
 //! The watchdog's verdict is about one job, the one behind [`Hang::after`]. If that one completes all the same before
-//! the chip stands still, nobody is to blame: whatever is the oldest job then has only just begun.
+//! the chip stands still, no client is to blame: the oldest job has only just begun then.
 //!
 //! - The hanging job ends with `EIO`, the convict's other jobs with `ECANCELED`; its submissions are refused with
 //!   `ECANCELED` from now on. What its jobs should have drawn is not there.
@@ -32,7 +32,7 @@
 //! A hang is noticed `hang_ms` and at most 0.6 s after the last job that completed. From then to the first job executed
 //! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s, the bound of [`Gpu::reset`], and 0.5 s
 //! more if other rings are busy. Each hang bans
-//! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before his own.
+//! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before its own.
 //!
 //! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a
 //! second worker, the [`Notifier`](crate::notifier::Notifier).
@@ -149,7 +149,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
         self.pause();
         self.look_and_ask();
-        // Whoever has seen something new since the verdict, here or elsewhere: then it was no hang.
+        // If the ring has got on since the verdict, wherever that was seen, it was no hang.
         if lane.timeline().progress().signalled == hang.after {
             let notice = self.reset(index, hang, &mut stopped);
             *self.notice.lock() = Some(notice);
@@ -174,7 +174,7 @@ impl<'a, F: Family> Running<'a, F> {
         // What completed until this moment is a success, also if its report was cut off.
         let answers = self.look_and_ask();
         self.data().count_reset();
-        // A device that is gone is nobody's fault.
+        // No client is to blame for a device that is gone.
         let guilty = if answers {
             self.judge(index, hang)
         } else {
@@ -236,7 +236,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Finds the guilty, if anybody is, and decides for each job whether it is executed again.
+    /// Finds the guilty client, if there is one, and decides for each job whether it is executed again.
     fn judge(&self, index: usize, hang: Hang) -> Option<Arc<ClientRecord>> {
         let mut guilty = None;
         // Memories on the chip that hold what their last owner left.

@@ -15,7 +15,7 @@
 //!
 //! User space is frozen in all this, but for whoever asked for it; submissions wait ([`Running::pause`]) from clients
 //! that are not. Where something fails before the machine sleeps, it stays awake and the GPU goes on; where the chip
-//! does not come back, it is stopped for good, and all that is in system memory is still there.
+//! does not come back, it is wedged, and all that is in system memory is still there.
 
 use kernel::{
     prelude::*,
@@ -58,7 +58,7 @@ impl<F: Family> Running<'_, F> {
         self.settle().inspect_err(|_| self.unpause())
     }
 
-    /// Ends all work and stops the chip. Nobody submits.
+    /// Ends all work and stops the chip. Submissions are paused.
     fn settle(&self) -> Result {
         for lane in self.lanes.iter() {
             // Until all of them have given back what they held. Twice the time in which a hang is noticed: the first
@@ -94,7 +94,7 @@ impl<F: Family> Running<'_, F> {
         self.asleep.store(false, Relaxed);
         drop(stopped);
         if result.is_err() {
-            // Before anybody submits.
+            // Before submissions go on.
             self.stop(EBUSY, EIO);
         }
         self.unpause();

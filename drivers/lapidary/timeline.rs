@@ -123,7 +123,7 @@ struct State<K: Kind> {
     closed: Option<Error>,
     /// No new jobs for now, so many times.
     holds: u32,
-    /// Somebody is the first of those who wait for room.
+    /// A submitter is the first of those that wait for room.
     queue: bool,
     /// How many threads wait for the timeline to get on: for room, for a drop, or for the end of a hold.
     waiting: u32,
@@ -157,7 +157,7 @@ pub struct Timeline<K: Kind> {
     /// Times are counted from here.
     epoch: Instant<Monotonic>,
     worker: Arc<Worker>,
-    /// The last number that somebody waits for.
+    /// The last number that a thread waits for.
     wanted: Atomic<u64>,
     #[pin]
     state: SpinLockIrq<State<K>>,
@@ -265,7 +265,7 @@ impl<K: Kind> Timeline<K> {
         state.waiting != 0 || state.signalled - state.dropped > JOBS / 4
     }
 
-    /// Whether somebody waits for a job that is under way. Any context.
+    /// Whether a thread waits for a job that is under way. Any context.
     pub fn is_wanted(&self) -> bool {
         self.wanted.load(Acquire) > self.state.lock().signalled
     }
@@ -320,7 +320,7 @@ impl<K: Kind> Timeline<K> {
     /// Signals what is done, `completed` being the number that the hardware has written last.
     ///
     /// Any context, hard interrupt included; no lock is held. Says how many fences have been signalled, and how many of
-    /// them somebody waited for.
+    /// them a thread waited for.
     pub fn process(&self, completed: u32) -> (u64, u64) {
         let wanted = self.wanted.load(Acquire);
         let mut signalled = 0;
@@ -345,7 +345,7 @@ impl<K: Kind> Timeline<K> {
         (signalled, waited)
     }
 
-    /// How many fences that somebody waits for `completed` covers, without signalling any.
+    /// How many fences with waiters `completed` covers, without signalling any.
     pub fn overdue(&self, completed: u32) -> u64 {
         let wanted = self.wanted.load(Acquire);
         let state = self.state.lock();

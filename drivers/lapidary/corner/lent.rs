@@ -83,7 +83,7 @@ impl<T: Tenant> Lent<T> {
         Guard(self.inner.lock())
     }
 
-    /// Locks both, unless somebody else has.
+    /// Locks both, unless another thread has.
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         self.inner.try_lock().map(Guard)
     }
@@ -102,7 +102,7 @@ impl<T: Tenant> Lent<T> {
         }
         let hardware = ManuallyDrop::new(hardware);
         // SAFETY: Only the lifetime changes, so both types are laid out alike, and the original is not used again. By
-        // the invariant nobody sees the copy after the lease is gone, which by the caller's promise is within `'a`.
+        // the invariant no one sees the copy after the lease is gone, which by the caller's promise is within `'a`.
         let hardware =
             unsafe { transmute_copy::<HardwareOf<'a, T>, HardwareOf<'static, T>>(&hardware) };
         inner.hardware = Some(hardware);

@@ -2,8 +2,8 @@
 
 //! Giving memory back when the system runs out of it.
 //!
-//! The kernel asks everybody who keeps memory that could be done without: how much is there, and then to give some of
-//! it back. It asks in the middle of somebody's allocation, whatever locks he may hold. So who answers only tries for
+//! The kernel asks all that keep memory which could be done without: how much is there, and then to give some of it
+//! back. It asks in the middle of an allocation, whatever locks that thread may hold. So the answer only tries for
 //! locks, waits for nothing and allocates nothing.
 //!
 //! C header: `include/linux/shrinker.h`.
@@ -20,7 +20,7 @@ use crate::corner::extra;
 /// Tells the kernel not to ask again now: `SHRINK_STOP`, all bits set.
 const SHRINK_STOP: c_ulong = c_ulong::MAX;
 
-/// Somebody who can give memory back.
+/// What can give memory back.
 pub trait Shrink: Send + Sync + 'static {
     /// Pages that could perhaps be given back.
     fn count(&self) -> usize;

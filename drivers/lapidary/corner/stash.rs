@@ -2,7 +2,7 @@
 
 //! Things that are costly to make and are used again.
 //!
-//! A [`Stash`] keeps a few things that nobody uses. [`Stash::take`] hands one out, or a new one, as a [`Borrowed`];
+//! A [`Stash`] keeps a few things that are not in use. [`Stash::take`] hands one out, or a new one, as a [`Borrowed`];
 //! when that is dropped the thing comes back, unless there are enough.
 
 use core::{
@@ -35,7 +35,7 @@ pub trait Reusable {
     fn trim(&mut self);
 }
 
-/// Things that nobody uses.
+/// Things that are not in use.
 #[pin_data]
 pub struct Stash<T> {
     #[pin]

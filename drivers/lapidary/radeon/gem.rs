@@ -195,7 +195,7 @@ pub(super) fn va<F: RadeonFamily>(
 /// # Errors
 ///
 /// `EINVAL` for addresses that are not of whole pages, unknown flags, and read-only memory, which these chips do not
-/// take; `EACCES` unless both `ANONONLY` and `REGISTER` are asked for; otherwise as [`memory::create_user`].
+/// take; `EACCES` unless both `ANONONLY` and `REGISTER` are asked for; otherwise as [`create_user`].
 pub(super) fn userptr<F: RadeonFamily>(
     dev: &Device<F>,
     _running: &Running<'_, F>,

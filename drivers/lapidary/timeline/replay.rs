@@ -13,7 +13,7 @@
 //! behind waits for its turn, because fences of one timeline signal in order: it is put on the ring as a fence and
 //! nothing else. Then all are put on their rings again, in the order in which they were committed ([`replay`]).
 //!
-//! Nobody commits meanwhile: the timeline is on hold.
+//! No job is committed meanwhile: the timeline is on hold.
 
 use kernel::prelude::*;
 
@@ -33,7 +33,7 @@ impl<K: Kind> Timeline<K> {
     /// with a spinlock held.
     ///
     /// Says which job it is; `None` if there is none, or `after` is not the last one that is done any more: then the
-    /// ring got on, and nobody is judged.
+    /// ring got on, and no job is judged.
     pub fn judge_first(
         &self,
         after: u64,

@@ -36,13 +36,13 @@ impl<K: Kind> State<K> {
     }
 }
 
-/// Somebody on the way to a timeline, from before he looks for room until he is the next to commit.
+/// A submitter on the way to a timeline, from before it looks for room until it is the next to commit.
 ///
-/// Of those who wait for room one is the first. Nobody overtakes him: otherwise whoever needs much room would find none
-/// as long as others are content with little.
+/// Of those that wait for room one is the first. None overtakes it: otherwise a job that needs much room would find
+/// none as long as others are content with little.
 pub struct Turn<'t, K: Kind> {
     timeline: &'t Timeline<K>,
-    /// How long he waits at most from now on.
+    /// How long it waits at most from now on.
     left: Jiffies,
     first: bool,
 }
@@ -51,9 +51,9 @@ impl<K: Kind> Turn<'_, K> {
     /// The number of the next job, if it can be committed now and `fits` agrees with the mark of the last job that is
     /// done. `completed` asks for the number that the hardware has written last. Does not sleep.
     ///
-    /// Whoever commits to this timeline excludes others from before this call until after [`Timeline::commit`]: then
-    /// there is room for one job, and it has this number. `None` if there is no room now, or not for him: the caller
-    /// lets others in again, goes on with [`Turn::wait`], and begins anew.
+    /// The submitter excludes others from before this call until after [`Timeline::commit`]: then there is room for one
+    /// job, and it has this number. `None` if there is no room now, or not for this one: the caller lets others in
+    /// again, goes on with [`Turn::wait`], and begins anew.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl<K: Kind> Turn<'_, K> {
     ) -> Result<Option<u64>> {
         let timeline = self.timeline;
         let mut state = timeline.state.lock();
-        // Signalling what is done is the worker's task. Only if that is late, whoever is in need does it; but not on
+        // Signalling what is done is the worker's task. Only if that is late, the submitter does it; but not on
         // hold, when the hardware may be on its way through a reset.
         let scarce = state.committed - state.dropped > JOBS / 4 || !fits(state.mark);
         if scarce && state.holds == 0 {
@@ -81,8 +81,8 @@ impl<K: Kind> Turn<'_, K> {
         Ok(free.then_some(state.committed + 1))
     }
 
-    /// Waits until [`Turn::room`] may find room: until the timeline is not on hold, nobody else is the first, and there
-    /// was room at one moment. The caller excludes nobody.
+    /// Waits until [`Turn::room`] may find room: until the timeline is not on hold, no other is the first, and there
+    /// was room at one moment. The caller excludes no other.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl<K: Kind> Drop for Turn<'_, K> {
 }
 
 impl<K: Kind> Timeline<K> {
-    /// The way to this timeline, for somebody who waits for at most `timeout` milliseconds.
+    /// The way to this timeline, for a submitter that waits for at most `timeout` milliseconds.
     pub fn turn(&self, timeout: Msecs) -> Turn<'_, K> {
         Turn {
             timeline: self,
