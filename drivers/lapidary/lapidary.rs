@@ -22,12 +22,14 @@
 //! - [`debugfs`], [`coredump`]: what a developer sees of a device, and of one that hangs;
 //! - [`residency`]: objects are made and moved, page faults, reclaim;
 //! - [`radeon`]: the user-space interface of the Radeon families;
+//! - [`amd`]: what the drivers of the Radeon families share;
 //! - [`portable`]: code without kernel types, shared with the host tests;
 //! - [`corner`]: the only place for raw bindings.
 
 use kernel::prelude::*;
 
 pub mod allowance;
+pub mod amd;
 pub mod client_record;
 pub(crate) mod coredump;
 pub mod corner;

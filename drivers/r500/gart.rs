@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The page table for system memory.
+//! The registers of the window on system memory.
 //!
 //! The PCI Express interface of the chip translates a window of GPU addresses through a table of
-//! 32-bit entries, one for each 4 KiB page, and passes the result on to the bus. The table is in
-//! VRAM, where the host writes it through its window; the chip caches entries and has to be told to
-//! forget them. Accesses outside of the window, and to pages that may not be accessed, are
-//! discarded: reads of such come from an address that can be set.
+//! 32-bit entries in VRAM ([`lapidary::amd::gart`]), and passes the result on to the bus. Accesses outside of the
+//! window, and to pages that may not be accessed, are discarded: reads of such come from an address that can be set.
 //!
 //! The manual has no memory controller; the registers, and that a single invalidation is not always
 //! enough, are from Linux (`rv370_pcie_gart_enable`, `rv370_pcie_gart_tlb_flush`).
 
 use kernel::{
     io::{
-        Io,
-        IoBase,
-        IoCapable,
         Mmio,
         Region, //
     },
@@ -23,10 +18,15 @@ use kernel::{
 };
 
 use lapidary::{
+    amd::gart::{
+        self,
+        Entries,
+        TableIo,
+        Translation, //
+    },
     corner::wc,
     family::{
         Flags,
-        Space,
         Target, //
     }, //
 };
@@ -44,7 +44,7 @@ use crate::{
     regs::{
         pcie::*,
         Pcie,
-        Selected,
+        PcieSelected,
         Window, //
     },
 };
@@ -52,19 +52,37 @@ use crate::{
 /// How many times the cache is told to forget: some chips miss the first.
 const INVALIDATIONS: usize = 2;
 
+/// The page table, in use while this lives.
+pub(crate) type Gart<'a> = gart::Gart<'a, Registers<'a>>;
+
 /// Bytes of a table for a window of `size` bytes.
 pub(crate) const fn table_size(size: u64) -> u64 {
-    size / PAGE_SIZE * ENTRY_SIZE as u64
+    gart::table_size::<Entry>(size)
 }
 
-/// The page table, in use while this lives.
-#[pin_data(PinnedDrop)]
-pub(crate) struct Gart<'a> {
+impl gart::Entry for Entry {
+    const BYTES: usize = ENTRY_SIZE;
+    const NONE: Self = Entry::NONE;
+
+    fn page(target: Target, flags: Flags) -> Option<Self> {
+        match target {
+            Target::System(address) => Entry::new(address, flags),
+            // The interface passes all addresses on to the bus.
+            Target::Vram(_) => None,
+        }
+    }
+
+    fn store<'t>(self, memory: impl TableIo<'t>, offset: usize) {
+        // The error would be one of range.
+        let _ = memory.try_write32(self.word(), offset);
+    }
+}
+
+/// The registers of the window, and their values.
+#[pin_data]
+pub(crate) struct Registers<'a> {
     #[pin]
-    registers: Pcie<'a>,
-    /// The entries in VRAM, as the host sees them, and how many there are.
-    table: wc::Window<'a>,
-    len: usize,
+    pcie: Pcie<'a>,
     place: Place,
 }
 
@@ -76,139 +94,54 @@ struct Place {
     /// The table.
     table: u32,
     /// Where discarded reads are answered from.
-    scapegoat: u32,
+    discarded: u32,
 }
 
-impl<'a> Gart<'a> {
-    /// Translates `window` through a table at GPU address `address`, which the host sees as
-    /// `table`. It starts with no page mapped, and all of its memory zero. Discarded reads are
-    /// answered from `scapegoat`, an address in VRAM.
-    ///
-    /// # Errors
-    ///
-    /// `EINVAL` if `table` is too short, or an address does not fit its register.
-    pub(crate) fn new(
-        registers: Window<'a>,
-        window: &GpuRange,
-        address: u64,
-        scapegoat: u64,
-        table: wc::Window<'a>,
-    ) -> Result<impl PinInit<Self, Error> + use<'a>> {
-        let size = window.end.checked_sub(window.start).ok_or(EINVAL)?;
-        if (table.size() as u64) < table_size(size) {
-            return Err(EINVAL);
-        }
-        let len = usize::try_from(size / PAGE_SIZE)?;
-        let place = Place {
-            first: window.start.try_into()?,
-            last: window
-                .end
-                .checked_sub(PAGE_SIZE)
-                .ok_or(EINVAL)?
-                .try_into()?,
-            table: address.try_into()?,
-            scapegoat: scapegoat.try_into()?,
-        };
-        Ok(try_pin_init!(Self {
-            registers <- Pcie::new(registers),
-            len,
-            table,
-            place,
-            _: { begin(&registers, table, place) },
-        }? Error))
-    }
-
-    /// Begins anew on a chip that may have lost table and registers: no page is mapped.
-    pub(crate) fn restart(&self) {
-        begin(&self.registers, &self.table, &self.place);
-    }
-
-    fn entries(&self) -> Entries<Mmio<'_, Region>> {
-        Entries::of(&self.table, self.len)
-    }
+/// Translates `window` through a table at GPU address `address`, which the host sees as `table`. It starts with no page
+/// mapped, and all of its memory zero. Discarded reads are answered from `discarded`, an address in VRAM.
+///
+/// # Errors
+///
+/// `EINVAL` if `table` is too short, or an address does not fit its register.
+pub(crate) fn new<'a>(
+    registers: Window<'a>,
+    window: &GpuRange,
+    address: u64,
+    discarded: u64,
+    table: wc::Window<'a>,
+) -> Result<impl PinInit<Gart<'a>, Error> + use<'a>> {
+    let size = window.end.checked_sub(window.start).ok_or(EINVAL)?;
+    let place = Place {
+        first: window.start.try_into()?,
+        last: window
+            .end
+            .checked_sub(PAGE_SIZE)
+            .ok_or(EINVAL)?
+            .try_into()?,
+        table: address.try_into()?,
+        discarded: discarded.try_into()?,
+    };
+    let registers = pin_init!(Registers {
+        pcie <- Pcie::new(registers),
+        place,
+    });
+    Gart::new(registers, size, table)
 }
 
-/// The entries of a table.
-struct Entries<M> {
-    memory: M,
-    len: usize,
-}
+impl Translation for Registers<'_> {
+    type Entry = Entry;
 
-impl<'t> Entries<Mmio<'t, Region>> {
-    /// The first `len` entries in `table`, which has room for them.
-    fn of(table: &'t wc::Window<'_>, len: usize) -> Self {
-        Self {
-            memory: table.as_view(),
-            len,
-        }
-    }
-}
-
-impl<'t, M: Io<'t, Target = Region, Backend: IoCapable<u32>>> Entries<M> {
-    /// Writes entry `index`, which the caller has checked to exist.
-    fn set(&self, index: usize, entry: Entry) {
-        // The error would be one of range.
-        let _ = self.memory.try_write32(entry.word(), index * ENTRY_SIZE);
+    fn set_up(&self) {
+        set_up(&self.pcie, &self.place);
     }
 
-    /// Writes the same entry `count` times from `first` on, as far as the table goes.
-    fn fill(&self, first: usize, count: usize, entry: Entry) {
-        let end = first.saturating_add(count).min(self.len);
-        for index in first..end {
-            self.set(index, entry);
-        }
+    fn flush(&self, entries: &Entries<Mmio<'_, Region>, Entry>) {
+        invalidate(&self.pcie, entries);
     }
 
-    /// Points `pages` entries from `first` on at memory from `target` on.
-    ///
-    /// # Errors
-    ///
-    /// As [`Space::map`].
-    fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result {
-        // The interface passes all addresses on to the bus.
-        let Target::System(addr) = target else {
-            return Err(EINVAL);
-        };
-        let end = first.checked_add(pages).ok_or(EINVAL)?;
-        if end > self.len {
-            return Err(EINVAL);
-        }
-        // All that can fail is done before the first entry is written: the last page's address is
-        // the highest.
-        let Some(last) = pages.checked_sub(1) else {
-            return Ok(());
-        };
-        let last = (last as u64)
-            .checked_mul(PAGE_SIZE)
-            .and_then(|offset| addr.checked_add(offset))
-            .ok_or(EINVAL)?;
-        Entry::new(last, flags).ok_or(EINVAL)?;
-
-        let pages = (addr..=last).step_by(PAGE_SIZE as usize);
-        for (index, page) in (first..end).zip(pages) {
-            if let Some(entry) = Entry::new(page, flags) {
-                self.set(index, entry);
-            }
-        }
-        Ok(())
+    fn close(&self) {
+        disable(&self.pcie);
     }
-
-    /// Returns when what was written has arrived in VRAM: the answer of a read comes behind it.
-    ///
-    /// The writes must have left the CPU, which combines them; an access to a register sees to
-    /// that.
-    fn settle(&self) {
-        let _ = self.memory.try_read32(0);
-    }
-}
-
-/// Makes the table empty and sets up the window. It stays closed until the first pages have been mapped and the chip is
-/// told so, when it also forgets what it has cached of another table ([`Space::flush`]).
-fn begin(registers: &Pcie<'_>, table: &wc::Window<'_>, place: &Place) {
-    // All of the memory: what lies behind the table is where discarded reads are answered from.
-    let all = table.size() / ENTRY_SIZE;
-    Entries::of(table, all).fill(0, all, Entry::NONE);
-    set_up(registers, place);
 }
 
 /// Sets up the window, closed.
@@ -221,7 +154,7 @@ fn set_up(registers: &Pcie<'_>, place: &Place) {
     registers.write(PCIE_TX_GART_END_LO::from(place.last));
     registers.write(PCIE_TX_GART_END_HI::zeroed());
     registers.write(PCIE_TX_GART_BASE::from(place.table));
-    registers.write(PCIE_TX_DISCARD_RD_ADDR_LO::from(place.scapegoat));
+    registers.write(PCIE_TX_DISCARD_RD_ADDR_LO::from(place.discarded));
     registers.write(PCIE_TX_DISCARD_RD_ADDR_HI::zeroed());
     registers.write(PCIE_TX_GART_ERROR::zeroed());
 }
@@ -245,7 +178,7 @@ fn open() -> PCIE_TX_GART_CNTL {
 }
 
 /// Makes the chip forget what it has cached of `entries`, when those have arrived in VRAM, and opens the window.
-fn invalidate(registers: &Pcie<'_>, entries: &Entries<Mmio<'_, Region>>) {
+fn invalidate(registers: &Pcie<'_>, entries: &Entries<Mmio<'_, Region>, Entry>) {
     // The selection is an access to a register, behind which nothing is left to be combined.
     forget(&registers.select(), entries);
 }
@@ -256,21 +189,18 @@ trait Control {
     fn read(&self) -> PCIE_TX_GART_CNTL;
 }
 
-impl Control for Selected<'_, PCIE_TX_GART_CNTL> {
+impl Control for PcieSelected<'_, '_, PCIE_TX_GART_CNTL> {
     fn write(&self, value: PCIE_TX_GART_CNTL) {
-        Selected::write(self, value);
+        PcieSelected::write(self, value);
     }
 
     fn read(&self) -> PCIE_TX_GART_CNTL {
-        Selected::read(self)
+        PcieSelected::read(self)
     }
 }
 
 /// The same, with the register at hand.
-fn forget<'t>(
-    control: &impl Control,
-    entries: &Entries<impl Io<'t, Target = Region, Backend: IoCapable<u32>>>,
-) {
+fn forget<'t>(control: &impl Control, entries: &Entries<impl TableIo<'t>, Entry>) {
     entries.settle();
     for _ in 0..INVALIDATIONS {
         control.write(open().with_invalidate_tlb(true));
@@ -280,31 +210,11 @@ fn forget<'t>(
     }
 }
 
-impl Space for Gart<'_> {
-    fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result {
-        self.entries().map(first, target, pages, flags)
-    }
-
-    fn unmap(&self, first: usize, count: usize) {
-        self.entries().fill(first, count, Entry::NONE);
-    }
-
-    fn flush(&self) {
-        invalidate(&self.registers, &self.entries());
-    }
-}
-
-#[pinned_drop]
-impl PinnedDrop for Gart<'_> {
-    fn drop(self: Pin<&mut Self>) {
-        disable(&self.registers);
-    }
-}
-
 #[kunit_tests(r500_gart)]
 mod tests {
     use super::*;
     use crate::regs::fake;
+    use kernel::io::Io;
 
     /// What the entry of a page that may be read and written looks like, by Linux' definition.
     const READ_WRITE: u32 = 0xc;
@@ -313,7 +223,7 @@ mod tests {
     fn consecutive_pages_get_consecutive_entries() -> Result {
         let mut memory = fake::Memory::new()?;
         let memory = memory.bytes()?;
-        let entries = Entries { memory, len: 16 };
+        let entries = Entries::<_, Entry>::new(memory, 16);
         entries.map(3, Target::System(0x12_3456_7000), 2, Flags::READ_WRITE)?;
         assert_eq!(memory.try_read32(8)?, 0);
         assert_eq!(memory.try_read32(12)?, 0x1234_5670 | READ_WRITE);
@@ -326,7 +236,7 @@ mod tests {
     fn entries_allow_what_the_flags_say() -> Result {
         let mut memory = fake::Memory::new()?;
         let memory = memory.bytes()?;
-        let entries = Entries { memory, len: 4 };
+        let entries = Entries::<_, Entry>::new(memory, 4);
         let flags = |read, write, snooped| Flags {
             read,
             write,
@@ -349,7 +259,7 @@ mod tests {
     fn what_does_not_fit_changes_nothing() -> Result {
         let mut memory = fake::Memory::new()?;
         let memory = memory.bytes()?;
-        let entries = Entries { memory, len: 4 };
+        let entries = Entries::<_, Entry>::new(memory, 4);
         let refused = [
             (3, 0x1000, 2),
             (usize::MAX, 0x1000, 1),
@@ -374,7 +284,7 @@ mod tests {
     fn unmapping_ends_with_the_table() -> Result {
         let mut memory = fake::Memory::new()?;
         let memory = memory.bytes()?;
-        let entries = Entries { memory, len: 4 };
+        let entries = Entries::<_, Entry>::new(memory, 4);
         for offset in (0..32).step_by(ENTRY_SIZE) {
             memory.try_write32(u32::MAX, offset)?;
         }
@@ -391,10 +301,7 @@ mod tests {
         let mut memory = fake::Memory::new()?;
         let mut table = fake::Memory::new()?;
         let registers = KBox::pin_init(Pcie::new(memory.window()?), GFP_KERNEL)?;
-        let entries = Entries {
-            memory: table.bytes()?,
-            len: 4,
-        };
+        let entries = Entries::new(table.bytes()?, 4);
         registers.write(PCIE_TX_GART_CNTL::zeroed());
         invalidate(&registers, &entries);
         let control: PCIE_TX_GART_CNTL = registers.read();
@@ -426,10 +333,7 @@ mod tests {
             Write, //
         };
         let log = fake::Log::new();
-        let entries = Entries {
-            memory: log.window(16),
-            len: 4,
-        };
+        let entries = Entries::new(log.window(16), 4);
         entries.map(2, Target::System(0x1000), 1, Flags::READ_WRITE)?;
         forget(&Noted(&log), &entries);
         let forgets = Write(CONTROL, open().with_invalidate_tlb(true).into_raw());

@@ -10,6 +10,7 @@ use kernel::{
 };
 
 use lapidary::{
+    amd::picture::Picture,
     corner::{
         mm::Range,
         wc, //
@@ -47,7 +48,6 @@ use crate::{
     irq::Irq,
     isolation::Isolation,
     mc,
-    picture::Picture,
     pipes::{
         self,
         Pipes, //
@@ -67,6 +67,7 @@ use crate::{
     },
     ring::{
         self,
+        Cp,
         Ring, //
     },
     selftest,
@@ -179,25 +180,25 @@ pub(crate) fn bring_up<'a, 'm>(
             pipes: pipes::set_up(chip, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
             bios,
-            gart <- Gart::new(window, &layout.gtt, table.start(), zeros, view)?,
+            gart <- gart::new(window, &layout.gtt, table.start(), zeros, view)?,
             microcode: firmware::get(dev)?,
             _: { firmware::load(dev, window, microcode)? },
-            ring <- Ring::new(dev, window),
+            ring <- Ring::new(dev, Cp::new(window)?),
             ring_entry: (place.start() - layout.gtt.start) / pte::PAGE_SIZE,
             _: { map_ring(&gart, &ring, *ring_entry)? },
-            setup: ring.setup(place.start())?,
+            setup: ring::setup(&ring, place.start())?,
             running: {
                 cp::start(window, setup)?;
                 Running(window)
             },
             _: {
-                selftest::run(dev, chip, window, &ring, pipes.pixel)?;
+                selftest::run(dev, chip, &ring, pipes.pixel)?;
                 dev_info!(dev, "ring test passed\n");
             },
             pdev,
             chip,
             isolation: Isolation::new(chipset, pipes),
-            picture <- Picture::new(pdev, window, &layout),
+            picture <- Picture::new(pdev, VRAM_BAR, &layout),
             layout,
             _table: table,
             _place: place,

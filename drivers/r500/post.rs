@@ -25,6 +25,7 @@ use kernel::{
 };
 
 use lapidary::{
+    amd::indirect::Pair,
     corner::rom,
     portable::atom::{
         self,
@@ -40,7 +41,6 @@ use crate::{
     regs::{
         mmio::*,
         McPair,
-        Pair,
         PllPair,
         RegisterIo,
         Window, //

@@ -18,7 +18,7 @@
 //! - [`ring`], [`state`], [`selftest`]: the command ring, the engines' first state, and whether all
 //!   this works;
 //! - [`irq`]: interrupts, while somebody waits for one;
-//! - [`sleep`]: losing all this and doing it again; [`picture`]: what the firmware shows meanwhile;
+//! - [`sleep`]: losing all this and doing it again;
 //! - [`surface`]: tiled memory as the CPU sees it;
 //! - [`isolation`]: what keeps the commands of user space within its objects;
 //! - [`regs`]: access to registers;
@@ -72,7 +72,6 @@ mod ids;
 mod irq;
 mod isolation;
 mod mc;
-mod picture;
 mod pipes;
 // The host's tests use more of it than the module does.
 #[allow(dead_code, unreachable_pub)]

@@ -62,6 +62,6 @@ impl Gpu<'_> {
         firmware::load(dev, window, &self.microcode)?;
         self.ring.empty();
         cp::start(window, &self.setup)?;
-        selftest::run(dev, self.chip, window, &self.ring, self.pipes.pixel)
+        selftest::run(dev, self.chip, &self.ring, self.pipes.pixel)
     }
 }

@@ -20,6 +20,7 @@ use lapidary::{
 
 use crate::{
     cp,
+    display,
     gpu::{
         map_ring,
         Gpu, //
@@ -32,7 +33,7 @@ use crate::{
 impl Gpu<'_> {
     /// Implements [`lapidary::family::Gpu::suspend`].
     pub(crate) fn fall_asleep(&self) -> Result {
-        self.picture.save()?;
+        self.picture.save(display::is_on(self.window()))?;
         self.quiesce();
         Ok(())
     }

@@ -21,6 +21,8 @@ pub mod fence;
 pub mod gem;
 #[cfg(CONFIG_KUNIT = "y")]
 pub(crate) mod gem_kunit;
+#[cfg(CONFIG_KUNIT = "y")]
+pub mod io_kunit;
 pub mod ioctl;
 pub(crate) mod later;
 pub mod lent;

@@ -2,11 +2,10 @@
 
 //! The firmware's picture, kept while the card sleeps.
 //!
-//! A card without power forgets its memory. All that lies there is moved to system memory before, as every buffer
-//! object has a place there; but what the firmware left is nobody's object: the text screen of the VGA core, and the
-//! frame buffer into which a driver like simpledrm draws, which does not know that anything may happen to it. So
-//! those ranges, the same that are kept free ([`display::reserved`]), are copied by the CPU while the card is quiet, if
-//! a display shows anything.
+//! A card without power forgets its memory. Buffer objects are moved to system memory before. What the firmware left is
+//! no object: the text screen of the VGA core, and the frame buffer into which a driver like simpledrm draws, which does
+//! not know that the card sleeps. So those ranges, the same that are kept free ([`Layout::reserved`]), are copied by the
+//! CPU while the card is quiet, if a display shows anything.
 //!
 //! The CPU reads device memory slowly, with eight bytes at a time: a frame buffer of 8 MiB takes about a second on
 //! hardware.
@@ -22,15 +21,9 @@ use kernel::{
     sync::Mutex, //
 };
 
-use lapidary::{
+use crate::{
     corner::wc,
     family::Layout, //
-};
-
-use crate::{
-    display,
-    probe::VRAM_BAR,
-    regs::Window, //
 };
 
 /// What one access copies.
@@ -38,9 +31,10 @@ const STEP: usize = size_of::<u64>();
 
 /// The firmware's ranges of VRAM, and their content while the card sleeps.
 #[pin_data]
-pub(crate) struct Picture<'a> {
+pub struct Picture<'a> {
     pdev: &'a pci::Device<Bound>,
-    window: Window<'a>,
+    /// The BAR of the window on VRAM.
+    bar: u32,
     /// As offsets in VRAM, some of them empty.
     reserved: [Range<u64>; 4],
     /// Bytes of VRAM that the CPU sees.
@@ -56,37 +50,37 @@ struct Saved<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// Nothing is saved yet.
-    pub(crate) fn new(
+    /// Nothing is saved yet. BAR `bar` is the window on VRAM.
+    pub fn new(
         pdev: &'a pci::Device<Bound>,
-        window: Window<'a>,
+        bar: u32,
         layout: &Layout,
     ) -> impl PinInit<Self> + use<'a> {
         let reserved = layout.reserved.clone();
         let visible = layout.aperture.end - layout.aperture.start;
         pin_init!(Self {
             pdev,
-            window,
+            bar,
             reserved,
             visible,
             saved <- new_mutex!(KVec::new()),
         })
     }
 
-    /// Copies the ranges to system memory, if a display is on.
+    /// Copies the ranges to system memory, if a display `shows` them; else forgets what was saved before.
     ///
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub(crate) fn save(&self) -> Result {
+    pub fn save(&self, shows: bool) -> Result {
         let mut saved = self.saved.lock();
         saved.clear();
-        if !display::is_on(self.window) {
+        if !shows {
             return Ok(());
         }
         for range in ranges(&self.reserved, self.visible) {
             let size = usize::try_from(range.end - range.start)?;
-            let view = wc::Window::new(self.pdev, VRAM_BAR, range.start, size)?;
+            let view = wc::Window::new(self.pdev, self.bar, range.start, size)?;
             let mut copy = VVec::with_capacity(size / STEP, GFP_KERNEL)?;
             for at in (0..size).step_by(STEP) {
                 copy.push(view.try_read64(at)?, GFP_KERNEL)?;
@@ -96,8 +90,8 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// Writes back what was saved, and gives its memory back.
-    pub(crate) fn restore(&self) {
+    /// Writes back what was saved, and frees the copy.
+    pub fn restore(&self) {
         let saved = core::mem::take(&mut *self.saved.lock());
         for Saved { view, copy } in &saved {
             for (step, &value) in copy.iter().enumerate() {
@@ -108,7 +102,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Those of `reserved` that the CPU sees, each once.
+/// Returns those of `reserved` that the CPU sees, each once.
 fn ranges(reserved: &[Range<u64>], visible: u64) -> impl Iterator<Item = Range<u64>> + '_ {
     reserved
         .iter()
@@ -120,7 +114,7 @@ fn ranges(reserved: &[Range<u64>], visible: u64) -> impl Iterator<Item = Range<u
         })
 }
 
-#[kunit_tests(r500_picture)]
+#[kunit_tests(lapidary_amd_picture)]
 mod tests {
     use super::*;
 
