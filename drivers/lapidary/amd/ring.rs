@@ -275,13 +275,13 @@ impl<E: Engine> Ring<E> {
     pub fn empty(&self) {
         let mut write = self.write.lock();
         write.at = 0;
-        self.clear(self.shape.read_pointer);
-        self.clear(self.shape.test);
+        self.zero_report(self.shape.read_pointer);
+        self.zero_report(self.shape.test);
         self.engine.emptied(self.report(self.shape.fence));
     }
 
     /// Sets a dword of what the engine reports to zero.
-    fn clear(&self, index: usize) {
+    fn zero_report(&self, index: usize) {
         let clear = || {
             io_write!(self.reports, [try: index], 0);
             Ok::<(), Error>(())

@@ -2,8 +2,8 @@
 
 //! Takes each write and each wait of a driver away (see [`sites`]): which test notices?
 //!
-//! In the copy of the checkout every site gets a switch, and the module a parameter that says which one is off. So the
-//! modules are built once. All sites go through the KUnit suites first, in one guest that loads the module again for
+//! In the copy of the checkout every site gets a switch, and the modules a parameter that says which one is off. So the
+//! modules are built once. Sites are in the family's module and in what the library shares between families. All sites go through the KUnit suites first, in one guest that loads the module again for
 //! each of them. What is left goes through the steps of the list, each in a guest of its own, since a chip remembers
 //! what it has been told, until one of them fails.
 //!
@@ -11,7 +11,11 @@
 //! all its entries are sites, and nothing notices them. Such sites pass all steps, so they are left out together first:
 //! only if a step fails without all of them does each go through the steps.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -45,10 +49,10 @@ struct List {
     sources: String,
     /// The source that has the module's parameters.
     root: String,
+    /// Code that several drivers share, which a library has.
+    shared: Shared,
     /// The module.
     module: String,
-    /// The modules that it needs, loaded before.
-    needs: Vec<String>,
     /// Builds everything.
     setup: Vec<Vec<String>>,
     /// Builds the modules and what holds them.
@@ -60,6 +64,18 @@ struct List {
     /// What nothing notices.
     #[serde(default)]
     unseen: Vec<Unseen>,
+}
+
+/// Sources of a library.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shared {
+    /// Their folder. Names of sites begin with its last part.
+    sources: String,
+    /// The library's source that has its module's parameters.
+    root: String,
+    /// The library's module, loaded before the driver's.
+    module: String,
 }
 
 /// A guest step.
@@ -101,7 +117,10 @@ pub fn run(args: &Args) -> Result<bool> {
     let list: List =
         toml::from_str(&text).with_context(|| format!("in {}", args.list.display()))?;
     let tree = Tree::of_head(&args.tree)?;
-    let sources = read(&tree.checkout().join(&list.sources))?;
+    let mut sources = read(&tree.checkout().join(&list.sources), "")?;
+    let shared = Path::new(&list.shared.sources);
+    let prefix = shared.file_name().unwrap_or_default().to_string_lossy();
+    sources.extend(read(&tree.checkout().join(shared), &format!("{prefix}/"))?);
     let sites = sites::find(&sources)?;
     list.check(&sites)?;
     let wanted: Vec<usize> = (0..sites.len())
@@ -187,8 +206,8 @@ impl Guests<'_> {
     }
 }
 
-/// The sources of a folder, by name.
-fn read(folder: &Path) -> Result<Vec<Source>> {
+/// The sources of a folder, by name, which begins with `prefix`.
+fn read(folder: &Path, prefix: &str) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for entry in
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
@@ -197,7 +216,7 @@ fn read(folder: &Path) -> Result<Vec<Source>> {
         if path.extension().is_some_and(|extension| extension == "rs") {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             sources.push(Source {
-                name: name.into_owned(),
+                name: format!("{prefix}{name}"),
                 text: fs::read_to_string(&path)?,
             });
         }
@@ -228,18 +247,33 @@ impl List {
 
     /// Puts all sites of the copy under switches.
     fn switch(&self, tree: &Tree, sources: &[Source], sites: &[Site]) -> Result<()> {
+        let reasoned: Vec<_> = (0..sites.len())
+            .filter(|at| self.reason(&sites[*at].name).is_some())
+            .collect();
         for (index, source) in sources.iter().enumerate() {
             let mut text = sites::switched(sources, sites, index);
             if source.name == self.root {
-                let reasoned: Vec<_> = (0..sites.len())
-                    .filter(|at| self.reason(&sites[*at].name).is_some())
-                    .collect();
                 text = with_parameter(&text, &reasoned)?;
             }
-            let path = tree.checkout().join(&self.sources).join(&source.name);
+            let path = tree.checkout().join(self.path(&source.name));
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        Ok(())
+        let root = tree.checkout().join(&self.shared.root);
+        let text =
+            fs::read_to_string(&root).with_context(|| format!("cannot read {}", root.display()))?;
+        fs::write(&root, with_parameter(&text, &reasoned)?)
+            .with_context(|| format!("cannot write {}", root.display()))
+    }
+
+    /// Where the source of that name is.
+    fn path(&self, name: &str) -> PathBuf {
+        if name.contains('/') {
+            Path::new(&self.shared.sources)
+                .with_file_name("")
+                .join(name)
+        } else {
+            Path::new(&self.sources).join(name)
+        }
     }
 
     /// The entry for a site that nothing notices.
@@ -257,8 +291,13 @@ impl List {
     /// Runs a guest step without one site.
     fn guest(&self, tree: &Tree, step: &GuestStep, site: isize) -> Result<Option<Noticed>> {
         let suite = fs::read_to_string(tree.checkout().join(&self.suite))?;
-        let suite = without(&suite, &step.name, &self.module, site)
-            .with_context(|| format!("in {}", self.suite))?;
+        let suite = without(
+            &suite,
+            &step.name,
+            [&self.shared.module, &self.module],
+            site,
+        )
+        .with_context(|| format!("in {}", self.suite))?;
         let file = "build/mutant-suite.toml";
         fs::write(tree.checkout().join(file), suite)?;
         let run = [
@@ -324,8 +363,9 @@ fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     Ok(text.replace(opening, &parameter) + &asked)
 }
 
-/// A suite that has only the step `name`, which loads the module without a site and ends with the first test that fails.
-fn without(suite: &str, name: &str, module: &str, site: isize) -> Result<String> {
+/// A suite that has only the step `name`, which loads library and driver without a site and ends with the first test that
+/// fails.
+fn without(suite: &str, name: &str, [library, driver]: [&str; 2], site: isize) -> Result<String> {
     let mut suite: toml::Table = toml::from_str(suite)?;
     let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
         bail!("there are no guest steps");
@@ -337,11 +377,18 @@ fn without(suite: &str, name: &str, module: &str, site: isize) -> Result<String>
     let Some(toml::Value::String(job)) = step.get_mut("job") else {
         bail!("{name} has no job");
     };
-    let load = format!("load {module}");
-    ensure!(job.contains(&load), "{name} does not load {module}");
+    let load = format!("load {driver}");
+    ensure!(job.contains(&load), "{name} does not load {driver}");
+    let with_site = |load: &str| format!("{load} {PARAMETER}={site}");
     *job = job
-        .replace(&load, &format!("{load} {PARAMETER}={site}"))
+        .replace(&load, &with_site(&load))
         .replace(TESTS, &format!("{TESTS} --stop"));
+    let load = format!("load {library}");
+    *job = if job.contains(&load) {
+        job.replace(&load, &with_site(&load))
+    } else {
+        format!("{} && {job}", with_site(&load))
+    };
     Ok(toml::to_string(&suite)?)
 }
 
@@ -425,20 +472,18 @@ fn controlled(mut results: Vec<(isize, Option<String>)>) -> Result<Vec<(isize, O
     Ok(results)
 }
 
-/// Loads the module once for each of `sites`, and shows what the suites said.
+/// Loads library and driver once for each of `sites`, and shows what the suites said.
 fn kunit_job(list: &List, sites: &[isize]) -> String {
     let mut job = String::new();
-    for module in &list.needs {
-        job += &format!("load {module} || exit 1\n");
-    }
-    let module = &list.module;
+    let (library, module) = (&list.shared.module, &list.module);
     let sites: Vec<_> = sites.iter().map(isize::to_string).collect();
     job += &format!("for site in {}; do\n", sites.join(" "));
     job += "echo \"site $site\"\n";
     job += "dmesg -c >/dev/null\n";
+    job += &format!("load {library} {PARAMETER}=$site || echo 'not loaded'\n");
     job += &format!("load {module} {PARAMETER}=$site || echo 'not loaded'\n");
     job += "dmesg -c | grep -E '   (not )?ok |BUG|Oops|panic|WARNING'\n";
-    job += &format!("rmmod {module} || exit 1\necho done\ndone\n");
+    job += &format!("rmmod {module} {library} || exit 1\necho done\ndone\n");
     job
 }
 
@@ -485,7 +530,7 @@ mod tests {
     use super::*;
 
     fn list(text: &str) -> List {
-        let head = "sources = \"s\"\nroot = \"r.rs\"\nmodule = \"m\"\nneeds = [\"n\"]\nsetup = []\nbuild = []\nsuite = \"t\"\n";
+        let head = "sources = \"s\"\nroot = \"r.rs\"\nmodule = \"m\"\nshared = { sources = \"l/n\", root = \"l/l.rs\", module = \"l\" }\nsetup = []\nbuild = []\nsuite = \"t\"\n";
         toml::from_str(&format!("{head}{text}")).unwrap()
     }
 
@@ -543,11 +588,25 @@ mod tests {
     #[test]
     fn one_step_is_left_with_the_parameter() {
         let suite = "[[guest]]\nname = \"a\"\njob = \"load m\"\n[[guest]]\nname = \"b\"\njob = \"load m x=1 && lapidary-uapi-tests t\"\n";
-        let text = without(suite, "b", "m", 7).unwrap();
-        assert!(text.contains("load m mutant=7 x=1 && lapidary-uapi-tests --stop t"));
+        let text = without(suite, "b", ["l", "m"], 7).unwrap();
+        assert!(
+            text.contains(
+                "\"load l mutant=7 && load m mutant=7 x=1 && lapidary-uapi-tests --stop t"
+            )
+        );
         assert!(!text.contains("\"a\""));
-        assert!(without(suite, "c", "m", 7).is_err());
-        assert!(without(suite, "a", "other", 7).is_err());
+        let suite = suite.replace("load m x=1", "load l y=2 && load m x=1");
+        let text = without(&suite, "b", ["l", "m"], 7).unwrap();
+        assert!(text.contains("\"load l mutant=7 y=2 && load m mutant=7 x=1 &&"));
+        assert!(without(&suite, "c", ["l", "m"], 7).is_err());
+        assert!(without(&suite, "a", ["l", "other"], 7).is_err());
+    }
+
+    #[test]
+    fn a_source_is_found_by_its_name() {
+        let list = list("step = []");
+        assert_eq!(list.path("a.rs"), Path::new("s/a.rs"));
+        assert_eq!(list.path("n/a.rs"), Path::new("l/n/a.rs"));
     }
 
     #[test]
