@@ -34,10 +34,7 @@ use lapidary::{
 };
 
 use crate::{
-    chip::{
-        Chip,
-        FbLocation, //
-    },
+    chip::Chipset,
     cp,
     dump,
     firmware,
@@ -45,6 +42,7 @@ use crate::{
         self,
         Gart, //
     },
+    hal::memory::FbLocation,
     irq::Irq,
     isolation::Isolation,
     mc,
@@ -84,7 +82,7 @@ use crate::{
 pub(crate) struct Gpu<'a> {
     running: Running<'a>,
     pub(crate) pdev: &'a pci::Device<Bound>,
-    pub(crate) chip: &'static dyn Chip,
+    pub(crate) chipset: Chipset,
     /// What the command processor executes.
     pub(crate) microcode: firmware::Image,
     /// Where the command processor finds the ring.
@@ -136,7 +134,6 @@ pub(crate) fn bring_up<'a, 'm>(
         let Board {
             pdev,
             chipset,
-            chip,
             registers,
             layout,
             bios,
@@ -173,11 +170,11 @@ pub(crate) fn bring_up<'a, 'm>(
             // firmware.
             irq: Irq::new(window),
             _: { cp::stop(window) },
-            location: mc::location(chip, window),
+            location: mc::location(chipset, window),
             bar_size: pdev.resource_len(VRAM_BAR)?,
-            _: { mc::arrange(dev, chip, window, &layout, *bar_size) },
+            _: { mc::arrange(dev, chipset, window, &layout, *bar_size) },
             surfaces: Surfaces::new(window),
-            pipes: pipes::set_up(chip, window)
+            pipes: pipes::set_up(chipset, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
             bios,
             gart <- gart::new(window, &layout.gtt, table.start(), zeros, view)?,
@@ -192,12 +189,12 @@ pub(crate) fn bring_up<'a, 'm>(
                 Running(window)
             },
             _: {
-                selftest::run(dev, chip, &ring, pipes.pixel)?;
+                selftest::run(dev, chipset, &ring, pipes.pixel)?;
                 dev_info!(dev, "ring test passed\n");
             },
             pdev,
-            chip,
             isolation: Isolation::new(chipset, pipes),
+            chipset,
             picture <- Picture::new(pdev, VRAM_BAR, &layout),
             layout,
             _table: table,

@@ -39,8 +39,9 @@ use kernel::{
 use lapidary::family::TopHalf;
 
 use crate::{
-    chip::Chip,
+    chip::Chipset,
     display,
+    hal,
     regs::{
         mmio::*,
         Window, //
@@ -215,11 +216,11 @@ impl<'a> Irq<'a> {
 
 /// Which kinds of interrupt to ask for: what the `msi` parameter says (0 never, 1 always, else the
 /// chip's habit).
-pub(crate) fn types(chip: &dyn Chip, parameter: i32) -> pci::IrqTypes {
+pub(crate) fn types(chipset: Chipset, parameter: i32) -> pci::IrqTypes {
     let messages = match parameter {
         0 => false,
         1 => true,
-        _ => chip.msi_by_default(),
+        _ => hal::interrupt::of(chipset).msi_by_default(),
     };
     let types = pci::IrqTypes::default().with(pci::IrqType::Intx);
     if messages {

@@ -41,11 +41,12 @@ use kernel::{
 use lapidary::family::Layout;
 
 use crate::{
-    chip::{
-        Chip,
+    chip::Chipset,
+    display,
+    hal::memory::{
+        self,
         FbLocation, //
     },
-    display,
     regs::{
         mmio::*,
         Mc,
@@ -79,10 +80,10 @@ const GTT_ALIGN: u64 = SZ_1M as u64;
 /// # Errors
 ///
 /// `ENODEV` if the placement makes no sense, after one line in the log.
-pub(crate) fn vram(dev: &Device, chip: &dyn Chip, window: Window<'_>) -> Result<GpuRange> {
+pub(crate) fn vram(dev: &Device, chipset: Chipset, window: Window<'_>) -> Result<GpuRange> {
     pin_init::stack_pin_init!(let mc = Mc::new(window));
     let size = window.read(CONFIG_MEMSIZE).into_raw();
-    let location = chip.fb_location(&mc);
+    let location = memory::of(chipset).fb_location(&mc);
     placed(location, size.into()).ok_or_else(|| {
         dev_err!(
             dev,
@@ -96,9 +97,9 @@ pub(crate) fn vram(dev: &Device, chip: &dyn Chip, window: Window<'_>) -> Result<
 }
 
 /// Where the firmware placed VRAM, exactly: what [`restore`] takes.
-pub(crate) fn location(chip: &dyn Chip, window: Window<'_>) -> FbLocation {
+pub(crate) fn location(chipset: Chipset, window: Window<'_>) -> FbLocation {
     pin_init::stack_pin_init!(let mc = Mc::new(window));
-    chip.fb_location(&mc)
+    memory::of(chipset).fb_location(&mc)
 }
 
 /// Puts VRAM back to `location`, so that it is at `vram` again, on a card that has lost its settings and may have got
@@ -109,19 +110,19 @@ pub(crate) fn location(chip: &dyn Chip, window: Window<'_>) -> FbLocation {
 /// `EIO` after one line in the log: a display already reads from another place, or there is another amount of memory.
 pub(crate) fn restore(
     dev: &Device,
-    chip: &dyn Chip,
+    chipset: Chipset,
     window: Window<'_>,
     location: FbLocation,
     vram: &GpuRange,
 ) -> Result {
     pin_init::stack_pin_init!(let mc = Mc::new(window));
-    if chip.fb_location(&mc) != location {
+    if memory::of(chipset).fb_location(&mc) != location {
         if display::is_on(window) {
             dev_err!(dev, "a display reads VRAM at another address than before\n");
             return Err(EIO);
         }
-        await_idle(dev, chip, &mc);
-        chip.place_fb(&mc, location);
+        await_idle(dev, chipset, &mc);
+        memory::of(chipset).place_fb(&mc, location);
     }
     let size = window.read(CONFIG_MEMSIZE).into_raw();
     if placed(location, size.into()).as_ref() != Some(vram) {
@@ -136,9 +137,9 @@ pub(crate) fn restore(
 }
 
 /// Waits until nobody accesses memory; says so if that does not happen.
-fn await_idle(dev: &Device, chip: &dyn Chip, mc: &Mc<'_>) {
+fn await_idle(dev: &Device, chipset: Chipset, mc: &Mc<'_>) {
     let idle = poll::read_poll_timeout(
-        || Ok(chip.mc_idle(mc)),
+        || Ok(memory::of(chipset).is_idle(mc)),
         |idle| *idle,
         Delta::from_micros(10),
         IDLE_TIME,
@@ -186,7 +187,7 @@ pub(crate) fn gtt(vram: &GpuRange) -> Result<GpuRange> {
 /// window.
 pub(crate) fn arrange(
     dev: &Device,
-    chip: &dyn Chip,
+    chipset: Chipset,
     window: Window<'_>,
     layout: &Layout,
     bar_size: u64,
@@ -195,9 +196,9 @@ pub(crate) fn arrange(
     // A display keeps the memory controller busy for ever. It reads VRAM, whose window stays as it
     // is.
     if !display::is_on(window) {
-        await_idle(dev, chip, &mc);
+        await_idle(dev, chipset, &mc);
     }
-    chip.close_agp(&mc);
+    memory::of(chipset).close_agp(&mc);
     open_host_window(window, &layout.vram, bar_size);
     clear_surfaces(window, &layout.reserved);
 }

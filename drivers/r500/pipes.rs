@@ -16,8 +16,9 @@ use kernel::{
 };
 
 use crate::{
-    chip::Chip,
+    chip::Chipset,
     cp,
+    hal,
     regs::{
         mmio::*,
         pll,
@@ -47,8 +48,9 @@ const PIPE_COUNT: [u32; 4] = [0, 3, 6, 7];
 /// # Errors
 ///
 /// `ETIMEDOUT` if the engines do not become idle.
-pub(crate) fn set_up(chip: &dyn Chip, window: Window<'_>) -> Result<Pipes> {
-    chip.before_pipes(window);
+pub(crate) fn set_up(chipset: Chipset, window: Window<'_>) -> Result<Pipes> {
+    let hal = hal::pipes::of(chipset);
+    hal.before(window);
     // Register reads and writes may mix with drawing; without this the geometry front end can lock
     // up.
     window.write_reg(
@@ -90,7 +92,7 @@ pub(crate) fn set_up(chip: &dyn Chip, window: Window<'_>) -> Result<Pipes> {
     clocks(window, &pll, fuses)?;
     Ok(Pipes {
         pixel,
-        z: chip.z_pipes(window),
+        z: hal.z_pipes(window),
     })
 }
 
@@ -114,10 +116,7 @@ fn clocks(window: Window<'_>, pll: &Pll<'_>, fuses: GB_PIPE_SELECT) -> Result {
 #[kunit_tests(r500_pipes)]
 mod tests {
     use super::*;
-    use crate::{
-        chip::Chipset,
-        regs::fake, //
-    };
+    use crate::regs::fake;
 
     /// Sets up a chip of four pipes whose tiling has been `before`.
     fn with_four(before: GB_TILE_CONFIG, test: impl FnOnce(Window<'_>, Pipes) -> Result) -> Result {
@@ -126,7 +125,7 @@ mod tests {
         let fuses = GB_PIPE_SELECT::zeroed().try_with_max_pipe(3u32)?;
         window.write_reg(fuses.try_with_pipe_mask(0xfu32)?);
         window.write_reg(before);
-        let pipes = set_up(Chipset::R580.chip(), window)?;
+        let pipes = set_up(Chipset::R580, window)?;
         test(window, pipes)
     }
 
@@ -172,14 +171,14 @@ mod tests {
     fn a_second_z_pipe_has_fifos() -> Result {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
-        let chip = Chipset::Rv530.chip();
+        let chip = Chipset::Rv530;
         assert_eq!(set_up(chip, window)?, Pipes { pixel: 1, z: 1 });
         assert_eq!(window.read(GB_FIFO_SIZE2).into_raw(), 0xff);
         window.write_reg(GB_PIPE_SELECT2::zeroed().try_with_z_pipes(3u32)?);
         assert_eq!(set_up(chip, window)?, Pipes { pixel: 1, z: 2 });
-        assert_eq!(set_up(Chipset::R520.chip(), window)?.z, 1);
-        assert_eq!(chip.z_pipe_select(), Some(0b11));
-        assert_eq!(Chipset::R520.chip().z_pipe_select(), None);
+        assert_eq!(set_up(Chipset::R520, window)?.z, 1);
+        assert_eq!(hal::pipes::of(chip).z_pipe_select(), Some(0b11));
+        assert_eq!(hal::pipes::of(Chipset::R520).z_pipe_select(), None);
         Ok(())
     }
 
@@ -188,7 +187,7 @@ mod tests {
         let mut memory = fake::Memory::new()?;
         let window = memory.window()?;
         window.write_reg(RBBM_STATUS::zeroed().with_gui_active(true));
-        assert_eq!(set_up(Chipset::R520.chip(), window).err(), Some(ETIMEDOUT));
+        assert_eq!(set_up(Chipset::R520, window).err(), Some(ETIMEDOUT));
         assert_eq!(window.read(SU_REG_DEST).into_raw(), 0);
         assert_eq!(window.read(GB_TILE_CONFIG).into_raw(), 0);
         Ok(())

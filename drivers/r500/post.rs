@@ -35,8 +35,9 @@ use lapidary::{
 };
 
 use crate::{
-    chip::Chip,
+    chip::Chipset,
     display,
+    hal,
     portable::posting::Guard,
     regs::{
         mmio::*,
@@ -113,7 +114,7 @@ fn is_posted(window: Window<'_>) -> bool {
 /// line in the log.
 pub(crate) fn ensure(
     dev: &Device,
-    chip: &dyn Chip,
+    chipset: Chipset,
     window: Window<'_>,
     bios: Option<&Bios>,
 ) -> Result {
@@ -127,8 +128,9 @@ pub(crate) fn ensure(
         );
         return Err(ENODEV);
     };
-    let mut card = Registers { window, chip };
-    let mut guard = Guard::new(&mut card, chip.memory_controller());
+    let hal = hal::post::of(chipset);
+    let mut card = Registers { window, hal };
+    let mut guard = Guard::new(&mut card, hal.memory_controller());
     let result = atom::post(&bios.image, &mut bios.memory.lock(), &mut guard);
     if let Some(dropped) = guard.dropped() {
         let (space, number) = (dropped.first.space(), dropped.first.number());
@@ -165,7 +167,7 @@ pub(crate) fn ensure(
 /// What a command table works on.
 struct Registers<'a> {
     window: Window<'a>,
-    chip: &'a dyn Chip,
+    hal: &'a dyn hal::post::Hal,
 }
 
 /// Writes a register on the way through an index and a data register, on some chips behind a read of it.
@@ -193,7 +195,7 @@ impl Card for Registers<'_> {
     }
 
     fn write_for_port(&mut self, offset: u32, value: u32) -> Option<()> {
-        write_for_port(self.window, offset, value, self.chip.port_reads_first())
+        write_for_port(self.window, offset, value, self.hal.port_reads_first())
     }
 
     fn read_pll(&mut self, index: u8) -> u32 {
@@ -221,7 +223,6 @@ impl Card for Registers<'_> {
 mod tests {
     use super::*;
     use crate::{
-        chip::Chipset,
         regs::{
             fake,
             WINDOW, //
@@ -243,7 +244,7 @@ mod tests {
     fn a_posted_card_is_left_alone() -> Result {
         with_window(|dev, window| {
             window.write_reg(CONFIG_MEMSIZE::from(1 << 24));
-            ensure(dev, Chipset::Rv515.chip(), window, None)
+            ensure(dev, Chipset::Rv515, window, None)
         })
     }
 
@@ -251,9 +252,9 @@ mod tests {
     fn registers_end_with_the_window() -> Result {
         with_window(|_, window| {
             for chip in [Chipset::Rv515, Chipset::R580] {
-                let mut card = Registers {
+    let mut card = Registers {
                     window,
-                    chip: chip.chip(),
+                    hal: hal::post::of(chip),
                 };
                 // CAST: 64 KiB.
                 let end = WINDOW as u32;
@@ -287,9 +288,9 @@ mod tests {
     #[test]
     fn waits_last_as_long_as_they_are_asked_to() -> Result {
         with_window(|_, window| {
-            let mut card = Registers {
+    let mut card = Registers {
                 window,
-                chip: Chipset::R580.chip(),
+                hal: hal::post::of(Chipset::R580),
             };
             let begin = Instant::<Monotonic>::now();
             card.wait(3000);
@@ -302,9 +303,9 @@ mod tests {
     #[test]
     fn indirect_registers_are_reached_by_number() -> Result {
         with_window(|_, window| {
-            let mut card = Registers {
+    let mut card = Registers {
                 window,
-                chip: Chipset::R580.chip(),
+                hal: hal::post::of(Chipset::R580),
             };
             card.write_pll(0x2d, 5);
             assert_eq!(window.read(CLOCK_CNTL_INDEX).into_raw(), 0x2d);

@@ -33,10 +33,7 @@ use lapidary::{
 };
 
 use crate::{
-    chip::{
-        Chip,
-        Chipset, //
-    },
+    chip::Chipset,
     display, mc, module_parameters,
     post::{
         self,
@@ -61,7 +58,6 @@ const PCI_EXPRESS: u8 = 0x10;
 pub(crate) struct Board<'a> {
     pub(crate) pdev: &'a pci::Device<Bound>,
     pub(crate) chipset: Chipset,
-    pub(crate) chip: &'static dyn Chip,
     pub(crate) registers: pci::Bar<'a, WINDOW>,
     /// Where memory is.
     pub(crate) layout: Layout,
@@ -74,8 +70,6 @@ pub(crate) fn identify<'a>(
     pdev: &'a pci::Device<Core<'_>>,
     chipset: Chipset,
 ) -> Result<(Board<'a>, Layout)> {
-    let chip = chipset.chip();
-
     if module_parameters::evict.value() {
         aperture::evict(pdev, c"r500")
             .inspect_err(|_| dev_err!(pdev, "firmware's frame buffer cannot be taken over\n"))?;
@@ -120,9 +114,9 @@ pub(crate) fn identify<'a>(
         return Err(ENODEV);
     }
     let bios = Bios::read(pdev)?;
-    post::ensure(pdev.as_ref(), chip, window, bios.as_deref())?;
+    post::ensure(pdev.as_ref(), chipset, window, bios.as_deref())?;
 
-    let vram = mc::vram(pdev.as_ref(), chip, window)?;
+    let vram = mc::vram(pdev.as_ref(), chipset, window)?;
     let gtt = mc::gtt(&vram).inspect_err(|_| {
         dev_err!(
             pdev,
@@ -142,7 +136,7 @@ pub(crate) fn identify<'a>(
     dev_info!(
         pdev,
         "{}, {} MiB VRAM, {} MiB visible, {} MiB GTT, display {}\n",
-        chip.name(),
+        chipset.name(),
         (layout.vram.end - layout.vram.start) >> 20,
         (layout.aperture.end - layout.aperture.start) >> 20,
         (layout.gtt.end - layout.gtt.start) >> 20,
@@ -152,7 +146,6 @@ pub(crate) fn identify<'a>(
     let board = Board {
         pdev,
         chipset,
-        chip,
         registers,
         layout: layout.clone(),
         bios,

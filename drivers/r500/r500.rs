@@ -9,7 +9,7 @@
 //!
 //! In the order in which a card comes up:
 //!
-//! - [`ids`], [`chip`]: which devices there are, and what differs between them;
+//! - [`ids`], [`chip`], [`hal`]: which devices there are, and what differs between them;
 //! - [`probe`]: identifies a card without touching it; [`post`]: sets one up that firmware has not;
 //!   [`display`]: what its firmware shows, which stays;
 //! - [`gpu`]: brings it up;
@@ -68,6 +68,7 @@ mod dump;
 mod firmware;
 mod gart;
 mod gpu;
+mod hal;
 mod ids;
 mod irq;
 mod isolation;
@@ -110,7 +111,7 @@ impl Family for R500 {
     }
 
     fn irq_types(chip: &Self::Chip) -> pci::IrqTypes {
-        irq::types(chip.chip(), module_parameters::msi.value())
+        irq::types(*chip, module_parameters::msi.value())
     }
 
     fn identify<'a>(

@@ -57,11 +57,11 @@ impl Gpu<'_> {
         window.update(HOST_PATH_CNTL, |control| {
             control.with_hdp_read_buffer_invalidate(true)
         });
-        pipes::set_up(self.chip, window)
+        pipes::set_up(self.chipset, window)
             .inspect_err(|_| dev_err!(dev, "engines do not become idle after a reset\n"))?;
         firmware::load(dev, window, &self.microcode)?;
         self.ring.empty();
         cp::start(window, &self.setup)?;
-        selftest::run(dev, self.chip, &self.ring, self.pipes.pixel)
+        selftest::run(dev, self.chipset, &self.ring, self.pipes.pixel)
     }
 }

@@ -10,7 +10,8 @@ use kernel::{
 use lapidary::amd::selftest;
 
 use crate::{
-    chip::Chip,
+    chip::Chipset,
+    hal,
     portable::emit,
     ring::{
         Ring,
@@ -24,10 +25,10 @@ use crate::{
 /// # Errors
 ///
 /// `EIO` after one line in the log.
-pub(crate) fn run(dev: &Device, chip: &dyn Chip, ring: &Ring<'_>, pipes: u32) -> Result {
+pub(crate) fn run(dev: &Device, chipset: Chipset, ring: &Ring<'_>, pipes: u32) -> Result {
     let dwords = state::DWORDS + emit::SCRATCH_DWORDS;
     selftest::run(dev, ring, dwords, |slot, value| {
-        state::initial(slot, pipes, chip.z_pipe_select()).map_err(|_| ENOSPC)?;
+        state::initial(slot, pipes, hal::pipes::of(chipset).z_pipe_select()).map_err(|_| ENOSPC)?;
         emit::scratch(slot, TEST, value).map_err(|_| ENOSPC)
     })
 }

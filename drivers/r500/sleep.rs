@@ -40,7 +40,7 @@ impl Gpu<'_> {
 
     /// Implements [`lapidary::family::Gpu::resume`].
     pub(crate) fn awake(&self) -> Result {
-        let (pdev, chip, window) = (self.pdev, self.chip, self.window());
+        let (pdev, chipset, window) = (self.pdev, self.chipset, self.window());
         let dev = pdev.as_ref();
         // Of a card that was pulled out meanwhile not even the registers need to read all ones: nobody has given them
         // their addresses again.
@@ -52,11 +52,11 @@ impl Gpu<'_> {
         // The PCI core has made it a master of the bus again. A card that has lost its settings has no page table that
         // bounds what it reaches, and is about to be posted. If it fails it stays held back.
         bus::hold_back(pdev);
-        post::ensure(dev, chip, window, self.bios.as_deref())?;
+        post::ensure(dev, chipset, window, self.bios.as_deref())?;
         self.irq.renew();
         cp::stop(window);
-        mc::restore(dev, chip, window, self.location, &self.layout.vram)?;
-        mc::arrange(dev, chip, window, &self.layout, self.bar_size);
+        mc::restore(dev, chipset, window, self.location, &self.layout.vram)?;
+        mc::arrange(dev, chipset, window, &self.layout, self.bar_size);
         self.picture.restore();
         self.gart.restart();
         bus::let_go(pdev);

@@ -45,8 +45,9 @@ const STEP_LIMIT: u64 = 900;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
-    /// Folder of the driver's sources; those in folders below are not looked at.
-    sources: String,
+    /// Folders of the driver's sources; those in folders below are not looked at. Names of sites in all but the first
+    /// begin with the last part of the folder.
+    sources: Vec<String>,
     /// The source that has the module's parameters.
     root: String,
     /// Code that several drivers share, which a library has.
@@ -117,10 +118,10 @@ pub fn run(args: &Args) -> Result<bool> {
     let list: List =
         toml::from_str(&text).with_context(|| format!("in {}", args.list.display()))?;
     let tree = Tree::of_head(&args.tree)?;
-    let mut sources = read(&tree.checkout().join(&list.sources), "")?;
-    let shared = Path::new(&list.shared.sources);
-    let prefix = shared.file_name().unwrap_or_default().to_string_lossy();
-    sources.extend(read(&tree.checkout().join(shared), &format!("{prefix}/"))?);
+    let mut sources = Vec::new();
+    for (folder, prefix) in list.folders() {
+        sources.extend(read(&tree.checkout().join(folder), &prefix)?);
+    }
     let sites = sites::find(&sources)?;
     list.check(&sites)?;
     let wanted: Vec<usize> = (0..sites.len())
@@ -265,15 +266,27 @@ impl List {
             .with_context(|| format!("cannot write {}", root.display()))
     }
 
+    /// All folders of sources, with what the names of those in it begin with.
+    fn folders(&self) -> impl Iterator<Item = (&Path, String)> {
+        let all = self.sources.iter().chain([&self.shared.sources]);
+        all.enumerate().map(|(index, folder)| {
+            let folder = Path::new(folder);
+            let last = folder.file_name().unwrap_or_default().to_string_lossy();
+            let prefix = if index == 0 {
+                String::new()
+            } else {
+                format!("{last}/")
+            };
+            (folder, prefix)
+        })
+    }
+
     /// Where the source of that name is.
     fn path(&self, name: &str) -> PathBuf {
-        if name.contains('/') {
-            Path::new(&self.shared.sources)
-                .with_file_name("")
-                .join(name)
-        } else {
-            Path::new(&self.sources).join(name)
-        }
+        let (prefix, file) = name.split_at(name.rfind('/').map_or(0, |at| at + 1));
+        self.folders()
+            .find(|(_, of)| of == prefix)
+            .map_or_else(PathBuf::new, |(folder, _)| folder.join(file))
     }
 
     /// The entry for a site that nothing notices.
@@ -530,7 +543,7 @@ mod tests {
     use super::*;
 
     fn list(text: &str) -> List {
-        let head = "sources = \"s\"\nroot = \"r.rs\"\nmodule = \"m\"\nshared = { sources = \"l/n\", root = \"l/l.rs\", module = \"l\" }\nsetup = []\nbuild = []\nsuite = \"t\"\n";
+        let head = "sources = [\"s\", \"s/t\"]\nroot = \"r.rs\"\nmodule = \"m\"\nshared = { sources = \"l/n\", root = \"l/l.rs\", module = \"l\" }\nsetup = []\nbuild = []\nsuite = \"t\"\n";
         toml::from_str(&format!("{head}{text}")).unwrap()
     }
 
@@ -606,6 +619,7 @@ mod tests {
     fn a_source_is_found_by_its_name() {
         let list = list("step = []");
         assert_eq!(list.path("a.rs"), Path::new("s/a.rs"));
+        assert_eq!(list.path("t/a.rs"), Path::new("s/t/a.rs"));
         assert_eq!(list.path("n/a.rs"), Path::new("l/n/a.rs"));
     }
 

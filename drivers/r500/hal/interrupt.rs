@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Interrupts: whether message-signalled ones can be relied on.
+
+use crate::chip::Chipset;
+
+/// The interrupts of a chip.
+pub(crate) trait Hal {
+    /// Returns whether message-signalled interrupts are used unless the module's parameter says otherwise.
+    fn msi_by_default(&self) -> bool;
+}
+
+/// The interrupts of a chip.
+pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
+    match chipset {
+        Chipset::Rv515 => &Rv515,
+        Chipset::R520 | Chipset::Rv530 | Chipset::Rv560 | Chipset::Rv570 | Chipset::R580 => &R520,
+    }
+}
+
+struct Rv515;
+
+impl Hal for Rv515 {
+    /// The chip is known to lose a re-arm now and then, after which no interrupt arrives any more.
+    fn msi_by_default(&self) -> bool {
+        false
+    }
+}
+
+/// All but the RV515.
+struct R520;
+
+impl Hal for R520 {
+    fn msi_by_default(&self) -> bool {
+        true
+    }
+}
