@@ -10,7 +10,10 @@ use kernel::{
 };
 
 use lapidary::{
-    amd::picture::Picture,
+    amd::{
+        bios::Bios,
+        picture::Picture, //
+    },
     corner::{
         mm::Range,
         wc, //
@@ -54,7 +57,6 @@ use crate::{
         emit,
         pte, //
     },
-    post::Bios,
     probe::{
         Board,
         VRAM_BAR, //

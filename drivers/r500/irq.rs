@@ -40,8 +40,7 @@ use lapidary::family::TopHalf;
 
 use crate::{
     chip::Chipset,
-    display,
-    hal,
+    display, hal,
     regs::{
         mmio::*,
         Window, //

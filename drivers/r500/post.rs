@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Posting: how a card that has just got power becomes one with clocks and memory.
-//!
-//! The computer's firmware posts the card that it shows something on. A second card, or one that has lost its power
-//! while the computer slept, is left to the driver. The card's video BIOS brings the program for it, ASIC_Init, in
-//! byte code, which [`atom`] runs; here is what it runs on.
+//! What the video BIOS reaches when it posts the card ([`lapidary::amd::bios`]): all registers, through the guard of
+//! [`portable::posting`](crate::portable::posting).
 //!
 //! That the BIOS has been there shows in two places: a display that runs, or the size of memory, which it writes down
 //! (Linux, `radeon_device.c`: `radeon_card_posted`).
 
 use kernel::{
-    device::{
-        Core,
-        Device, //
-    },
+    device::Device,
     io::Io,
-    new_mutex, pci,
     prelude::*,
-    sync::Mutex,
     time::{
         delay::fsleep,
         Delta, //
@@ -25,19 +17,20 @@ use kernel::{
 };
 
 use lapidary::{
-    amd::indirect::Pair,
-    corner::rom,
-    portable::atom::{
-        self,
-        Card,
-        Clocks, //
+    amd::{
+        bios::{
+            self,
+            Bios,
+            Dropped, //
+        },
+        indirect::Pair, //
     },
+    portable::atom::Card, //
 };
 
 use crate::{
     chip::Chipset,
-    display,
-    hal,
+    display, hal,
     portable::posting::Guard,
     regs::{
         mmio::*,
@@ -48,120 +41,44 @@ use crate::{
     },
 };
 
-/// Bytes of an image that are looked at: pointers in it have 16 bits.
-const LARGEST: usize = 1 << 16;
-
-/// The card's video BIOS, and what it takes to run it: posting again after sleep allocates nothing.
-#[pin_data]
-pub(crate) struct Bios {
-    image: KVVec<u8>,
-    clocks: Option<Clocks>,
-    #[pin]
-    memory: Mutex<KVVec<u32>>,
-}
-
-impl Bios {
-    /// Reads it, if the card has one. That it has none, or does not say which clocks it sets, has one line in the log
-    /// and is no reason to go without the card.
-    ///
-    /// # Errors
-    ///
-    /// `ENOMEM`.
-    pub(crate) fn read(pdev: &pci::Device<Core<'_>>) -> Result<Option<Pin<KBox<Self>>>> {
-        let image = match rom::read(pdev, LARGEST) {
-            Ok(image) => image,
-            Err(error) if error == ENOMEM => return Err(error),
-            Err(_) => {
-                dev_info!(pdev, "no video BIOS, clocks are not known\n");
-                return Ok(None);
-            }
-        };
-        let clocks = atom::clocks(&image)
-            .inspect_err(|error| {
-                let reason = error.reason();
-                dev_info!(pdev, "video BIOS: {}; clocks are not known\n", reason);
-            })
-            .ok();
-        let memory = KVVec::from_elem(0, atom::MEMORY, GFP_KERNEL)?;
-        let bios = KBox::try_pin_init(
-            try_pin_init!(Self {
-                image,
-                clocks,
-                memory <- new_mutex!(memory),
-            }? Error),
-            GFP_KERNEL,
-        )?;
-        Ok(Some(bios))
-    }
-
-    /// The clocks that it sets, if it says.
-    pub(crate) fn clocks(&self) -> Option<Clocks> {
-        self.clocks
-    }
-}
-
 /// Whether firmware has set the card up. Running displays need memory, else its size has been
 /// written down.
 fn is_posted(window: Window<'_>) -> bool {
     display::is_on(window) || window.read(CONFIG_MEMSIZE).into_raw() != 0
 }
 
-/// Posts the card if nobody has. May sleep, up to [`atom::MOST_WAIT_US`]; nobody else may use the card meanwhile.
-///
-/// # Errors
-///
-/// `ENODEV` if the card has no video BIOS, `EIO` if it cannot be run or does not do what it is there for; with one
-/// line in the log.
+/// Posts the card unless firmware has, as [`bios::ensure`].
 pub(crate) fn ensure(
     dev: &Device,
     chipset: Chipset,
     window: Window<'_>,
     bios: Option<&Bios>,
 ) -> Result {
-    if is_posted(window) {
-        return Ok(());
+    bios::ensure(dev, &Unposted { window, chipset }, bios)
+}
+
+/// A card that perhaps has to be posted.
+struct Unposted<'a> {
+    window: Window<'a>,
+    chipset: Chipset,
+}
+
+impl bios::Chip for Unposted<'_> {
+    fn is_posted(&self) -> bool {
+        is_posted(self.window)
     }
-    let Some(bios) = bios else {
-        dev_err!(
-            dev,
-            "card has not been posted, and there is no video BIOS to do it\n"
-        );
-        return Err(ENODEV);
-    };
-    let hal = hal::post::of(chipset);
-    let mut card = Registers { window, hal };
-    let mut guard = Guard::new(&mut card, hal.memory_controller());
-    let result = atom::post(&bios.image, &mut bios.memory.lock(), &mut guard);
-    if let Some(dropped) = guard.dropped() {
-        let (space, number) = (dropped.first.space(), dropped.first.number());
-        dev_warn!(
-            dev,
-            "video BIOS: {} writes that posting does not need were dropped, the first to {} {:#x}\n",
-            dropped.count,
-            space,
-            number
-        );
+
+    fn reach(&self, program: &mut dyn FnMut(&mut dyn Card)) -> Option<Dropped> {
+        let (window, hal) = (self.window, hal::post::of(self.chipset));
+        let mut card = Registers { window, hal };
+        let mut guard = Guard::new(&mut card, hal.memory_controller());
+        program(&mut guard);
+        guard.dropped().map(|dropped| Dropped {
+            count: dropped.count,
+            space: dropped.first.space(),
+            number: dropped.first.number(),
+        })
     }
-    if let Err(stopped) = result {
-        let (table, at, reason) = (stopped.table, stopped.at, stopped.why.reason());
-        dev_err!(
-            dev,
-            "card cannot be posted: video BIOS, command table {}, byte {:#x}: {}\n",
-            table,
-            at,
-            reason
-        );
-        return Err(EIO);
-    }
-    if !is_posted(window) {
-        dev_err!(
-            dev,
-            "card cannot be posted: video BIOS has run and did not set up memory\n"
-        );
-        return Err(EIO);
-    }
-    dev_info!(dev, "posted by its video BIOS\n");
-    Ok(())
 }
 
 /// What a command table works on.
@@ -222,11 +139,9 @@ impl Card for Registers<'_> {
 #[kunit_tests(r500_post)]
 mod tests {
     use super::*;
-    use crate::{
-        regs::{
-            fake,
-            WINDOW, //
-        },
+    use crate::regs::{
+        fake,
+        WINDOW, //
     };
     use kernel::time::{
         Instant,
@@ -252,7 +167,7 @@ mod tests {
     fn registers_end_with_the_window() -> Result {
         with_window(|_, window| {
             for chip in [Chipset::Rv515, Chipset::R580] {
-    let mut card = Registers {
+                let mut card = Registers {
                     window,
                     hal: hal::post::of(chip),
                 };
@@ -288,7 +203,7 @@ mod tests {
     #[test]
     fn waits_last_as_long_as_they_are_asked_to() -> Result {
         with_window(|_, window| {
-    let mut card = Registers {
+            let mut card = Registers {
                 window,
                 hal: hal::post::of(Chipset::R580),
             };
@@ -303,7 +218,7 @@ mod tests {
     #[test]
     fn indirect_registers_are_reached_by_number() -> Result {
         with_window(|_, window| {
-    let mut card = Registers {
+            let mut card = Registers {
                 window,
                 hal: hal::post::of(Chipset::R580),
             };

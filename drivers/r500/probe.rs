@@ -25,6 +25,7 @@ use kernel::{
 };
 
 use lapidary::{
+    amd::bios::Bios,
     corner::{
         aperture,
         bus, //
@@ -34,11 +35,7 @@ use lapidary::{
 
 use crate::{
     chip::Chipset,
-    display, mc, module_parameters,
-    post::{
-        self,
-        Bios, //
-    },
+    display, mc, module_parameters, post,
     regs::{
         mmio::*,
         Window,

@@ -12,7 +12,8 @@ use kernel::{
         Core,
         Device, //
     },
-    new_mutex, pci,
+    new_mutex,
+    pci,
     prelude::*,
     sync::Mutex, //
 };

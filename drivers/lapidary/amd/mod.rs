@@ -13,11 +13,13 @@
 //! | [`gart`] | the page table of the window on system memory | [`Entry`](gart::Entry), [`Translation`](gart::Translation) |
 //! | [`ring`] | a ring that the host fills, with reports in memory | [`Engine`](ring::Engine) |
 //! | [`selftest`] | whether a ring executes and reports | [`Engine`](ring::Engine) |
+//! | [`bios`] | posting a card by its video BIOS | [`Chip`](bios::Chip) |
 //! | [`picture`] | what the firmware shows, kept while the card sleeps | where it lies |
 //!
 //! The code is generic and knows no chip. [`portable::pm4`](crate::portable::pm4) and
 //! [`portable::atom`](crate::portable::atom) belong to it: packets, and the machine that runs the video BIOS.
 
+pub mod bios;
 pub mod gart;
 pub mod indirect;
 pub mod picture;

@@ -21,8 +21,8 @@
 //!
 //! Nothing in an image is trusted: it may be cut off, damaged, or made to do harm. Every access is inside the bytes
 //! that are there, tables call each other a few levels deep, and steps and waits are counted: whatever the bytes are,
-//! running them comes to an end. Which registers they may write is the family's decision, who knows what the registers
-//! do; `r500::portable::posting` is one.
+//! running them comes to an end. Which registers they may write is the family's decision: it puts a guard
+//! before the card that lets writes through by a list.
 
 pub mod card;
 pub mod clocks;
