@@ -10,7 +10,7 @@
 //! | 0x100 to 0x1ff | the envelope: the user-space interface's |
 //! | 0x200 to 0x2ff | an object that the submission names |
 //! | 0x300 to 0x3ff | what it waits for and signals |
-//! | from 0x1000 on | a command: the family's checker |
+//! | from 0x1000 on | a command: the family's checker; what all checkers of packets share is in `pm4::reason` |
 //!
 //! Here are those that the generic driver gives.
 
