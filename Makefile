@@ -4,7 +4,7 @@
 # outside the checkout (XDG_CACHE_HOME), and both are idempotent.
 
 .DEFAULT_GOAL := help
-.PHONY: help run check check-debug shell modules install bench oracle mesa fuzz mutants setup clean
+.PHONY: help run check check-long check-debug shell modules install bench oracle mesa fuzz mutants setup clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -16,6 +16,10 @@ run: ## set up, boot the guest on the RV515 model, load our modules, draw build/
 check: ## set up, run all tests, print one table (make check STEPS="word…" for some)
 	@scripts/setup
 	@scripts/enter scripts/check $(STEPS)
+
+check-long: ## the tests that take too long for make check (make check-long STEPS="word…")
+	@scripts/setup
+	@scripts/enter scripts/check --long $(STEPS)
 
 check-debug: ## all guest tests on a kernel that looks for leaks, races and stale pointers (make check-debug STEPS="word…")
 	@scripts/setup

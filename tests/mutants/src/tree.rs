@@ -72,7 +72,7 @@ impl Tree {
         )?;
         fs::remove_dir_all(&fresh)?;
         ensure!(
-            checkout.join("tests/suite.toml").exists(),
+            checkout.join("tests/suite").exists(),
             "HEAD of the current directory is not this project"
         );
         Ok(Tree { root })

@@ -380,6 +380,13 @@ fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
 /// fails.
 fn without(suite: &str, name: &str, [library, driver]: [&str; 2], site: isize) -> Result<String> {
     let mut suite: toml::Table = toml::from_str(suite)?;
+    let usual = suite
+        .get("driver")
+        .and_then(|drivers| drivers.get("ours")?.get("load"));
+    let usual = usual
+        .and_then(toml::Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
         bail!("there are no guest steps");
     };
@@ -387,21 +394,33 @@ fn without(suite: &str, name: &str, [library, driver]: [&str; 2], site: isize) -
     let [toml::Value::Table(step)] = steps.as_mut_slice() else {
         bail!("there is no step {name:?}");
     };
-    let Some(toml::Value::String(job)) = step.get_mut("job") else {
-        bail!("{name} has no job");
+    let text = |key| {
+        step.get(key)
+            .and_then(toml::Value::as_str)
+            .map(str::to_owned)
     };
+    let job = text("job").with_context(|| format!("{name} has no job"))?;
+    let loads = text("load").unwrap_or(usual);
+    let before = text("before").unwrap_or_default();
     let load = format!("load {driver}");
-    ensure!(job.contains(&load), "{name} does not load {driver}");
-    let with_site = |load: &str| format!("{load} {PARAMETER}={site}");
-    *job = job
-        .replace(&load, &with_site(&load))
-        .replace(TESTS, &format!("{TESTS} --stop"));
+    ensure!(
+        job.contains(&load) || loads.contains(&load),
+        "{name} does not load {driver}"
+    );
+    let with_site =
+        |text: &str, load: &str| text.replace(load, &format!("{load} {PARAMETER}={site}"));
+    let job = with_site(&job, &load).replace(TESTS, &format!("{TESTS} --stop"));
+    let loads = with_site(&loads, &load);
+    // The library comes before the driver, and with parameters only where it is loaded by name.
     let load = format!("load {library}");
-    *job = if job.contains(&load) {
-        job.replace(&load, &with_site(&load))
-    } else {
-        format!("{} && {job}", with_site(&load))
+    let before = match before.as_str() {
+        "" => with_site(&load, &load),
+        before if before.contains(&load) => with_site(before, &load),
+        before => format!("{} && {before}", with_site(&load, &load)),
     };
+    step.insert("before".into(), before.into());
+    step.insert("load".into(), loads.into());
+    step.insert("job".into(), job.into());
     Ok(toml::to_string(&suite)?)
 }
 
@@ -600,19 +619,35 @@ mod tests {
 
     #[test]
     fn one_step_is_left_with_the_parameter() {
-        let suite = "[[guest]]\nname = \"a\"\njob = \"load m\"\n[[guest]]\nname = \"b\"\njob = \"load m x=1 && lapidary-uapi-tests t\"\n";
-        let text = without(suite, "b", ["l", "m"], 7).unwrap();
+        let suite = r#"
+            [driver.ours]
+            load = "load m x=1"
+            [[guest]]
+            name = "a"
+            job = "lapidary-uapi-tests t"
+            [[guest]]
+            name = "b"
+            before = "load l y=2"
+            load = "load m"
+            job = "load m z=3"
+        "#;
+        let text = |suite: &str, name| without(suite, name, ["l", "m"], 7).unwrap();
+        let a = text(suite, "a");
+        assert!(a.contains("before = \"load l mutant=7\""), "{a}");
+        assert!(a.contains("load = \"load m mutant=7 x=1\""), "{a}");
+        assert!(a.contains("job = \"lapidary-uapi-tests --stop t\""), "{a}");
+        assert!(!a.contains("\"b\""), "{a}");
+        let b = text(suite, "b");
+        assert!(b.contains("before = \"load l mutant=7 y=2\""), "{b}");
+        assert!(b.contains("load = \"load m mutant=7\""), "{b}");
+        assert!(b.contains("job = \"load m mutant=7 z=3\""), "{b}");
+        let other = text(&suite.replace("load l y=2", "load v"), "b");
         assert!(
-            text.contains(
-                "\"load l mutant=7 && load m mutant=7 x=1 && lapidary-uapi-tests --stop t"
-            )
+            other.contains("before = \"load l mutant=7 && load v\""),
+            "{other}"
         );
-        assert!(!text.contains("\"a\""));
-        let suite = suite.replace("load m x=1", "load l y=2 && load m x=1");
-        let text = without(&suite, "b", ["l", "m"], 7).unwrap();
-        assert!(text.contains("\"load l mutant=7 y=2 && load m mutant=7 x=1 &&"));
-        assert!(without(&suite, "c", ["l", "m"], 7).is_err());
-        assert!(without(&suite, "a", ["l", "other"], 7).is_err());
+        assert!(without(suite, "c", ["l", "m"], 7).is_err());
+        assert!(without(suite, "a", ["l", "other"], 7).is_err());
     }
 
     #[test]

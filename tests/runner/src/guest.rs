@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 
 use crate::{
-    kmsg,
+    cost, kmsg,
     outcome::Outcome,
     suite::{
         Declared,
@@ -25,8 +25,6 @@ const DEBUG_PATIENCE: u64 = 4;
 
 /// Runs `step` with `prelude` before its job, on the debug kernel or on the usual one; console, job output, kernel log,
 /// the judge's report and the leaks found land in `dir`.
-///
-/// The job's programs find in the environment, as `LAPIDARY_PATIENCE`, the factor by which their own time limits grow.
 pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::Result<Outcome> {
     let patience = if debug { DEBUG_PATIENCE } else { 1 };
     let mut boot = Command::new("scripts/boot");
@@ -57,18 +55,19 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
         boot.args(["--append", &step.append]);
     }
     let log = File::create(dir.join("boot"))?;
-    let status = boot
-        .args(["--", &job(prelude, patience, &step.job)])
+    boot.args(["--", &step.script(prelude, patience)])
         .stdout(log.try_clone()?)
-        .stderr(log)
-        .status()
-        .context("cannot run scripts/boot")?;
+        .stderr(log);
+    let (status, cpu) = cost::run(&mut boot).context("cannot run scripts/boot")?;
 
     let read = |name: &str| {
         let bytes = std::fs::read(dir.join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome {
+        cpu,
+        ..Outcome::default()
+    };
     let job = read("job");
     let log = read("dmesg");
     match status.code() {
@@ -122,11 +121,6 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
     }
     outcome.settle();
     Ok(outcome)
-}
-
-/// The script that the guest runs.
-fn job(prelude: &str, patience: u64, job: &str) -> String {
-    format!("export LAPIDARY_PATIENCE={patience}\n{prelude}\n{job}")
 }
 
 /// Complaints about memory that nothing refers to any more, as the guest's kernel found it at the end.

@@ -11,6 +11,7 @@ use std::{
 use anyhow::Context;
 
 use crate::{
+    cost,
     outcome::Outcome,
     suite::HostStep, //
 };
@@ -25,18 +26,22 @@ pub fn run(step: &HostStep, dir: &Path) -> anyhow::Result<Outcome> {
         (name, value)
     });
     // coreutils' timeout ends the whole process group of the command.
-    let status = Command::new("timeout")
+    let mut command = Command::new("timeout");
+    command
         .args(["-k", "10", &step.timeout.to_string()])
         .args(&step.run)
         .envs(environment)
         .current_dir(Path::new(".").join(&step.dir))
         .stdout(output.try_clone()?)
-        .stderr(output)
-        .status()
+        .stderr(output);
+    let (status, cpu) = cost::run(&mut command)
         .with_context(|| format!("{}: cannot run {:?}", step.name, step.run))?;
 
     let text = String::from_utf8_lossy(&std::fs::read(&path)?).into_owned();
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome {
+        cpu,
+        ..Outcome::default()
+    };
     if step.counts {
         let closing = text
             .lines()

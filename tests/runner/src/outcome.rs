@@ -2,7 +2,12 @@
 
 //! What a step came to, and the table of all of them.
 
-use std::process::ExitCode;
+use std::{
+    process::ExitCode,
+    time::Duration, //
+};
+
+use crate::cost::Cost;
 
 /// Result of one step.
 #[derive(Debug, Default)]
@@ -17,6 +22,8 @@ pub struct Outcome {
     pub complaints: Vec<String>,
     /// What else there is to say, a line each.
     pub notes: Vec<String>,
+    /// Time of all processors that it took.
+    pub cpu: Duration,
 }
 
 impl Outcome {
@@ -83,26 +90,31 @@ impl Outcome {
     }
 }
 
-/// Prints the table and the closing line; the exit code says whether all is well.
-pub fn table(rows: &[(String, Outcome, u64)]) -> ExitCode {
+/// Prints the table of a run that took `seconds`, and the closing line; the exit code says whether all is well.
+pub fn table(rows: &[(String, Outcome, Cost)], seconds: u64) -> ExitCode {
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     println!(
-        "\n{:width$}  {:>6} {:>6} {:>7} {:>7}",
-        "step", "passed", "failed", "skipped", "seconds"
+        "\n{:width$}  {:>6} {:>6} {:>7} {:>7} {:>7}",
+        "step", "passed", "failed", "skipped", "seconds", "cpu"
     );
+    let mut cpu = 0;
     let mut sum = Outcome::default();
-    for (name, outcome, seconds) in rows {
+    for (name, outcome, cost) in rows {
         println!(
-            "{name:width$}  {:>6} {:>6} {:>7} {seconds:>7}  {}",
+            "{name:width$}  {:>6} {:>6} {:>7} {:>7} {:>7}  {}",
             outcome.passed,
             outcome.failed,
             outcome.skipped,
+            cost.wall,
+            cost.cpu,
             if outcome.failed == 0 { "" } else { "FAILED" }
         );
+        cpu += cost.cpu;
         sum.passed += outcome.passed;
         sum.failed += outcome.failed;
         sum.skipped += outcome.skipped;
     }
+    println!("{:width$}  {:>30} {cpu:>7}", "all", seconds);
     let lines = failures(rows);
     if !lines.is_empty() {
         println!("\nfailed:");
@@ -119,8 +131,8 @@ pub fn table(rows: &[(String, Outcome, u64)]) -> ExitCode {
     }
 }
 
-/// What was wrong with each failed step, in few lines: whoever sees only the end of the output shall know.
-fn failures(rows: &[(String, Outcome, u64)]) -> Vec<String> {
+/// What was wrong with each failed step, in few lines, for a reader who sees only the end of the output.
+fn failures(rows: &[(String, Outcome, Cost)]) -> Vec<String> {
     /// Complaints of a step that are repeated.
     const FEW: usize = 20;
     let failed = rows.iter().filter(|(_, outcome, _)| outcome.failed > 0);
@@ -161,7 +173,7 @@ mod tests {
                 complaints: complaints.iter().map(|&text| text.into()).collect(),
                 ..Outcome::default()
             };
-            (name.to_owned(), outcome, 1)
+            (name.to_owned(), outcome, Cost::default())
         };
         let rows = [
             row("good", 0, &[]),
