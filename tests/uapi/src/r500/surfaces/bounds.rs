@@ -102,8 +102,8 @@ pub fn no_row(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Whole rows, parts of rows, more than the object.
-const PITCHES: [u32; 9] = [16, 48, 128, 256, 384, 768, 1280, 3840, 4080];
+/// Whole rows, parts of rows, more than the object. At 1024 the object holds one row and a half of macro tiles.
+const PITCHES: [u32; 10] = [16, 48, 128, 256, 384, 768, 1024, 1280, 3840, 4080];
 
 /// Pitches that divide nothing, with all kinds of tiles.
 pub fn odd_pitches(context: &mut Context) -> Result<()> {
