@@ -44,9 +44,8 @@ impl State {
         };
         (0..tasks.len()).find(|&at| {
             let task = &tasks[at];
-            !self.begun.contains(&at)
-                && !(task.compiles && compiling)
-                && !task.needs.iter().any(waits)
+            let blocked = task.compiles && compiling || task.needs.iter().any(waits);
+            !blocked && !self.begun.contains(&at)
         })
     }
 }
@@ -61,12 +60,12 @@ pub fn run<T: Send, E: Send>(
     jobs: usize,
     work: impl Fn(usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let state = Mutex::new((State::default(), Vec::new()));
+    let state = Mutex::new((State::default(), Vec::<(usize, Result<T, E>)>::new()));
     let changed = Condvar::new();
     let worker = || {
         let mut held = state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let (now, results): &mut (State, Vec<(usize, Result<T, E>)>) = &mut held;
+            let (now, results) = &mut *held;
             if now.begun.len() == tasks.len() || results.iter().any(|(_, result)| result.is_err()) {
                 return;
             }
