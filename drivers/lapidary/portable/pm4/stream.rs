@@ -50,23 +50,23 @@ impl<'a> Stream<'a> {
         word: u32,
     ) -> Result<(Header, &'a [Cell<u32>]), Fault> {
         let header = Header::decode::<F>(word);
-        let body = self.values(start, header.body() as usize)?;
+        let first = start.wrapping_add(1);
+        let body = self.values(first, first.wrapping_add(header.body() as usize))?;
         if Header::reserved::<F>(word) != 0 {
             return Err(Fault::ReservedHeaderBits);
         }
         Ok((header, body))
     }
 
-    /// Moves on behind a packet of `count` values whose header is at index `start`. Returns the values.
+    /// Moves on to index `end`, behind a packet whose values begin at index `first`. Returns the values.
     ///
     /// # Errors
     ///
     /// [`Fault::Truncated`].
     #[inline]
-    pub fn values(&mut self, start: usize, count: usize) -> Result<&'a [Cell<u32>], Fault> {
-        let first = start.wrapping_add(1);
-        self.marker = first.wrapping_add(count);
-        self.words.get(first..self.marker).ok_or(Fault::Truncated)
+    pub fn values(&mut self, first: usize, end: usize) -> Result<&'a [Cell<u32>], Fault> {
+        self.marker = end;
+        self.words.get(first..end).ok_or(Fault::Truncated)
     }
 
     /// Moves on to index `end`, behind a packet that the caller has read itself.

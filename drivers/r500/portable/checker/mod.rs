@@ -305,7 +305,7 @@ impl Checker<'_> {
                 // Markers that belong to the packet need no second look.
                 self.stream.next()
             } else {
-                self.write(start, register, count, one_register)?
+                self.write(start, register, end, one_register)?
             };
         }
         self.engine.finish()?;
@@ -315,18 +315,18 @@ impl Checker<'_> {
         self.pipes.all()
     }
 
-    /// A type-0 packet with `count` values that starts at index `start`. Returns the index of the next packet.
+    /// A type-0 packet that starts at index `start` and ends before `end`. Returns the index of the next packet.
     #[inline(never)]
     fn write(
         &mut self,
         start: usize,
         register: u32,
-        count: usize,
+        end: usize,
         one_register: bool,
     ) -> Result<usize, Reason> {
         let first = start.wrapping_add(1);
         self.position = start;
-        let values = self.stream.values(start, count)?;
+        let values = self.stream.values(first, end)?;
         if one_register {
             self.repeated(register, first, values)?;
         } else {
@@ -342,11 +342,11 @@ impl Checker<'_> {
             (
                 Header::Type0 {
                     register,
-                    count,
                     one_register,
+                    ..
                 },
                 _,
-            ) => return self.write(start, register, count as usize, one_register),
+            ) => return self.write(start, register, self.stream.next(), one_register),
             (Header::Type1 { .. }, _) => return Err(Reason::Type1),
             (Header::Type2, _) => {}
             (Header::Type3 { opcode, .. }, body) => {
