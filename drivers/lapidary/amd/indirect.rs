@@ -17,13 +17,14 @@ use kernel::{
         RelativeRegister,
         WithBase, //
     },
-    new_spinlock,
     prelude::*,
     sync::{
         lock::spinlock::SpinLockGuard,
         SpinLock, //
     },
 };
+
+use crate::lock::shared_spinlock;
 
 /// An index and a data register.
 pub trait Pair {
@@ -79,7 +80,7 @@ impl<'a, P: Pair> Indirect<'a, P> {
     pub fn new(window: P::Window<'a>) -> impl PinInit<Self> + use<'a, P> {
         pin_init!(Self {
             window,
-            pair <- new_spinlock!(()),
+            pair <- shared_spinlock!((), "indirect.pair"),
             kind: PhantomData,
         })
     }

@@ -26,7 +26,6 @@ use kernel::{
         io_read,
         io_write, //
     },
-    new_mutex,
     page::PAGE_SIZE,
     pr_err_once,
     prelude::*,
@@ -43,6 +42,7 @@ use crate::{
         GpuAddr,
         Ib, //
     },
+    lock::shared_mutex,
     portable::{
         ring::Geometry,
         sink::{
@@ -222,7 +222,7 @@ impl<E: Engine> Ring<E> {
                     PAGE_SIZE / size_of::<u32>(),
                     GFP_KERNEL,
                 )?,
-                write <- new_mutex!(Write { memory, at: 0 }),
+                write <- shared_mutex!(Write { memory, at: 0 }, "ring.write"),
             }? Error))
         })
     }
