@@ -2,14 +2,16 @@
 
 //! Takes each write and each wait of a driver away (see [`sites`]): which test notices?
 //!
-//! In the copy of the checkout every site gets a switch, and the modules a parameter that says which one is off. So the
-//! modules are built once. Sites are in the family's module and in what the library shares between families. All sites go through the KUnit suites first, in one guest that loads the module again for
-//! each of them. What is left goes through the steps of the list, each in a guest of its own, since a chip remembers
+//! In the copy of the checkout every site gets a switch, and the modules a parameter that says which one is off (see
+//! [`parameter`]). So the modules are built once. Sites are in the family's module and in what the library shares between
+//! families. All sites go through the KUnit suites first, in one guest that loads the module again for each of them. What is left goes through the steps of the list, each in a guest of its own, since a chip remembers
 //! what it has been told, until one of them fails.
 //!
 //! A site that nothing notices must stand in the list with the reason why only silicon could. The list is right only if
 //! all its entries are sites, and nothing notices them. Such sites pass all steps, so they are left out together first:
 //! only if a step fails without all of them does each go through the steps.
+
+mod parameter;
 
 use std::{
     collections::BTreeSet,
@@ -20,6 +22,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use self::parameter::{NONE, PARAMETER, REASONED, with_parameter, without};
 use crate::{
     Args,
     list::Step,
@@ -28,14 +31,6 @@ use crate::{
     tree::Tree,
 };
 
-/// Name of the parameter.
-const PARAMETER: &str = "mutant";
-/// No site has this number.
-const NONE: isize = -1;
-/// All sites with a reason have this number.
-const REASONED: isize = -2;
-/// The program in the guest that has the tests.
-const TESTS: &str = "lapidary-uapi-tests";
 /// Seconds that a guest may take for the KUnit suites of all sites.
 const KUNIT_LIMIT: u64 = 3600;
 /// Seconds that a step may take; its guest has a limit of its own.
@@ -358,72 +353,6 @@ impl List {
     }
 }
 
-/// A module's root with a parameter that says which site is off, or that those of `reasoned` are.
-fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
-    let opening = "    params: {\n";
-    ensure!(
-        text.matches(opening).count() == 1,
-        "the module's parameters do not begin where they did"
-    );
-    let parameter = format!(
-        "{opening}        {PARAMETER}: i32 {{\n            default: {NONE},\n            description: \"Site that is left out\",\n        }},\n"
-    );
-    let asked = format!(
-        "\nmod mutant {{\n    pub(crate) fn on(site: i32) -> bool {{\n        \
-         let off = crate::module_parameters::{PARAMETER}.value();\n        \
-         off != site && (off != {REASONED} || !{reasoned:?}.contains(&site))\n    }}\n}}\n"
-    );
-    Ok(text.replace(opening, &parameter) + &asked)
-}
-
-/// A suite that has only the step `name`, which loads library and driver without a site and ends with the first test that
-/// fails.
-fn without(suite: &str, name: &str, [library, driver]: [&str; 2], site: isize) -> Result<String> {
-    let mut suite: toml::Table = toml::from_str(suite)?;
-    let usual = suite
-        .get("driver")
-        .and_then(|drivers| drivers.get("ours")?.get("load"));
-    let usual = usual
-        .and_then(toml::Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
-        bail!("there are no guest steps");
-    };
-    steps.retain(|step| step.get("name").and_then(toml::Value::as_str) == Some(name));
-    let [toml::Value::Table(step)] = steps.as_mut_slice() else {
-        bail!("there is no step {name:?}");
-    };
-    let text = |key| {
-        step.get(key)
-            .and_then(toml::Value::as_str)
-            .map(str::to_owned)
-    };
-    let job = text("job").with_context(|| format!("{name} has no job"))?;
-    let loads = text("load").unwrap_or(usual);
-    let before = text("before").unwrap_or_default();
-    let load = format!("load {driver}");
-    ensure!(
-        job.contains(&load) || loads.contains(&load),
-        "{name} does not load {driver}"
-    );
-    let with_site =
-        |text: &str, load: &str| text.replace(load, &format!("{load} {PARAMETER}={site}"));
-    let job = with_site(&job, &load).replace(TESTS, &format!("{TESTS} --stop"));
-    let loads = with_site(&loads, &load);
-    // The library comes before the driver, and with parameters only where it is loaded by name.
-    let load = format!("load {library}");
-    let before = match before.as_str() {
-        "" => with_site(&load, &load),
-        before if before.contains(&load) => with_site(before, &load),
-        before => format!("{} && {before}", with_site(&load, &load)),
-    };
-    step.insert("before".into(), before.into());
-    step.insert("load".into(), loads.into());
-    step.insert("job".into(), job.into());
-    Ok(toml::to_string(&suite)?)
-}
-
 /// What failed first in a run of the runner: a test of the guest if one did.
 fn complaint(run: &Run) -> String {
     let lines = || run.output.lines().filter_map(|l| l.strip_prefix("    "));
@@ -618,57 +547,11 @@ mod tests {
     }
 
     #[test]
-    fn one_step_is_left_with_the_parameter() {
-        let suite = r#"
-            [driver.ours]
-            load = "load m x=1"
-            [[guest]]
-            name = "a"
-            job = "lapidary-uapi-tests t"
-            [[guest]]
-            name = "b"
-            before = "load l y=2"
-            load = "load m"
-            job = "load m z=3"
-        "#;
-        let text = |suite: &str, name| without(suite, name, ["l", "m"], 7).unwrap();
-        let a = text(suite, "a");
-        assert!(a.contains("before = \"load l mutant=7\""), "{a}");
-        assert!(a.contains("load = \"load m mutant=7 x=1\""), "{a}");
-        assert!(a.contains("job = \"lapidary-uapi-tests --stop t\""), "{a}");
-        assert!(!a.contains("\"b\""), "{a}");
-        let b = text(suite, "b");
-        assert!(b.contains("before = \"load l mutant=7 y=2\""), "{b}");
-        assert!(b.contains("load = \"load m mutant=7\""), "{b}");
-        assert!(b.contains("job = \"load m mutant=7 z=3\""), "{b}");
-        let other = text(&suite.replace("load l y=2", "load v"), "b");
-        assert!(
-            other.contains("before = \"load l mutant=7 && load v\""),
-            "{other}"
-        );
-        assert!(without(suite, "c", ["l", "m"], 7).is_err());
-        assert!(without(suite, "a", ["l", "other"], 7).is_err());
-    }
-
-    #[test]
     fn a_source_is_found_by_its_name() {
         let list = list("step = []");
         assert_eq!(list.path("a.rs"), Path::new("s/a.rs"));
         assert_eq!(list.path("t/a.rs"), Path::new("s/t/a.rs"));
         assert_eq!(list.path("n/a.rs"), Path::new("l/n/a.rs"));
-    }
-
-    #[test]
-    fn the_parameter_is_the_modules() {
-        let text = with_parameter(
-            "x! {\n    params: {\n        a: i32 {},\n    },\n}\n",
-            &[3, 5],
-        )
-        .unwrap();
-        assert!(text.contains("params: {\n        mutant: i32 {"));
-        assert!(text.contains("let off = crate::module_parameters::mutant.value();"));
-        assert!(text.contains("off != site && (off != -2 || ![3, 5].contains(&site))"));
-        assert!(with_parameter("x", &[]).is_err());
     }
 
     #[test]

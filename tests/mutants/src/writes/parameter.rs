@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The modules' parameter that says which site is off, in their source and in the steps that load them.
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Name of the parameter.
+pub(super) const PARAMETER: &str = "mutant";
+/// No site has this number.
+pub(super) const NONE: isize = -1;
+/// All sites with a reason have this number.
+pub(super) const REASONED: isize = -2;
+/// The program in the guest that has the tests.
+const TESTS: &str = "lapidary-uapi-tests";
+
+/// A module's root with a parameter that says which site is off, or that those of `reasoned` are.
+pub(super) fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
+    let opening = "    params: {\n";
+    ensure!(
+        text.matches(opening).count() == 1,
+        "the module's parameters do not begin where they did"
+    );
+    let parameter = format!(
+        "{opening}        {PARAMETER}: i32 {{\n            default: {NONE},\n            description: \"Site that is left out\",\n        }},\n"
+    );
+    let asked = format!(
+        "\nmod mutant {{\n    pub(crate) fn on(site: i32) -> bool {{\n        \
+         let off = crate::module_parameters::{PARAMETER}.value();\n        \
+         off != site && (off != {REASONED} || !{reasoned:?}.contains(&site))\n    }}\n}}\n"
+    );
+    Ok(text.replace(opening, &parameter) + &asked)
+}
+
+/// A suite that has only the step `name`, which loads library and driver without a site and ends with the first test that
+/// fails.
+pub(super) fn without(
+    suite: &str,
+    name: &str,
+    [library, driver]: [&str; 2],
+    site: isize,
+) -> Result<String> {
+    let mut suite: toml::Table = toml::from_str(suite)?;
+    let usual = suite
+        .get("driver")
+        .and_then(|drivers| drivers.get("ours")?.get("load"));
+    let usual = usual
+        .and_then(toml::Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
+        bail!("there are no guest steps");
+    };
+    steps.retain(|step| step.get("name").and_then(toml::Value::as_str) == Some(name));
+    let [toml::Value::Table(step)] = steps.as_mut_slice() else {
+        bail!("there is no step {name:?}");
+    };
+    let text = |key| {
+        step.get(key)
+            .and_then(toml::Value::as_str)
+            .map(str::to_owned)
+    };
+    let job = text("job").with_context(|| format!("{name} has no job"))?;
+    let loads = text("load").unwrap_or(usual);
+    let before = text("before").unwrap_or_default();
+    let load = format!("load {driver}");
+    ensure!(
+        job.contains(&load) || loads.contains(&load),
+        "{name} does not load {driver}"
+    );
+    let with_site =
+        |text: &str, load: &str| text.replace(load, &format!("{load} {PARAMETER}={site}"));
+    let job = with_site(&job, &load).replace(TESTS, &format!("{TESTS} --stop"));
+    let loads = with_site(&loads, &load);
+    // The library comes before the driver, and with parameters only where it is loaded by name.
+    let load = format!("load {library}");
+    let before = match before.as_str() {
+        "" => with_site(&load, &load),
+        before if before.contains(&load) => with_site(before, &load),
+        before => format!("{} && {before}", with_site(&load, &load)),
+    };
+    step.insert("before".into(), before.into());
+    step.insert("load".into(), loads.into());
+    step.insert("job".into(), job.into());
+    Ok(toml::to_string(&suite)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_step_is_left_with_the_parameter() {
+        let suite = r#"
+            [driver.ours]
+            load = "load m x=1"
+            [[guest]]
+            name = "a"
+            job = "lapidary-uapi-tests t"
+            [[guest]]
+            name = "b"
+            before = "load l y=2"
+            load = "load m"
+            job = "load m z=3"
+        "#;
+        let text = |suite: &str, name| without(suite, name, ["l", "m"], 7).unwrap();
+        let a = text(suite, "a");
+        assert!(a.contains("before = \"load l mutant=7\""), "{a}");
+        assert!(a.contains("load = \"load m mutant=7 x=1\""), "{a}");
+        assert!(a.contains("job = \"lapidary-uapi-tests --stop t\""), "{a}");
+        assert!(!a.contains("\"b\""), "{a}");
+        let b = text(suite, "b");
+        assert!(b.contains("before = \"load l mutant=7 y=2\""), "{b}");
+        assert!(b.contains("load = \"load m mutant=7\""), "{b}");
+        assert!(b.contains("job = \"load m mutant=7 z=3\""), "{b}");
+        let other = text(&suite.replace("load l y=2", "load v"), "b");
+        assert!(
+            other.contains("before = \"load l mutant=7 && load v\""),
+            "{other}"
+        );
+        assert!(without(suite, "c", ["l", "m"], 7).is_err());
+        assert!(without(suite, "a", ["l", "other"], 7).is_err());
+    }
+
+    #[test]
+    fn the_parameter_is_the_modules() {
+        let text = with_parameter(
+            "x! {\n    params: {\n        a: i32 {},\n    },\n}\n",
+            &[3, 5],
+        )
+        .unwrap();
+        assert!(text.contains("params: {\n        mutant: i32 {"));
+        assert!(text.contains("let off = crate::module_parameters::mutant.value();"));
+        assert!(text.contains("off != site && (off != -2 || ![3, 5].contains(&site))"));
+        assert!(with_parameter("x", &[]).is_err());
+    }
+}
