@@ -127,7 +127,7 @@ impl ClientRecord {
     }
 
     /// A submission is refused with `error`.
-    pub(crate) fn refuse(&self, refusal: Refusal, error: Error) {
+    pub fn refuse(&self, refusal: Refusal, error: Error) {
         let mut refusals = self.refusals.lock();
         refusals.count += 1;
         refusals.last = Some((refusal, error));

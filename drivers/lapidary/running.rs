@@ -82,7 +82,8 @@ use crate::{
 /// How often the worker looks while jobs are under way, in milliseconds.
 pub(crate) const TICK_MS: u32 = 100;
 
-pub(crate) type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
+/// A ring of family `F`.
+pub type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
 
 /// What proves streams for family `F`.
 pub type IsolationOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Isolation;
@@ -177,7 +178,7 @@ impl<'a, F: Family> Running<'a, F> {
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub(crate) fn workspace(&self) -> Result<Borrowed<'_, F, IsolationOf<'a, F>>> {
+    pub fn workspace(&self) -> Result<Borrowed<'_, F, IsolationOf<'a, F>>> {
         self.stash.take()
     }
 
@@ -192,7 +193,7 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// Ring `index` and its lane.
-    pub(crate) fn ring(&self, index: usize) -> Option<(&RingOf<'a, F>, &Lane<F>)> {
+    pub fn ring(&self, index: usize) -> Option<(&RingOf<'a, F>, &Lane<F>)> {
         Some((self.gpu.rings().get(index)?, self.lanes.get(index)?))
     }
 

@@ -37,7 +37,7 @@ impl<T: Copy + Default> Scratch<T> {
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub(crate) fn room(&mut self, len: usize) -> Result<&mut [T]> {
+    pub fn room(&mut self, len: usize) -> Result<&mut [T]> {
         if self.0.len() < len {
             let all = len.max(SMALLEST).next_power_of_two();
             self.0.resize(all, T::default(), GFP_KERNEL)?;
@@ -46,12 +46,12 @@ impl<T: Copy + Default> Scratch<T> {
     }
 
     /// The first `len` elements, which have been written; fewer if there was no room for so many.
-    pub(crate) fn filled(&self, len: usize) -> &[T] {
+    pub fn filled(&self, len: usize) -> &[T] {
         self.0.get(..len).unwrap_or(&[])
     }
 
     /// As [`Scratch::filled`], to be changed.
-    pub(crate) fn filled_mut(&mut self, len: usize) -> &mut [T] {
+    pub fn filled_mut(&mut self, len: usize) -> &mut [T] {
         self.0.get_mut(..len).unwrap_or(&mut [])
     }
 }
@@ -71,9 +71,9 @@ impl<T: Copy + Default> Reusable for Scratch<T> {
 /// The memory of one submission.
 pub struct Workspace<F: Family, I: Isolation> {
     /// What the user-space interface needs until it has looked the objects up.
-    pub(crate) uapi: ScratchOf<F>,
+    pub uapi: ScratchOf<F>,
     /// Commands: the client's, which are proven where they lie, or the kernel's own.
-    pub(crate) words: Scratch<u32>,
+    pub words: Scratch<u32>,
     pub(crate) fixups: Scratch<I::Fixup>,
     /// Objects as the proof sees them, in the order in which the commands name them.
     pub(crate) facts: Scratch<I::Object>,
