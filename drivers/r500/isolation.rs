@@ -93,6 +93,9 @@ impl family::Isolation for Isolation {
     type Fixup = Fixup;
     type Note = Note;
 
+    /// All clients see the one address space of the chip.
+    const SHARED: bool = true;
+
     fn object(size: u64, note: &Note) -> Object {
         Object {
             size,

@@ -6,6 +6,7 @@ use kernel::prelude::*;
 
 use crate::{
     family::space::GpuAddr,
+    memory::reached::Located,
     portable::reason::Reason, //
 };
 
@@ -22,6 +23,11 @@ pub trait Isolation: Send + Sync {
     type Fixup: Copy + Default + Send;
     /// What the family's user-space interface keeps with an object.
     type Note;
+
+    /// Whether clients share the address space: then objects in system pages get addresses in the GTT window, and
+    /// [`Isolation::place`] puts them into the commands. Otherwise such objects are only made resident, and
+    /// [`Isolation::enter`] is told where they are.
+    const SHARED: bool;
 
     /// An object of `size` bytes.
     fn object(size: u64, note: &Self::Note) -> Self::Object;
@@ -57,6 +63,28 @@ pub trait Isolation: Send + Sync {
     ///
     /// `EINVAL` if the address does not fit the field, which the alignment of objects rules out.
     fn place(fixup: Self::Fixup, base: GpuAddr, words: &mut [u32]) -> Result;
+
+    /// Has the page tables of `client` lead to an object that its commands use, if they do not yet. Called for each
+    /// object of a submission before it becomes a job, unless the address space is [`Isolation::SHARED`].
+    ///
+    /// The object stays where it is until [`Uapi::displaced`](crate::family::Uapi::displaced) is called for it; both come
+    /// under its reservation. What was entered is void after [`Gpu::suspend`](crate::family::Gpu::suspend) and after
+    /// unbind. Takes no memory: there are page tables for all that a client has mapped.
+    ///
+    /// # Errors
+    ///
+    /// Any: the submission fails with it.
+    fn enter(&self, client: &Self::Client, note: &Self::Note, object: &Located<'_>) -> Result {
+        let _ = (client, note, object);
+        Ok(())
+    }
+
+    /// The address space in which commands of `client` are executed: what [`Ib::vmid`](crate::family::Ib) is to be. Asked
+    /// when no other job can come before this one on its ring any more.
+    fn vmid(&self, client: &Self::Client) -> u32 {
+        let _ = client;
+        0
+    }
 }
 
 /// What [`Isolation::prove`] has left in its buffers.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The system pages of an object, and the addresses that they have in the GTT window.
+//! The system pages of an object, and which page tables lead to them.
 
 use kernel::{
     prelude::*,
-    sync::Arc, //
+    sync::{
+        atomic::Atomic,
+        Arc, //
+    },
 };
 
 use crate::memory::{
@@ -16,11 +19,13 @@ use crate::memory::{
 /// What an object in system pages lives in.
 #[pin_data]
 pub(crate) struct Backing {
-    /// The pages. The window is one of their users while there are addresses.
+    /// The pages. The window is one of their users while there are addresses; clients are another while they reach them.
     #[pin]
     pub(crate) pages: Resident,
-    /// The addresses.
+    /// The addresses in the window.
     pub(crate) window: Windowed,
+    /// Clients reach the pages in address spaces of their own: see [`super::reached`].
+    pub(crate) reached: Atomic<bool>,
 }
 
 impl Backing {
@@ -43,6 +48,7 @@ impl Backing {
             pin_init!(Self {
                 pages <- Resident::new(source),
                 window: Windowed::new(size, align),
+                reached: Atomic::new(false),
             }),
             GFP_KERNEL,
         )

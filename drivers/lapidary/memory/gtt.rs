@@ -58,6 +58,7 @@ use crate::{
         vram::length, //
     },
     portable::mapping::{
+        runs,
         Flags,
         Target, //
     }, //
@@ -244,11 +245,9 @@ pub(crate) fn renew(
 fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     let mut at = first;
     let mut result = Ok(());
-    for run in addresses.chunk_by(|a, b| a.checked_add(PAGE_SIZE as DmaAddress) == Some(*b)) {
-        let entries = run.len() * (PAGE_SIZE / GPU_PAGE);
-        if let Some(&start) = run.first() {
-            result = space.map(at, Target::System(start), entries, Flags::READ_WRITE);
-        }
+    for (start, pages) in runs(addresses, PAGE_SIZE as u64) {
+        let entries = pages * (PAGE_SIZE / GPU_PAGE);
+        result = space.map(at, Target::System(start), entries, Flags::READ_WRITE);
         if result.is_err() {
             space.unmap(first, at - first);
             break;
@@ -320,7 +319,7 @@ pub(crate) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, backing: &Backing, obje
 }
 
 #[kunit_tests(lapidary_gtt)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use kernel::{
         new_mutex,
@@ -415,7 +414,7 @@ mod tests {
         }
     }
 
-    pub(super) fn window(pages: u64) -> Result<Arc<Lent<Gtt>>> {
+    pub(in crate::memory) fn window(pages: u64) -> Result<Arc<Lent<Gtt>>> {
         let layout = Layout {
             vram: 0..1 << 20,
             aperture: 0..1 << 20,

@@ -48,6 +48,7 @@ use crate::{
             Gtt,
             Reach, //
         },
+        reached::Reached,
         surface_registers::Registers,
         turns::Turns,
         vram::{
@@ -70,6 +71,7 @@ pub struct Memory {
     layout: Layout,
     vram: Vram,
     gtt: Arc<Lent<Gtt>>,
+    reached: Arc<Lent<Reached>>,
     surfaces: Arc<Lent<Registers>>,
     foreign: Arc<Foreign>,
     invalidation: Arc<InvalidationLock>,
@@ -89,6 +91,7 @@ pub struct Memory {
 /// While this exists, objects in system pages can be placed in the GTT window, and the CPU can see tiled objects as
 /// lines.
 pub struct MemoryLease<'bound> {
+    _reached: Lease<'bound, Reached>,
     _gtt: Lease<'bound, Gtt>,
     _surfaces: Lease<'bound, Registers>,
 }
@@ -107,6 +110,7 @@ impl Memory {
             try_pin_init!(Self {
                 vram: Vram::new(layout)?,
                 gtt: Lent::new(Gtt::new(layout)?)?,
+                reached: Lent::new(Reached::new())?,
                 surfaces: Lent::new(Registers::new())?,
                 foreign: Foreign::new()?,
                 invalidation: InvalidationLock::new(window.saturating_mul(2))?,
@@ -141,6 +145,7 @@ impl Memory {
         // SAFETY: By the caller's promise.
         unsafe {
             Ok(MemoryLease {
+                _reached: self.reached.lend(reach.dev)?,
                 _gtt: self.gtt.lend(reach)?,
                 _surfaces: self.surfaces.lend(surfaces)?,
             })
@@ -221,6 +226,11 @@ impl Memory {
     /// The GTT window.
     pub(crate) fn gtt(&self) -> &Lent<Gtt> {
         &self.gtt
+    }
+
+    /// The system pages that clients reach in address spaces of their own.
+    pub(crate) fn reached(&self) -> &Lent<Reached> {
+        &self.reached
     }
 
     /// So many bytes have moved.

@@ -9,7 +9,8 @@
 //! - in **VRAM** from the moment it is made ([`vram`]). The ring clears it before a client can see what the
 //!   memory held for its last owner;
 //! - in **system pages** that come into being, zeroed, when CPU or GPU first touch them ([`resident`]). They get
-//!   addresses in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]).
+//!   addresses in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]). Families whose
+//!   clients have address spaces of their own need no window for that ([`reached`]).
 //!
 //! An object may move from one to the other: when there is no room for all that should be in VRAM, when the CPU touches
 //! what it cannot see, when the machine goes to sleep. What moves, makes and clears objects puts commands on a ring,
@@ -29,7 +30,7 @@
 //! # Locks
 //!
 //! From outside to inside: an object's reservation; the turns of objects in VRAM; the list of all objects; its home;
-//! the GTT window; the pages of a [`backing::Backing`]; the range managers. The surface registers come directly behind
+//! the GTT window, or what clients reach; the pages of a [`backing::Backing`]; the range managers. The surface registers come directly behind
 //! the reservation.
 //!
 //! Freeing an object takes no reservation, but all of the others. Who reclaims memory may be the one who drops the
@@ -43,6 +44,7 @@ pub mod foreign;
 pub mod gtt;
 pub mod managers;
 pub mod object;
+pub mod reached;
 pub(crate) mod renew;
 pub(crate) mod resident;
 pub(crate) mod source;
@@ -65,6 +67,7 @@ pub use self::{
         Object,
         Status, //
     },
+    reached::Located,
     surfaces::rearrange,
     usage::{
         Places,

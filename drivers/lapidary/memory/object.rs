@@ -63,12 +63,14 @@ use crate::{
     family::{
         space::GpuAddr,
         Family,
-        Note, //
+        Note,
+        Uapi, //
     },
     lock::shared_spinlock,
     memory::{
         backing::Backing,
         managers::Memory, //
+        reached,
         surface_registers::Taken,
         surfaces,
         vram::Lot,
@@ -242,6 +244,7 @@ impl<F: Family> Object<F> {
     /// mappings and no jobs that use the old one.
     pub(crate) fn settle(&self, home: Home) -> Home {
         surfaces::give_back(self);
+        self.displaced(&self.at());
         self.vram.store(home.vram(), Relaxed);
         let arrives = matches!(home, Home::System(_));
         let old = replace(&mut *self.home.lock(), home);
@@ -254,6 +257,21 @@ impl<F: Family> Object<F> {
         self.set_reached();
         self.recount();
         old
+    }
+
+    /// No client reaches the object, which is `at` there, in an address space of its own any more. The caller holds the
+    /// reservation or the last reference, and no job uses the object.
+    pub(crate) fn displaced(&self, at: &At) {
+        F::Uapi::displaced(&self.note);
+        if let At::System(backing) = at {
+            reached::end(self.memory.reached(), backing);
+        }
+    }
+
+    /// As [`Object::displaced`], but waits for no lock of the generic driver; says whether it is so.
+    pub(crate) fn try_displaced(&self, backing: &Arc<Backing>) -> bool {
+        F::Uapi::displaced(&self.note);
+        reached::try_end(self.memory.reached(), backing)
     }
 
     /// Whether the VRAM in which it was made may hold something.

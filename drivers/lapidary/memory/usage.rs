@@ -11,7 +11,10 @@ use kernel::{
 };
 
 use crate::{
-    corner::fence::Fence,
+    corner::{
+        fence::Fence,
+        resv, //
+    },
     family::{
         space::GpuAddr,
         Family, //
@@ -23,6 +26,10 @@ use crate::{
             At,
             Bo,
             Object, //
+        },
+        reached::{
+            self,
+            Located, //
         },
         renew::renew,
     },
@@ -141,7 +148,9 @@ impl<F: Family> Use<F> {
     }
 
     /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
-    /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`].
+    /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`]. `shared` says whether
+    /// clients share the address space: otherwise an object in system pages gets no address in the window, but is reached
+    /// from then on ([`reached`]).
     ///
     /// Says whether [`Use::is_lost`] may become true, for the object is being cleared.
     ///
@@ -149,11 +158,11 @@ impl<F: Family> Use<F> {
     ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may
-    /// change when other [`Use`]s are dropped; `EIO` if the object's pages cannot be reached by the device, or if it
+    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, or if other
+    /// jobs use old pages of a process's memory, which may change when other [`Use`]s are dropped; `EIO` if the object's pages cannot be reached by the device, or if it
     /// is being made; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the
     /// process is being killed; `ENOMEM`.
-    pub fn place(&mut self, now: u64) -> Result<bool> {
+    pub fn place(&mut self, now: u64, shared: bool) -> Result<bool> {
         if self.placed {
             return Ok(self.clearing);
         }
@@ -169,7 +178,8 @@ impl<F: Family> Use<F> {
                 self.object.set_reached();
                 self.addr = start;
             }
-            None => self.place_pages(now)?,
+            None if shared => self.place_pages(now)?,
+            None => self.reach_pages()?,
         }
         self.object.set_used(now);
         self.placed = true;
@@ -201,6 +211,45 @@ impl<F: Family> Use<F> {
         Ok(())
     }
 
+    /// As [`Use::place`], for an object in system pages that needs no address in the window.
+    fn reach_pages(&mut self) -> Result {
+        let At::System(backing) = self.object.at() else {
+            return Err(EIO);
+        };
+        let memory = self.object.memory();
+        if let Some(user) = self.object.user() {
+            if !user.is_current(self.number) {
+                return Err(EAGAIN);
+            }
+            if backing.pages.number() != Some(self.number) {
+                if !resv::wait(&*self.object, 0)? {
+                    return Err(ENOSPC);
+                }
+                self.object.displaced(&At::System(backing.clone()));
+                drop(gtt::renew(memory.gtt(), &backing, self.number)?);
+            }
+        }
+        reached::begin(memory.reached(), &backing, &*self.object)?;
+        Object::has_pages(&self.object);
+        Ok(())
+    }
+
+    /// Where the object is, after [`Use::place`]: what the family writes into page tables of clients is told by `enter`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `enter`; `EINVAL` if the object is not placed.
+    pub fn locate(&self, enter: impl FnOnce(&Located<'_>) -> Result) -> Result {
+        match self.object.at() {
+            _ if !self.placed => Err(EINVAL),
+            At::Vram { start, size } => {
+                let offset = start - self.object.memory().layout().vram.start;
+                enter(&Located::in_vram(offset, size))
+            }
+            At::System(backing) => enter(&Located::in_system(&backing)),
+        }
+    }
+
     /// Gives the address back, for which there is no job.
     pub fn leave(&mut self) {
         self.placed = false;
@@ -209,7 +258,7 @@ impl<F: Family> Use<F> {
         }
     }
 
-    /// The address of the object's first byte, `None` before [`Use::place`].
+    /// The address of the object's first byte where clients share the address space, `None` before [`Use::place`].
     pub fn addr(&self) -> Option<GpuAddr> {
         self.placed.then_some(self.addr)
     }

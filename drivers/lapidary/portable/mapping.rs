@@ -34,3 +34,12 @@ impl Flags {
         snooped: true,
     };
 }
+
+/// The stretches of consecutive pages in `addresses`, which has one address for each `page` bytes: where each begins, and
+/// how many pages it has.
+pub fn runs(addresses: &[u64], page: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
+    let follows = move |a: &u64, b: &u64| a.checked_add(page) == Some(*b);
+    addresses
+        .chunk_by(follows)
+        .filter_map(|run| Some((*run.first()?, run.len())))
+}

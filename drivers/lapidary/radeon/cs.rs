@@ -87,8 +87,9 @@ pub(super) fn submit<F: RadeonFamily>(
         cmask: dev.uapi.owns(Resource::Cmask, client),
     };
     let before = submitter();
+    let isolation = running.gpu().isolation();
     let mut checked = stream.look_up(file, refused)?.prove(
-        running.gpu().isolation(),
+        isolation,
         F::client(running.gpu(), before),
         |refusal| refused(refusal, EINVAL),
     )?;
@@ -104,7 +105,7 @@ pub(super) fn submit<F: RadeonFamily>(
     syncs.wait(dev, own, only, refused)?;
     checked.lock(&mut Others::new(dev, own, only), |locked| {
         bring_home(running, locked.uses())?;
-        locked.place(running)?.submit(
+        locked.place(running, isolation)?.submit(
             running,
             ring,
             record,

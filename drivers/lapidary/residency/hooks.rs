@@ -76,7 +76,9 @@ unsafe impl<F: Family> Backed for Object<F> {
         surfaces::give_back(object);
         let zero = !object.is_reached() && object.content() == Content::Own;
         object.set_zero(zero);
-        if let At::System(backing) = object.at() {
+        let at = object.at();
+        object.displaced(&at);
+        if let At::System(backing) = at {
             let memory = object.memory();
             gtt::release(memory.gtt(), &backing, object);
             memory.discount_system(object.bytes());

@@ -57,6 +57,9 @@ impl<F: Family> Reclaim<F> {
         let At::System(backing) = object.at() else {
             return None;
         };
+        if !object.try_displaced(&backing) {
+            return None;
+        }
         mmap::zap(&**object);
         let pages = gtt::relinquish(object.memory().gtt(), &backing, &**object);
         Object::arrange(&object);

@@ -25,6 +25,8 @@ const ROOM_MS: u32 = 30_000;
 pub(super) struct Addresses<'e, F: Family> {
     pub(super) uses: &'e mut KVVec<Use<F>>,
     pub(super) inside: Inside,
+    /// Clients share the address space: objects in system pages get addresses in the GTT window.
+    pub(super) shared: bool,
     /// The clear of an object may fail still.
     pub(super) clearing: bool,
 }
@@ -39,7 +41,7 @@ impl<F: Family> Addresses<'_, F> {
     pub(super) fn place(&mut self, running: &Running<'_, F>) -> Result {
         let now = running.data().memory.now();
         for item in self.uses.iter_mut() {
-            self.clearing |= item.place(now)?;
+            self.clearing |= item.place(now, self.shared)?;
         }
         Ok(())
     }

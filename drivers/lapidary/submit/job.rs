@@ -158,6 +158,11 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         self.memories = memories;
     }
 
+    /// The job is executed in this address space of a client, and not in that of the kernel.
+    pub(crate) fn set_vmid(&mut self, vmid: u32) {
+        self.ib.vmid = vmid;
+    }
+
     /// The objects that it uses.
     pub(crate) fn uses(&self) -> &[Use<F>] {
         self.uses

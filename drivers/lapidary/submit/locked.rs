@@ -12,7 +12,8 @@ use crate::{
     corner::exec,
     family::{
         isolation::Isolation,
-        Family, //
+        Family,
+        Note, //
     },
     memory::{
         object::Bo,
@@ -36,21 +37,22 @@ pub struct Locked<'e, F: Family, I: Isolation> {
     pub(super) locked: exec::Locked<'e, Bo<F>>,
 }
 
-impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
+impl<'e, F: Family, I: Isolation<Note = Note<F>>> Locked<'e, F, I> {
     /// The uses of the objects.
     pub fn uses(&self) -> &[Use<F>] {
         self.uses
     }
 
-    /// Gives every object an address and writes the addresses into the commands. Objects that should be in VRAM and are
+    /// Gives every object an address and writes the addresses into the commands, or has `isolation` enter the objects in
+    /// the client's page tables. Objects that should be in VRAM and are
     /// not have been brought there, as far as that is worth it ([`crate::residency::to_vram`]). Waits if there is no
     /// room between the objects of jobs under way.
     ///
     /// # Errors
     ///
     /// `ENOMEM` if these objects do not fit together, `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s; otherwise
-    /// as [`Use::place`].
-    pub fn place(self, running: &Running<'_, F>) -> Result<Placed<'e, F, I>> {
+    /// as [`Use::place`] and [`Isolation::enter`].
+    pub fn place(self, running: &Running<'_, F>, isolation: &'e I) -> Result<Placed<'e, F, I>> {
         let Self {
             words,
             fixups,
@@ -62,6 +64,7 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
         let mut addresses = Addresses {
             uses,
             inside: running.data().placing.enter(),
+            shared: I::SHARED,
             clearing: false,
         };
         match addresses.place(running) {
@@ -72,9 +75,15 @@ impl<'e, F: Family, I: Isolation> Locked<'e, F, I> {
             let object = addresses.uses.get(I::target(fixup)).ok_or(EINVAL)?;
             I::place(fixup, object.addr().ok_or(EINVAL)?, words)?;
         }
+        if !I::SHARED {
+            for item in addresses.uses.iter() {
+                item.locate(|object| isolation.enter(client, item.object().note(), object))?;
+            }
+        }
         Ok(Placed {
             words,
             client,
+            isolation,
             addresses,
             user,
             locked,

@@ -41,6 +41,7 @@ use crate::{
 pub struct Placed<'e, F: Family, I: Isolation> {
     pub(super) words: &'e [u32],
     pub(super) client: &'e I::Client,
+    pub(super) isolation: &'e I,
     pub(super) addresses: Addresses<'e, F>,
     /// An object is a process's memory.
     pub(super) user: bool,
@@ -48,7 +49,7 @@ pub struct Placed<'e, F: Family, I: Isolation> {
 }
 
 impl<F: Family, I: Isolation> Placed<'_, F, I> {
-    /// Reserves everything else, and commits a job of `record` that may use `memories` on the chip. `now` says what the
+    /// Reserves everything else, and commits a job of `record` on ring `ring` that may use `memories` on the chip. `now` says what the
     /// proof would have to know about the client now; it is asked when no other job can come before this one any more.
     /// `publish` is called with the fence when the objects have it.
     ///
@@ -68,6 +69,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
         let Self {
             words,
             client,
+            isolation,
             addresses,
             user,
             locked,
@@ -83,6 +85,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
             return Err(EAGAIN);
         }
         job.set_memories(memories);
+        job.set_vmid(isolation.vmid(client));
         Ok(job.commit(|fence, uses| {
             locked.attach(fence, uses, |item| match item.writes() {
                 true => (item.object(), Usage::Write),
