@@ -284,6 +284,7 @@ impl Checker<'_> {
         let stream = self.stream.words();
         let mut start = 0;
         while let Some(header) = stream.get(start).map(Cell::get) {
+            self.position = start;
             if !pm4::is_write(header) {
                 start = self.packet(start, header)?;
                 continue;
@@ -294,7 +295,7 @@ impl Checker<'_> {
             let end = first.wrapping_add(count);
             // Most packets of a stream write registers that have nothing to do with memory.
             let registers = if one_register { 1 } else { count };
-            let free = registers <= policy::free_from(register) && end <= stream.len();
+            let free = registers <= policy::free_from(register);
             start = if free && !self.guarded {
                 end
             } else if let (1, Some(value)) = (count, stream.get(first)) {
@@ -308,6 +309,10 @@ impl Checker<'_> {
                 self.write(start, register, end, one_register)?
             };
         }
+        // Of what was free only the length has been looked at.
+        if start > stream.len() {
+            return Err(Reason::Truncated);
+        }
         self.engine.finish()?;
         if self.indices_due != 0 {
             return Err(Reason::IndicesDue);
@@ -315,7 +320,8 @@ impl Checker<'_> {
         self.pipes.all()
     }
 
-    /// A type-0 packet that starts at index `start` and ends before `end`. Returns the index of the next packet.
+    /// A type-0 packet that starts at index `start`, the present position, and ends before `end`. Returns the index of the
+    /// next packet.
     #[inline(never)]
     fn write(
         &mut self,
@@ -325,7 +331,6 @@ impl Checker<'_> {
         one_register: bool,
     ) -> Result<usize, Reason> {
         let first = start.wrapping_add(1);
-        self.position = start;
         let values = self.stream.values(first, end)?;
         if one_register {
             self.repeated(register, first, values)?;
@@ -337,7 +342,6 @@ impl Checker<'_> {
 
     /// A packet of another kind. Returns the index of the next one.
     fn packet(&mut self, start: usize, header: u32) -> Result<usize, Reason> {
-        self.position = start;
         match self.stream.packet::<R5xx>(start, header)? {
             (
                 Header::Type0 {
