@@ -2,8 +2,9 @@
 
 //! Dwords in memory that the device reads while the CPU writes elsewhere in it.
 //!
-//! `kernel::dma` gives coherent memory either as a slice, which the device must not touch meanwhile, or one checked
-//! access at a time. Command buffers are in between: one part is read by the device while the next is written.
+//! `kernel::dma` gives coherent memory in two ways: as a slice, which the device must not touch meanwhile, or one
+//! checked access at a time. A command buffer needs something in between, because the device reads one part while the
+//! CPU writes the next.
 
 use kernel::{
     device,
@@ -18,17 +19,17 @@ use kernel::{
 pub struct Buffer(Coherent<[u32]>);
 
 impl Buffer {
-    /// Allocates `dwords` dwords, zeroed.
+    /// Allocate `dwords` dwords, zeroed.
     pub fn new(dev: &device::Device<device::Bound>, dwords: usize) -> Result<Self> {
         Ok(Self(Coherent::zeroed_slice(dev, dwords, GFP_KERNEL)?))
     }
 
-    /// Bus address of the first dword.
+    /// Return the bus address of the first dword.
     pub fn dma_address(&self) -> DmaAddress {
         self.0.dma_address()
     }
 
-    /// Length in dwords.
+    /// Return the length in dwords.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -43,7 +44,8 @@ impl Buffer {
         }
     }
 
-    /// Writes `words` from dword `index` on. The caller orders the writes before what tells the device of them.
+    /// Write `words` from dword `index` on. The caller orders these writes before the write that tells the device of
+    /// them.
     ///
     /// # Errors
     ///
@@ -56,7 +58,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Reads dword `index`.
+    /// Read dword `index`.
     ///
     /// # Errors
     ///

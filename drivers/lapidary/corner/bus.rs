@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A PCI device's switches, put back when the driver goes, and its capabilities.
+//! The switches of a PCI device, restored when the driver unbinds, and the capabilities of the device.
 
 use core::ptr;
 
@@ -18,15 +18,17 @@ fn as_raw(pdev: &pci::Device<device::Bound>) -> *mut bindings::pci_dev {
 
 /// The device answers accesses to its memory BARs while this exists.
 ///
-/// Disabling is by count, and leaves the BARs decoded: a display that the firmware has set up goes on.
+/// The PCI core counts the users. Disabling leaves the BARs decoded, so a display that the firmware has set up keeps
+/// working.
 pub struct Enabled<'a>(&'a pci::Device<device::Bound>);
 
 impl<'a> Enabled<'a> {
-    /// Enables the device. It does not access memory by itself, whatever firmware or another kernel has left, before
-    /// there is a [`Master`].
+    /// Enable the device. It does not access memory by itself before there is a [`Master`], whatever firmware or
+    /// another kernel has left in its command register.
     pub fn new(pdev: &'a pci::Device<device::Core<'_>>) -> Result<Self> {
         pdev.enable_device_mem()?;
-        // SAFETY: The device is alive while it is bound. It is being probed: nobody else changes its command register.
+        // SAFETY: The device is alive while it is bound. It is being probed, so no other thread changes its command
+        // register.
         unsafe { bindings::pci_clear_master(as_raw(pdev)) };
         Ok(Self(pdev))
     }
@@ -43,7 +45,7 @@ impl Drop for Enabled<'_> {
 pub struct Master<'a>(&'a pci::Device<device::Bound>);
 
 impl<'a> Master<'a> {
-    /// Lets the device access memory.
+    /// Allow the device to access memory.
     pub fn new(pdev: &'a pci::Device<device::Core<'_>>) -> Self {
         pdev.set_master();
         Self(pdev)
@@ -57,22 +59,23 @@ impl Drop for Master<'_> {
     }
 }
 
-/// Keeps a device that has a [`Master`] from accessing memory by itself, until [`let_go`].
+/// Keep a device that has a [`Master`] from accessing memory by itself, until [`let_go`].
 ///
-/// For a device that sleeps or wakes up: the power management core holds its lock, so that nobody else changes its
-/// command register.
+/// For a device that is suspended or resumed. The power management core holds the device's lock, so no other thread
+/// changes its command register.
 pub fn hold_back(pdev: &pci::Device<device::Bound>) {
     // SAFETY: The device is alive while it is bound.
     unsafe { bindings::pci_clear_master(as_raw(pdev)) }
 }
 
-/// Ends what [`hold_back`] began, with the lock held.
+/// End what [`hold_back`] began. Called with the same lock held.
 pub fn let_go(pdev: &pci::Device<device::Bound>) {
     // SAFETY: The device is alive while it is bound.
     unsafe { bindings::pci_set_master(as_raw(pdev)) }
 }
 
-/// Whether the device has the PCI capability `id`. The PCI core bounds the walk: a list that leads in a circle ends.
+/// Return whether the device has the PCI capability `id`. The PCI core bounds the walk, so a list that leads in a
+/// circle ends.
 pub fn has_capability(pdev: &pci::Device<device::Bound>, id: u8) -> bool {
     // SAFETY: The device is alive while it is bound.
     unsafe { bindings::pci_find_capability(as_raw(pdev), id.into()) != 0 }

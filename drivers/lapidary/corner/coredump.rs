@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Device core dumps: a file about a device that failed, for whoever looks for the reason.
+//! Device core dumps: a file that describes a device after a failure.
 //!
-//! The kernel keeps a dump for five minutes, or until somebody writes to its file
-//! (`/sys/class/devcoredump/devcd*/data`). While there is one, further ones of the same device are dropped: the first
-//! hang is the one that matters. In a kernel without `CONFIG_DEV_COREDUMP` nothing is kept.
+//! The kernel keeps a dump for five minutes, or until a write to its file (`/sys/class/devcoredump/devcd*/data`)
+//! frees it. While a dump exists, the kernel drops further dumps of the same device: the first hang is the important
+//! one. A kernel without `CONFIG_DEV_COREDUMP` keeps no dump.
 
 use core::ptr;
 
@@ -17,14 +17,14 @@ use kernel::{
 
 use super::extra;
 
-/// A text that grows; what does not fit into memory is cut off.
+/// A text that grows. What does not fit into memory is cut off.
 pub struct Text {
     bytes: VVec<u8>,
     cut: bool,
 }
 
 impl Text {
-    /// An empty text.
+    /// Make an empty text.
     pub const fn new() -> Self {
         Self {
             bytes: VVec::new(),
@@ -32,24 +32,24 @@ impl Text {
         }
     }
 
-    /// What has been written so far.
+    /// Return what has been written so far.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Makes it the dump of `dev`, unless there is one. May sleep.
+    /// Publish the text as the dump of `dev`, unless the device has a dump already. May sleep.
     ///
     /// # Errors
     ///
-    /// `ENOMEM` if the text has been cut off: half a dump explains nothing.
+    /// `ENOMEM` if the text has been cut off, because half a dump explains nothing.
     pub fn publish(self, dev: &device::Device) -> Result {
         if self.cut || self.bytes.is_empty() {
             return Err(ENOMEM);
         }
         let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::device>();
         let (data, len, _) = self.bytes.into_raw_parts();
-        // SAFETY: The device is alive, and the dump takes a reference. The text was allocated by `vmalloc()`, and is
-        // the dump's from now on.
+        // SAFETY: The device is alive, and the dump takes a reference. The text was allocated by `vmalloc()`, and the
+        // dump owns it from here on.
         unsafe { extra::lapidary_coredump(raw, data.cast(), len) };
         Ok(())
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Messages for developers that can be switched on while the driver runs.
+//! Debug messages that can be switched on while the driver runs.
 //!
 //! `dev_dbg!` of the kernel crate exists in debug builds only. DRM has its own switch, the parameter `debug` of the
-//! module `drm`: with bit 1 (`echo 2 >/sys/module/drm/parameters/debug`) drivers explain what they refuse. Without it
-//! a message costs a call and a look at a variable.
+//! module `drm`. With bit 1 (`echo 2 >/sys/module/drm/parameters/debug`) drivers explain what they refuse. Without it
+//! a message costs one call and one test of a variable.
 
 use core::ptr;
 
@@ -15,7 +15,7 @@ use kernel::{
 
 use super::extra;
 
-/// Says that a command stream is refused, at which dword and why. Rate limited.
+/// Log that a command stream is refused, at which dword and why. Rate limited.
 pub fn refused<D: drm::Driver>(
     dev: &drm::Device<D, drm::Registered>,
     position: u32,

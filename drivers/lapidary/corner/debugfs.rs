@@ -2,8 +2,8 @@
 
 //! Files in the DRM device's folder in debugfs, `/sys/kernel/debug/dri/<PCI address>/`, which only root can enter.
 //!
-//! A file is a function that prints the present state, while the device is registered: as an ioctl does, it runs behind
-//! the guard that unbind waits for. The DRM core makes the files and removes them with the device.
+//! A file is a function that prints the present state while the device is registered. Like an ioctl, it runs behind
+//! the guard that unbind waits for. The DRM core creates the files and removes them with the device.
 
 use core::ptr;
 
@@ -21,12 +21,12 @@ use super::{
     fdinfo::Accounts, //
 };
 
-/// Where a file's text goes.
+/// The text of a file, as it is being printed.
 pub struct Page<'p>(&'p SeqFile);
 
 impl fmt::Write for Page<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // What does not fit is printed again into more memory.
+        // On overflow seq_file allocates more memory and prints the file again.
         seq_print!(self.0, "{}", text);
         Ok(())
     }
@@ -36,7 +36,7 @@ impl fmt::Write for Page<'_> {
 pub struct File<D: drm::Driver> {
     /// Its name.
     pub name: &'static CStr,
-    /// Prints what it shows. May sleep, but not for long: unbind waits for it.
+    /// Print the content. May sleep, but not for long, because unbind waits for it.
     pub show: Show<D>,
 }
 
@@ -47,7 +47,7 @@ pub type Show<D> = for<'a> fn(
     &mut Page<'_>,
 ) -> fmt::Result;
 
-/// Adds `files` to the folder of `dev`. Without debugfs, or memory, they are just not there.
+/// Add `files` to the folder of `dev`. Without debugfs, or without memory, the files are missing; this is no error.
 pub fn add<D: drm::Driver>(dev: &drm::UnregisteredDevice<D>, files: &'static [File<D>]) {
     let dev: &drm::Device<D> = dev;
     let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
@@ -66,11 +66,11 @@ pub fn add<D: drm::Driver>(dev: &drm::UnregisteredDevice<D>, files: &'static [Fi
 
 /// # Safety
 ///
-/// Only to be called by the DRM core, for a file that [`add`] has added to a device of driver `D` that has been
+/// Only the DRM core may call this, for a file that [`add`] has added to a device of driver `D` that has been
 /// registered.
 unsafe extern "C" fn show<D: drm::Driver>(seq: *mut bindings::seq_file, _: *mut c_void) -> c_int {
     let mut data = ptr::null_mut();
-    // SAFETY: By the contract; `data` is what was given to `add`.
+    // SAFETY: By the contract. `data` is the pointer that `add` has passed.
     let (dev, file) = unsafe {
         let raw = extra::lapidary_debugfs_device(seq, &mut data);
         let dev: &drm::Device<D, drm::Ioctl> = drm::Device::from_raw(raw);
@@ -79,7 +79,7 @@ unsafe extern "C" fn show<D: drm::Driver>(seq: *mut bindings::seq_file, _: *mut 
     let Some(guard) = dev.registration_guard() else {
         return ENODEV.to_errno();
     };
-    // SAFETY: The core hands the sequence to this call only.
+    // SAFETY: The core passes the sequence to this call only.
     let mut page = Page(unsafe { SeqFile::from_raw(seq) });
     match guard.registration_data_with(|reg| (file.show)(&guard, reg, &mut page)) {
         Ok(()) => 0,
@@ -87,27 +87,27 @@ unsafe extern "C" fn show<D: drm::Driver>(seq: *mut bindings::seq_file, _: *mut 
     }
 }
 
-/// An open file of the device, as the DRM core knows it.
+/// An open file of the device, as the DRM core sees it.
 pub struct Client<'c, T: Accounts> {
-    /// The core's number.
+    /// The core's number of the client.
     pub id: u64,
-    /// The process that opened it, or used it last.
+    /// The process that opened the file, or that used it last.
     pub pid: i32,
     /// The file.
     pub file: &'c drm::File<T::File>,
 }
 
-/// Calls `each` for every open file of `dev`. Nobody can open or close one meanwhile.
+/// Call `each` for every open file of `dev`. No file can be opened or closed meanwhile.
 ///
 /// # Errors
 ///
-/// The first of `each`.
+/// The first error of `each`.
 pub fn clients<T: Accounts, E>(
     dev: &drm::Device<T, drm::Registered>,
     mut each: impl FnMut(Client<'_, T>) -> Result<(), E>,
 ) -> Result<(), E> {
     let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
-    // SAFETY: The device is alive; the lock is given back below.
+    // SAFETY: The device is alive, and the lock is released below.
     unsafe { extra::lapidary_clients_lock(raw) };
     let mut result = Ok(());
     let mut last = ptr::null_mut();
@@ -130,7 +130,7 @@ pub fn clients<T: Accounts, E>(
     result
 }
 
-/// The core's number of a client, as it is in fdinfo.
+/// Return the core's number of a client, as fdinfo shows it.
 pub fn client_id<T: drm::file::DriverFile>(file: &drm::File<T>) -> u64 {
     let raw = ptr::from_ref(file).cast_mut().cast();
     // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`, which is open.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The tracepoints of events.h, as functions. Rust can name only tracepoints of the kernel's own headers.
+ * The tracepoints of events.h, as functions. Rust can call only tracepoints that the kernel's own
+ * headers declare.
  *
- * While an event is off its function is a branch that is patched out, and a return.
+ * While an event is off, its function consists of a patched-out branch and a return.
  */
 #include <linux/export.h>
 #include <linux/types.h>
@@ -48,7 +49,7 @@ void lapidary_event_refused(u64 client, u32 reason, u32 position, int error)
 EXPORT_SYMBOL_GPL(lapidary_event_refused);
 
 #if IS_ENABLED(CONFIG_KUNIT)
-/* For the test: the sum of the numbers of a fence that signals while this is registered. */
+/* For the test: adds up the numbers of the fences that signal while this is registered. */
 static void watch(void *data, u64 context, u64 seqno, int error)
 {
 	*(u64 *)data += context + seqno + (u64)-error;

@@ -4,7 +4,8 @@
  *
  *   echo 1 >/sys/kernel/tracing/events/lapidary/enable; cat /sys/kernel/tracing/trace_pipe
  *
- * A fence is named by its context, one for each ring, and its number there, as the events of dma_fence name it.
+ * A fence has two numbers: its context, one for each ring, and its seqno in the context. The events
+ * of dma_fence use the same two.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lapidary
@@ -71,7 +72,7 @@ TRACE_EVENT(lapidary_signalled,
 	TP_printk("fence=%llu:%llu error=%d", __entry->context, __entry->seqno, __entry->error)
 );
 
-/* An object goes to another memory; 0 is none. */
+/* An object moves to another memory; address 0 is none. */
 TRACE_EVENT(lapidary_move,
 	TP_PROTO(u64 size, u64 from, u64 to),
 	TP_ARGS(size, from, to),
@@ -88,7 +89,7 @@ TRACE_EVENT(lapidary_move,
 	TP_printk("size=%llu from=%#llx to=%#llx", __entry->size, __entry->from, __entry->to)
 );
 
-/* A ring hangs in a job; the GPU is going to be reset. */
+/* A ring hangs in a job. The GPU is going to be reset. */
 TRACE_EVENT(lapidary_reset,
 	TP_PROTO(u32 ring, u64 seqno),
 	TP_ARGS(ring, seqno),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Tracepoints: what happens to submissions, fences, objects and the GPU, for whoever switches them on.
+//! Tracepoints: what happens to submissions, fences, objects and the GPU.
 //!
-//! The events are declared in `events.h`. An event that is off costs the call of an empty function. All of them may be
-//! raised in any context.
+//! The events are declared in `events.h`. An event that is off costs the call of an empty function. All of them may
+//! be raised in any context.
 
 use kernel::prelude::*;
 
@@ -16,13 +16,13 @@ pub struct Submission {
     pub client: u64,
     /// Dwords of commands.
     pub dwords: usize,
-    /// Uses of objects; an object may be named several times.
+    /// Uses of objects. An object may be named several times.
     pub objects: usize,
     /// Synchronisation objects to wait for.
     pub waits: usize,
 }
 
-/// A submission has been proven harmless, and is going to wait for what is before it.
+/// Trace that a submission has been proven harmless. It now waits for earlier work.
 pub fn submit(submission: Submission) {
     let Submission {
         client,
@@ -34,32 +34,33 @@ pub fn submit(submission: Submission) {
     unsafe { extra::lapidary_event_submit(client, dwords as u32, objects as u32, waits as u32) };
 }
 
-/// A job, number `seqno` of fence context `context`, is on the ring; its commands are at `addr`.
+/// Trace that job `seqno` of fence context `context` is on the ring, with its commands at `addr`.
 pub fn commit(context: u64, seqno: u64, addr: u64, dwords: u32) {
     // SAFETY: Numbers only.
     unsafe { extra::lapidary_event_commit(context, seqno, addr, dwords) };
 }
 
-/// A fence has signalled with `result`.
+/// Trace that a fence has signalled with `result`.
 pub fn signalled(context: u64, seqno: u64, result: Result) {
     let error = result.err().map_or(0, Error::to_errno);
     // SAFETY: Numbers only.
     unsafe { extra::lapidary_event_signalled(context, seqno, error) };
 }
 
-/// The content of an object of `size` bytes goes to another memory; an address of 0 means pages outside of the GPU's.
+/// Trace that the content of an object of `size` bytes moves to another memory. Address 0 means system pages outside
+/// of the GPU's address space.
 pub fn moved(size: u64, from: u64, to: u64) {
     // SAFETY: Numbers only.
     unsafe { extra::lapidary_event_move(size, from, to) };
 }
 
-/// Ring `ring` hangs in job `seqno`, and the GPU is going to be reset.
+/// Trace that ring `ring` hangs in job `seqno`, and that the GPU is going to be reset.
 pub fn reset(ring: usize, seqno: u64) {
     // SAFETY: Numbers only.
     unsafe { extra::lapidary_event_reset(ring as u32, seqno) };
 }
 
-/// A submission of `client` is refused for the reason with this number.
+/// Trace that a submission of `client` is refused for the reason with this number.
 pub fn refused(client: u64, reason: u32, position: u32, error: Error) {
     // SAFETY: Numbers only.
     unsafe { extra::lapidary_event_refused(client, reason, position, error.to_errno()) };
@@ -73,10 +74,10 @@ mod tests {
     #[test]
     fn events_arrive_while_somebody_listens() -> Result {
         let mut sum = 0u64;
-        // Nobody listens; other devices' fences may have signalled, but not with such numbers.
+        // No probe is registered. Fences of other devices may have signalled, but not with such numbers.
         signalled(1 << 60, 1, Ok(()));
         assert!(sum == 0);
-        // SAFETY: The sum lives until nobody adds to it any more.
+        // SAFETY: The sum lives until the probe is unregistered.
         to_result(unsafe { extra::lapidary_event_watch(&mut sum) })?;
         signalled(1 << 40, 7, Err(EIO));
         // SAFETY: Registered above with the same sum.

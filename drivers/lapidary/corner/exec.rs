@@ -2,12 +2,12 @@
 
 //! `drm_exec`: the reservation locks of many objects at once, without deadlock.
 //!
-//! Reservation locks are wait-wound mutexes: whoever finds a lock taken by an older transaction gives all of
-//! its own back and starts again with the contended one. [`Exec::lock`] runs that loop; the result,
+//! Reservation locks are wait-wound mutexes. A transaction that finds a lock taken by an older transaction releases
+//! all of its own locks, and starts again with the contended one. [`Exec::lock`] runs that loop. Its result,
 //! [`Locked`], gives access to the fences of the objects. An object may be named several times.
 //!
-//! That an object is among the locked ones is looked up in its lock, which knows its transaction: a question
-//! about another one is a bug that is reported once and has no effect.
+//! Each reservation lock knows its transaction, so [`Locked`] looks there whether an object is among its own. A call
+//! for another object is a bug. It is reported once and has no effect.
 
 use core::{
     marker::{
@@ -36,7 +36,7 @@ use super::{
 /// How a fence uses an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Usage {
-    /// Memory management: everybody waits for it.
+    /// Memory management. All users wait for it.
     Kernel,
     /// The GPU writes the object.
     Write,
@@ -67,7 +67,7 @@ pub struct Exec<O> {
 }
 
 impl<O: IntoGEMObject + AlwaysRefCounted> Exec<O> {
-    /// An empty transaction, with memory for `objects` objects.
+    /// Make an empty transaction, with memory for `objects` objects.
     pub fn new(objects: usize) -> impl PinInit<Self> {
         let count = objects.clamp(1, 4096) as c_uint;
         pin_init!(Self {
@@ -82,11 +82,11 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Exec<O> {
         })
     }
 
-    /// Locks the objects that `object` finds in `items`, and reserves a fence slot in each. Once.
+    /// Lock the objects that `object` finds in `items`, and reserve a fence slot in each. Can be called once.
     ///
     /// # Errors
     ///
-    /// `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EALREADY` the second time.
+    /// `ERESTARTSYS` if a signal arrives; `ENOMEM`; `EALREADY` the second time.
     pub fn lock<'a, T>(
         self: Pin<&'a mut Self>,
         items: &[T],
@@ -108,7 +108,7 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Exec<O> {
                 }
             }
             if result != 0 && result != EDEADLK.to_errno() {
-                // What is locked so far is unlocked when the transaction is dropped.
+                // Dropping the transaction unlocks what is locked so far.
                 return Err(Error::from_errno(result));
             }
         }
@@ -136,21 +136,22 @@ pub struct Locked<'a, O> {
 }
 
 impl<O: IntoGEMObject> Locked<'_, O> {
-    /// Whether no other driver can have added fences to `object`: it was neither given to one nor comes from one.
+    /// Return whether no other driver can have added fences to `object`. True for an object that is neither exported
+    /// nor imported.
     pub fn is_private(&self, object: &O) -> bool {
         let object = object.as_raw();
-        // SAFETY: The object is alive. A driver that is given the object at this moment needs the reservation, which we
-        // have, before it can add a fence.
+        // SAFETY: The object is alive. A driver that is given the object at this moment needs the reservation before
+        // it can add a fence, and we hold the reservation.
         unsafe { (*object).dma_buf.is_null() && (*object).import_attach.is_null() }
     }
 
-    /// Adds `fence` to objects in the way they are used, in the slots that [`Exec::lock`] has reserved. Never fails.
+    /// Add `fence` to objects in the way they are used, in the slots that [`Exec::lock`] has reserved. Never fails.
     ///
-    /// `using` says what an item stands for. An object that occurs several times has the fence once, with the
-    /// strongest usage.
+    /// `using` returns the object and the usage of an item. An object that occurs several times holds the fence once,
+    /// with the strongest usage.
     pub fn attach<T>(self, fence: &Fence, items: &[T], using: fn(&T) -> (&O, Usage)) {
-        // The core replaces a fence by itself if the new usage is as strong or stronger. So the weaker ones come
-        // first, and each object needs one slot.
+        // The core replaces a fence by itself if the new usage is as strong or stronger. So the weaker usages are
+        // added first, and each object needs one slot.
         let mut writes = false;
         let mut kernel = false;
         for item in items {
@@ -168,7 +169,7 @@ impl<O: IntoGEMObject> Locked<'_, O> {
         }
     }
 
-    /// Adds `fence` to the objects that are used in the way `pass`.
+    /// Add `fence` to the objects that are used in the way `pass`.
     fn add_all<T>(&self, fence: &Fence, items: &[T], using: fn(&T) -> (&O, Usage), pass: Usage) {
         for item in items {
             let (object, usage) = using(item);
@@ -179,8 +180,8 @@ impl<O: IntoGEMObject> Locked<'_, O> {
     }
 
     fn add(&self, object: &O, fence: &Fence, usage: Usage) {
-        // SAFETY: Object, transaction and fence are alive. The helper looks whether the object is locked by the
-        // transaction; `lock` has reserved a slot then, and `attach` needs no more.
+        // SAFETY: Object, transaction and fence are alive. The helper checks that the transaction has locked the
+        // object. `lock` has then reserved a slot, and `attach` needs no more than one.
         unsafe {
             extra::lapidary_resv_attach(
                 (*object.as_raw()).resv,
@@ -243,7 +244,7 @@ mod tests {
         object
     }
 
-    /// Locks objects and attaches `fence` to all of them.
+    /// Lock objects and attach `fence` to all of them.
     fn attach(items: &[Item], fence: &Fence) -> Result {
         pin_init::stack_pin_init!(let exec = Exec::new(items.len()));
         let locked = exec.lock(items, |item| &*item.0)?;
@@ -271,7 +272,7 @@ mod tests {
         let machine = Machine::new()?;
         let first = objects(&machine, 1)?;
         let mut many = KVec::new();
-        // Each usage after each other one.
+        // Every usage follows every other usage.
         for index in 0..100 {
             let usage = match index % 5 {
                 0 | 3 => Usage::Write,

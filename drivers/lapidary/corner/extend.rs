@@ -2,9 +2,9 @@
 
 //! What `kernel::drm::Driver` cannot express: entries of the C driver table that it leaves empty.
 //!
-//! `kernel::drm` builds one `struct drm_driver` per driver type, in a constant. Before a device is registered
-//! we copy that table and its file operations to storage that the family module owns, change the copy, and let
-//! the device point to it. This is the step `kernel::drm` itself takes when it swaps its allocation table.
+//! `kernel::drm` builds one `struct drm_driver` per driver type, in a constant. Before a device is registered we copy
+//! that table and its file operations to storage that the family module owns. We change the copy and let the device
+//! point to it. `kernel::drm` itself does the same when it swaps its allocation table.
 
 use kernel::{
     bindings,
@@ -39,7 +39,7 @@ unsafe impl<T> Send for Static<T> {}
 unsafe impl<T> Sync for Static<T> {}
 
 impl Tables {
-    /// Empty storage.
+    /// Make empty storage.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         Self {
@@ -48,10 +48,10 @@ impl Tables {
         }
     }
 
-    /// Lets `dev` use the patched tables: `/proc/PID/fdinfo` shows what a client uses, and clients get
+    /// Make `dev` use the patched tables. With them `/proc/PID/fdinfo` shows what a client uses, clients have
     /// synchronisation objects, and dma-bufs of other drivers become objects.
     ///
-    /// The first device of a family fills the storage; the tables of all devices of a family are equal.
+    /// The first device of a family fills the storage. The tables of all devices of a family are equal.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Tables {
         driver.fops = &self.fops.as_ref().ok_or(EAGAIN)?.0;
         self.driver.populate(Static(driver));
         let driver = &self.driver.as_ref().ok_or(EAGAIN)?.0;
-        // SAFETY: The device is not registered, hence nobody else uses the pointer; the table is static.
+        // SAFETY: The device is not registered, hence no other thread uses the pointer. The table is static.
         unsafe { (*raw).driver = driver };
         Ok(())
     }
@@ -95,7 +95,7 @@ mod tests {
 
     static TABLES: Tables = Tables::new();
 
-    /// The driver table of a device.
+    /// Return the driver table of a device.
     fn table(machine: &Machine) -> &'static bindings::drm_driver {
         let dev: &drm::Device<Driver> = machine.drm();
         let raw = core::ptr::from_ref(dev).cast::<bindings::drm_device>();
@@ -119,7 +119,7 @@ mod tests {
         let syncobj = bindings::drm_driver_feature_DRIVER_SYNCOBJ;
         assert!(before.driver_features & syncobj == 0);
         assert!(after.driver_features & syncobj != 0);
-        // What was there has stayed.
+        // The entries of the original table are unchanged.
         assert!(after.driver_features & before.driver_features == before.driver_features);
         assert!(core::ptr::eq(after.name, before.name));
         // SAFETY: Tables of file operations are static.

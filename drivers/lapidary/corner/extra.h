@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * C interfaces that the kernel's own Rust bindings lack: static inlines get an out-of-line copy in helpers.c
- * and memory.c, the rest is declared by the headers.
+ * C interfaces that the kernel's own Rust bindings lack. Static inlines have an out-of-line copy in
+ * helpers.c and memory.c. The headers declare the rest.
  */
 #ifndef LAPIDARY_EXTRA_H
 #define LAPIDARY_EXTRA_H

@@ -3,8 +3,8 @@
 //! What a client uses, for tools like `gputop`.
 //!
 //! `/proc/PID/fdinfo/FD` of an open device file shows how long the engines have worked for it, and how much memory of
-//! which kind its objects have. Names and units are those of `Documentation/gpu/drm-usage-stats.rst` in the kernel
-//! source; the DRM core writes the lines that say who the client is.
+//! each kind its objects have. Names and units are those of `Documentation/gpu/drm-usage-stats.rst` in the kernel
+//! source. The DRM core writes the lines that identify the client.
 
 use core::ptr::{
     self,
@@ -26,13 +26,13 @@ use super::{
     resv, //
 };
 
-/// Kinds of memory, by the name that they have in the lines.
+/// Names of the kinds of memory in the lines.
 const REGIONS: [&CStr; 3] = [c"vram", c"gtt", c"cpu"];
 
 /// A kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
-    /// The card's.
+    /// Memory of the card.
     Vram,
     /// System memory that the GPU reaches.
     Gtt,
@@ -40,7 +40,7 @@ pub enum Region {
     Cpu,
 }
 
-/// How an object counts.
+/// How an object is accounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Where it is, or will be.
@@ -54,21 +54,21 @@ pub trait Accounts: drm::Driver<Object = gem::Object<Self::Content>> {
     /// The driver's part of its objects.
     type Content: gem::DriverObject<Driver = Self>;
 
-    /// For how many nanoseconds the graphics engine has worked for a client. Never goes back.
+    /// Return for how many nanoseconds the graphics engine has worked for a client. Never decreases.
     fn engine(file: &Self::File) -> u64;
 
-    /// How an object counts. May sleep; no lock is held.
+    /// Return how an object is accounted. May sleep; no lock is held.
     fn share(object: &gem::Object<Self::Content>) -> Share;
 }
 
-/// The objects of one client, by handle: those that are there when it comes to them.
+/// The objects of one client, by handle. The iterator returns the objects that exist when it reaches them.
 pub struct Objects<'f, T: Accounts> {
     file: &'f drm::File<T::File>,
     handle: u32,
 }
 
 impl<'f, T: Accounts> Objects<'f, T> {
-    /// Of `file`.
+    /// Return the objects of `file`.
     pub fn of(file: &'f drm::File<T::File>) -> Self {
         // 0 is no handle.
         Self { file, handle: 1 }
@@ -87,8 +87,8 @@ impl<T: Accounts> Iterator for Objects<'_, T> {
         }
         let handle = self.handle;
         self.handle = handle.checked_add(1)?;
-        // SAFETY: All objects of a file belong to its driver, of which `T::Content` is the object type; the reference
-        // is ours.
+        // SAFETY: All objects of a file belong to its driver, whose object type is `T::Content`. We own the
+        // reference.
         let object = unsafe {
             let object = <gem::Object<T::Content> as gem::IntoGEMObject>::from_raw(raw);
             ARef::from_raw(NonNull::from(object))
@@ -97,7 +97,7 @@ impl<T: Accounts> Iterator for Objects<'_, T> {
     }
 }
 
-/// Sizes by region.
+/// Return the sizes by region.
 fn stats<T: Accounts>(file: &drm::File<T::File>) -> [bindings::drm_memory_stats; REGIONS.len()] {
     let mut stats = [bindings::drm_memory_stats::default(); REGIONS.len()];
     for (_, object) in Objects::<T>::of(file) {
@@ -125,12 +125,12 @@ fn stats<T: Accounts>(file: &drm::File<T::File>) -> [bindings::drm_memory_stats;
 
 /// # Safety
 ///
-/// Only to be called by the DRM core, for an open file of a registered device of driver `T`.
+/// Only the DRM core may call this, for an open file of a registered device of driver `T`.
 pub(super) unsafe extern "C" fn show<T: Accounts>(
     printer: *mut bindings::drm_printer,
     raw: *mut bindings::drm_file,
 ) {
-    // SAFETY: By the contract; the file stays open meanwhile.
+    // SAFETY: By the contract. The file stays open meanwhile.
     let file = unsafe { drm::File::<T::File>::from_raw(raw) };
     // SAFETY: The printer is the core's.
     unsafe { extra::lapidary_show_engine(printer, T::engine(file.inner().get_ref())) };

@@ -2,15 +2,15 @@
 
 //! `dma_fence`: the promise that work on the GPU ends.
 //!
-//! Three types stand for the three stages of an own fence:
+//! Three types stand for the three stages of a fence of this driver:
 //!
 //! - [`Unborn`]: its memory, allocated while failing is still possible;
-//! - [`DriverFence`]: the only thing that can signal it, with a stated result; dropping it unsignalled signals
-//!   `ECANCELED`, so that no waiter is ever left behind;
-//! - [`Fence`]: what everybody else has, a counted reference that can be waited for.
+//! - [`DriverFence`]: the only handle that can signal it, with a stated result. Dropping it unsignalled signals
+//!   `ECANCELED`, so that every waiter wakes up;
+//! - [`Fence`]: the counted reference that all others hold and can wait for.
 //!
-//! The fence core forgets the operations table of a fence when it signals (7.3, for fences without `release`
-//! and `wait`), so that signalled fences may outlive the module.
+//! The fence core clears the operations table of a fence when it signals (7.3, for fences without `release` and
+//! `wait`). So signalled fences may outlive the module.
 
 use core::{
     marker::PhantomData,
@@ -63,12 +63,12 @@ unsafe impl Send for Fence {}
 unsafe impl Sync for Fence {}
 
 impl Fence {
-    /// The C fence, for the other abstractions of the corner.
+    /// Return the C fence, for the other abstractions of the corner.
     pub(crate) fn as_raw(&self) -> *mut bindings::dma_fence {
         self.0.get()
     }
 
-    /// Takes over a reference that a C function has handed out; `None` for a null pointer.
+    /// Take over a reference that a C function has returned. `None` for a null pointer.
     ///
     /// # Safety
     ///
@@ -78,19 +78,19 @@ impl Fence {
         NonNull::new(raw).map(|raw| unsafe { ARef::from_raw(raw.cast()) })
     }
 
-    /// The fence context that it belongs to.
+    /// Return the fence context that the fence belongs to.
     pub fn context(&self) -> u64 {
         // SAFETY: `self` holds a live fence, and this does not change.
         unsafe { (*self.as_raw()).context }
     }
 
-    /// Whether the fence has signalled, with success or with an error.
+    /// Return whether the fence has signalled, with success or with an error.
     pub fn is_signalled(&self) -> bool {
         // SAFETY: `self` holds a live fence.
         unsafe { extra::lapidary_fence_is_signaled(self.as_raw()) }
     }
 
-    /// `None` while pending, otherwise the result that the fence was signalled with.
+    /// Return the result that the fence was signalled with, `None` while it is pending.
     pub fn result(&self) -> Option<Result> {
         // SAFETY: `self` holds a live fence.
         match unsafe { extra::lapidary_fence_status(self.as_raw()) } {
@@ -100,7 +100,7 @@ impl Fence {
         }
     }
 
-    /// Sleeps until the fence has signalled, at most `timeout` milliseconds; says whether it has.
+    /// Wait until the fence has signalled, at most `timeout` milliseconds. Return whether it has signalled.
     ///
     /// # Errors
     ///
@@ -126,17 +126,18 @@ pub trait Timeline: Send + Sync {
     /// Timeline name, for debugging interfaces.
     const NAME: &'static CStr;
 
-    /// Somebody begins to wait for the fence with this sequence number.
+    /// Note that a thread begins to wait for the fence with this sequence number.
     ///
-    /// Called in atomic context, with interrupts off and the fence locked; never after it has signalled.
+    /// Called in atomic context, with interrupts off and the fence locked. Never called after the fence has
+    /// signalled.
     fn wanted(&self, seqno: u64);
 }
 
-/// Storage of an own fence. The C fence comes first, so that the fence core can free it.
+/// Storage of a fence of this driver. The C fence is the first field, so that the fence core can free it.
 #[repr(C)]
 struct OwnFence<T> {
     fence: Opaque<bindings::dma_fence>,
-    /// Valid until the fence has signalled: the `DriverFence` keeps it alive.
+    /// Valid until the fence has signalled, because the `DriverFence` keeps it alive.
     timeline: *const T,
 }
 
@@ -150,7 +151,7 @@ pub struct Unborn<T: Timeline> {
 unsafe impl<T: Timeline> Send for Unborn<T> {}
 
 impl<T: Timeline> Unborn<T> {
-    /// Allocates a fence of `timeline`.
+    /// Allocate a fence of `timeline`.
     pub fn new(timeline: Arc<T>) -> Result<Self> {
         let memory = KBox::new(
             OwnFence {
@@ -162,12 +163,12 @@ impl<T: Timeline> Unborn<T> {
         Ok(Self { memory, timeline })
     }
 
-    /// Makes it a fence: number `seqno` of fence context `context`.
+    /// Turn the memory into a fence, number `seqno` of fence context `context`.
     pub fn start(self, context: u64, seqno: u64) -> DriverFence<T> {
         let raw = KBox::into_raw(self.memory);
-        // SAFETY: `raw` is memory of the right size that never moves again and is freed by `dma_fence_free()`,
-        // since a boxed value is allocated by `kmalloc()` and the C fence is its first field. A null lock
-        // selects the lock inside of the fence. `dma_fence_init64()` leaves one reference, which is ours.
+        // SAFETY: `raw` is memory of the right size that never moves again. `dma_fence_free()` frees it, since a
+        // boxed value is allocated by `kmalloc()` and the C fence is its first field. A null lock selects the lock
+        // inside of the fence. `dma_fence_init64()` leaves one reference, which we own.
         let fence = unsafe {
             let fence = (*raw).fence.get();
             bindings::dma_fence_init64(
@@ -186,32 +187,32 @@ impl<T: Timeline> Unborn<T> {
     }
 }
 
-/// A pending fence of our own.
+/// A pending fence of this driver.
 pub struct DriverFence<T: Timeline> {
     fence: ManuallyDrop<ARef<Fence>>,
     timeline: ManuallyDrop<Arc<T>>,
 }
 
 impl<T: Timeline> DriverFence<T> {
-    /// The fence as others see it.
+    /// Return the fence as others see it.
     pub fn fence(&self) -> &ARef<Fence> {
         &self.fence
     }
 
-    /// Signals the fence with `result`. Any context.
+    /// Signal the fence with `result`. Any context.
     pub fn signal(self, result: Result) {
         let mut this = ManuallyDrop::new(self);
         this.complete(result);
     }
 
-    /// Signals and gives up what the fence holds; called exactly once, after which `self` is not used.
+    /// Signal the fence and drop what it holds. Called exactly once; `self` is not used afterwards.
     fn complete(&mut self, result: Result) {
         let raw = self.fence.as_raw();
         // SAFETY: The fence is alive, and these do not change.
         let (context, seqno) = unsafe { ((*raw).context, (*raw).seqno) };
         events::signalled(context, seqno, result);
-        // SAFETY: The fence is alive, and pending because only this function signals it. Afterwards the
-        // fence core calls no operation any more: `wanted` runs under the fence's lock, which signalling takes.
+        // SAFETY: The fence is alive. It is pending because only this function signals it. Afterwards the fence core
+        // calls no operation any more: `wanted` runs under the fence's lock, which signalling takes.
         unsafe {
             if let Err(error) = result {
                 extra::lapidary_fence_set_error(raw, error.to_errno());
@@ -245,42 +246,43 @@ impl<T: Timeline> Ops<T> {
 
     /// # Safety
     ///
-    /// Only to be called by the fence core.
+    /// Only the fence core may call this.
     unsafe extern "C" fn driver_name(_: *mut bindings::dma_fence) -> *const c_char {
         T::DRIVER.as_char_ptr()
     }
 
     /// # Safety
     ///
-    /// Only to be called by the fence core.
+    /// Only the fence core may call this.
     unsafe extern "C" fn timeline_name(_: *mut bindings::dma_fence) -> *const c_char {
         T::NAME.as_char_ptr()
     }
 
     /// # Safety
     ///
-    /// Only to be called by the fence core, for a pending fence of timeline type `T`, under its lock.
+    /// Only the fence core may call this, for a pending fence of timeline type `T`, under its lock.
     unsafe extern "C" fn enable_signaling(fence: *mut bindings::dma_fence) -> bool {
-        // SAFETY: All fences with this table are `OwnFence<T>`. The fence is pending, and stays so while its
-        // lock is held, hence its `DriverFence` and with it the timeline exist.
+        // SAFETY: All fences with this table are `OwnFence<T>`. The fence is pending, and stays pending while its
+        // lock is held. Hence its `DriverFence` exists, and with it the timeline.
         unsafe { (*(*fence.cast::<OwnFence<T>>()).timeline).wanted((*fence).seqno) };
         true
     }
 }
 
-/// The next unused fence context, for one timeline.
+/// Return the next unused fence context, for one timeline.
 pub fn new_context() -> u64 {
     // SAFETY: No requirements.
     unsafe { bindings::dma_fence_context_alloc(1) }
 }
 
-/// A stretch of code on which the completion of fences depends: no allocation, no reservation lock inside.
+/// A section of code on which the completion of fences depends. It must not allocate, and must not take a reservation
+/// lock.
 ///
-/// With lock debugging the kernel proves it; otherwise this costs nothing.
+/// With lock debugging lockdep proves this. Otherwise it costs nothing.
 pub struct Signalling(bool, PhantomData<*mut ()>);
 
 impl Signalling {
-    /// Begins the stretch, which lasts until the value is dropped.
+    /// Begin the section, which lasts until the value is dropped.
     pub fn begin() -> Self {
         // SAFETY: Paired with the call in `drop`, on the same thread since this type is not `Send`.
         let cookie = unsafe { extra::lapidary_fence_begin_signalling() };
@@ -347,7 +349,7 @@ mod tests {
         let shared: ARef<Fence> = own.fence().clone();
         drop(own);
         assert!(shared.result() == Some(Err(ECANCELED)));
-        // The fence has let its timeline go.
+        // The fence has dropped its reference to the timeline.
         assert!(Arc::into_unique_or_drop(timeline).is_some());
         Ok(())
     }

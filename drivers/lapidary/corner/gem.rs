@@ -2,14 +2,14 @@
 
 //! GEM objects of the type [`kernel::drm::gem::Object`], made and freed here.
 //!
-//! The kernel crate makes each of its objects with a shared-memory file, whether pages are wanted or not; the file
-//! costs more than everything else about an object. Its function table has neither `mmap` nor `pin`, and drops the
-//! driver's data only after file and reservation object are gone. But a driver cannot have objects of another type: the
-//! crate's traits for such types are sealed. So [`new`] makes a [`Twin`], which is the same in memory, with a function
-//! table of its own.
+//! The kernel crate makes each of its objects with a shared-memory file, whether pages are needed or not. The file
+//! costs more than the rest of an object together. The crate's function table has neither `mmap` nor `pin`, and drops
+//! the driver's data only after file and reservation object are gone. But a driver cannot have objects of another
+//! type, because the crate's traits for such types are sealed. So [`new`] makes a [`Twin`], which has the same layout
+//! in memory and a function table of its own.
 //!
-//! Such an object has no file. [`Pages::get`](super::pages::Pages::get) makes it when pages are first wanted; it goes
-//! with the object. An object that lives and dies in VRAM, or stands for memory of others, never has one.
+//! A new object has no file. [`Pages::get`](super::pages::Pages::get) makes the file when pages are first needed. It
+//! is freed with the object. An object that stays in VRAM all its life, or stands for foreign memory, never has one.
 //!
 //! C: `drm_gem_private_object_init()`, `drm_gem_object_release()`.
 
@@ -75,28 +75,27 @@ pub enum Frame {
 /// - The field behind [`Backed::seat`] is not used otherwise.
 /// - [`Backed::roster`] gives the same answer each time.
 pub unsafe trait Backed: gem::DriverObject {
-    /// The list that the object is on, while it is alive.
+    /// Return the list that the object is on while it is alive.
     fn roster(&self) -> Option<&Arc<Roster<Self>>>;
 
-    /// Its place on that list, made by [`Seat::new`].
+    /// Return the object's place on that list, made by [`Seat::new`].
     fn seat(&self) -> &Seat;
 
-    /// Where it is to stand on that list. Called also with the list locked.
+    /// Return where the object belongs on that list. Called also with the list locked.
     fn place(&self) -> Place;
 
-    /// The last reference is gone. The reservation object is still there, and the file, if it has one; no lock is held.
+    /// Release what the object holds. Called when the last reference is gone. The reservation object still exists,
+    /// and the file if there is one. No lock is held.
     fn release(object: &gem::Object<Self>);
 
-    /// Says where the pages from `first` on lie, one after the other, until `report` returns `false` or
-    /// the object ends.
+    /// Report where the pages from `first` on lie, in order, until `report` returns `false` or the object ends.
     ///
-    /// Called by the page fault handler with the reservation lock held and all fences of kernel usage
-    /// signalled. `first` is inside the object. May sleep and allocate.
+    /// Called by the page fault handler with the reservation lock held and all fences of kernel usage signalled.
+    /// `first` is inside the object. May sleep and allocate.
     ///
     /// # Errors
     ///
-    /// `ENOMEM` kills by OOM, `EINTR` and `EAGAIN` let the access be tried again, everything else gives
-    /// the process a SIGBUS.
+    /// `ENOMEM` kills by OOM. `EINTR` and `EAGAIN` repeat the access. Every other error sends SIGBUS to the process.
     fn frames(
         object: &gem::Object<Self>,
         dev: &drm::Device<Self::Driver, drm::Registered>,
@@ -105,10 +104,10 @@ pub unsafe trait Backed: gem::DriverObject {
     ) -> Result;
 }
 
-/// What a [`gem::Object`] is in memory.
+/// The memory layout of a [`gem::Object`].
 ///
-/// The fields of that type are the kernel crate's own. It has the same ones, and a marker that takes no room behind
-/// them; both have the layout of C.
+/// The fields of that type are private to the kernel crate. It has the same fields, and behind them a marker of size
+/// zero. Both types have the layout of C.
 #[repr(C)]
 #[pin_data]
 struct Twin<T> {
@@ -117,12 +116,13 @@ struct Twin<T> {
     data: T,
 }
 
-/// Creates an object of `size` bytes, and enters it in its list. It has no file yet.
+/// Create an object of `size` bytes, and enter it in its list. It has no file yet.
 ///
 /// # Errors
 ///
-/// `EINVAL` unless `size` is a multiple of the page size and not 0; `ENOMEM`, also if there is no place of that size to
-/// map it; what [`gem::DriverObject::new`] reports. The object is not released then, its data is dropped.
+/// `EINVAL` unless `size` is a multiple of the page size and not 0. `ENOMEM`, also if the mmap offset space has no
+/// hole of that size. The errors of [`gem::DriverObject::new`]. After an error the object is not released; its data
+/// is dropped.
 pub fn new<T: Shareable>(
     dev: &drm::Device<T::Driver>,
     size: usize,
@@ -145,45 +145,45 @@ pub fn new<T: Shareable>(
     )?;
     let raw = twin.base.get();
     let parent = ptr::from_ref(dev).cast_mut().cast();
-    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. Nobody else knows the object, which is
-    // zero, as it has to be. The size is in whole pages.
+    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. No other thread knows the object. It
+    // is zeroed, as it has to be. The size is in whole pages.
     unsafe {
         (*raw).funcs = &Table::<T>::FUNCS;
         bindings::drm_gem_private_object_init(parent, raw, size);
     }
-    // Now, and not when somebody asks for it: a dma-buf is mapped without asking, and only what has its place in the
-    // file is found when its mappings have to go.
+    // The offset is created here and not on request. A dma-buf is mapped without a request, and only mappings of an
+    // object that has an offset are found when they must be removed.
     // SAFETY: The object has been made above.
     to_result(unsafe { bindings::drm_gem_create_mmap_offset(raw) }).map_err(|e| {
-        // SAFETY: As above; it has nothing else that would have to go.
+        // SAFETY: As above. The object has nothing else to release.
         unsafe { bindings::drm_gem_private_object_fini(raw) };
-        // There is no place.
+        // The offset space has no hole of that size.
         if e == ENOSPC {
             ENOMEM
         } else {
             e
         }
     })?;
-    // SAFETY: It is not moved any more: it is seen through `ARef` only until `Table::free`.
+    // SAFETY: It is not moved any more. It is seen only through `ARef` until `Table::free`.
     let twin = KBox::into_raw(unsafe { Pin::into_inner_unchecked(twin) });
-    // SAFETY: The pointer comes from a box. What it points at is what a `gem::Object<T>` is, and the reference that it
-    // was made with is ours.
+    // SAFETY: The pointer comes from a box and points at the layout of a `gem::Object<T>`. We own the reference that
+    // it was made with.
     let object = unsafe { ARef::from_raw(NonNull::new_unchecked(twin.cast::<gem::Object<T>>())) };
     if let Some(roster) = object.roster() {
-        // SAFETY: `Table::free` strikes it out of the same list.
+        // SAFETY: `Table::free` removes it from the same list.
         unsafe { roster.enter(&object, blank) };
     }
     Ok(object)
 }
 
-/// Handles that [`look_up`] turns into objects at once.
+/// Handles that [`look_up`] resolves under one lock.
 const BATCH: usize = 8;
 
-/// Passes on the objects of `entries`, each of which has a `handle` of `file`, in order.
+/// Pass the objects of `entries`, each of which has a `handle` of `file`, to `each` in order.
 ///
 /// # Errors
 ///
-/// `ENOENT` at the first handle that is none, and the first error of `each`; the entries before have been passed on.
+/// `ENOENT` at the first invalid handle, and the first error of `each`. The entries before it have been passed.
 pub fn look_up<D, T, R>(
     file: &drm::File<D::File>,
     entries: &[R],
@@ -201,7 +201,7 @@ where
         for (to, entry) in handles.iter_mut().zip(entries) {
             *to = handle(entry);
         }
-        // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`; both arrays are as long as a batch.
+        // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`. Both arrays are as long as a batch.
         let found = unsafe {
             extra::lapidary_gem_look_up(
                 raw_file,
@@ -212,8 +212,7 @@ where
         };
         let mut result = Ok(());
         for (entry, &raw) in entries.iter().zip(&objects).take(found) {
-            // SAFETY: All objects of a file belong to its driver, of which `T` is the object type; the reference
-            // is ours.
+            // SAFETY: All objects of a file belong to its driver, whose object type is `T`. We own the reference.
             let object = unsafe { ARef::from_raw(NonNull::from(gem::Object::<T>::from_raw(raw))) };
             if result.is_ok() {
                 result = each(entry, object);
@@ -245,7 +244,7 @@ impl<T: Shareable> Table<T> {
 
     /// # Safety
     ///
-    /// Only to be called by the DRM core, when the last reference is gone.
+    /// Only the DRM core may call this, when the last reference is gone.
     unsafe extern "C" fn free(raw: *mut bindings::drm_gem_object) {
         // SAFETY: The core passes objects that have this table, which `new` has made.
         let object = unsafe { gem::Object::<T>::from_raw(raw) };
@@ -253,7 +252,8 @@ impl<T: Shareable> Table<T> {
             roster.strike(object);
         }
         T::release(object);
-        // SAFETY: Nobody has the object any more. It begins with `raw`, and `new` has taken it out of such a box.
+        // SAFETY: There is no other reference. The object begins with `raw`, and `new` has taken it out of such a
+        // box.
         unsafe {
             bindings::drm_gem_object_release(raw);
             drop(KBox::from_raw(raw.cast::<Twin<T>>()));
@@ -276,16 +276,16 @@ mod tests {
         sync::atomic::Relaxed, //
     };
 
-    /// More than there are places for.
+    /// More bytes than the mmap offset space has.
     const TOO_LARGE: usize = 1 << 41;
 
-    /// The object's file, or null.
+    /// Return the object's file, or null.
     fn file(object: &gem::Object<Object>) -> *mut bindings::file {
         // SAFETY: The object is alive.
         unsafe { (*object.as_raw()).filp }
     }
 
-    /// Whether the machine is the last to have what it gives its objects.
+    /// Return whether the machine holds the last references to what it shares with its objects.
     fn is_left_alone(machine: Machine) -> bool {
         Arc::into_unique_or_drop(machine.released).is_some()
             && Arc::into_unique_or_drop(machine.roster).is_some()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Objects without a GPU, for KUnit suites: a device on the faux bus with a DRM device that is never
-//! registered.
+//! Objects without a GPU, for KUnit suites: a device on the faux bus with a DRM device that is never registered.
 
 use kernel::{
     bindings, device,
@@ -49,7 +48,7 @@ use crate::corner::{
 /// The driver of the DRM device.
 pub(crate) struct Driver;
 
-/// A client, of which there is none.
+/// A client. The tests open none.
 pub(crate) struct File;
 
 impl drm::file::DriverFile for File {
@@ -68,21 +67,21 @@ pub(crate) struct Object {
     #[pin]
     place: SpinLock<Place>,
     released: Arc<Atomic<u32>>,
-    /// How often it is pinned.
+    /// Number of pins.
     pub(crate) pins: Atomic<u32>,
-    /// Whether it counts as a process's own memory.
+    /// Whether the object counts as memory of a process.
     pub(crate) private: Atomic<bool>,
     #[pin]
     pages: Mutex<Option<Pages>>,
 }
 
 impl Object {
-    /// Says where it is to stand on the list.
+    /// Set where the object belongs on the list.
     pub(crate) fn stand(&self, place: Place) {
         *self.place.lock() = place;
     }
 
-    /// Shows the pages of a pinned object.
+    /// Pass the pages of a pinned object to `show`.
     pub(crate) fn with_pages(&self, show: impl FnOnce(&Pages) -> Result) -> Result {
         show(self.pages.lock().as_ref().ok_or(EINVAL)?)
     }
@@ -176,7 +175,7 @@ impl Shareable for Object {
         _dev: &drm::Device<Driver, drm::Registered>,
         _import: Arc<Import>,
     ) -> Result<ARef<gem::Object<Self>>> {
-        // The device is never registered, so the core does not come here.
+        // The device is never registered, so the core does not call this.
         Err(ENODEV)
     }
 }
@@ -214,21 +213,21 @@ impl Accounts for Driver {
     }
 }
 
-/// A device that can map DMA, and objects on it.
+/// A device that can map DMA, and the objects on it.
 pub(crate) struct Machine {
     drm: drm::UnregisteredDevice<Driver>,
     faux: faux::Registration,
-    /// How many objects have been released.
+    /// Number of objects that have been released.
     pub(crate) released: Arc<Atomic<u32>>,
     /// All objects.
     pub(crate) roster: Arc<Roster<Object>>,
 }
 
 impl Machine {
-    /// Makes a device whose DMA reaches all memory.
+    /// Make a device whose DMA reaches all memory.
     ///
-    /// Each has a name of its own: an exported buffer keeps the one of an earlier test until the process that loads the
-    /// module returns to user space.
+    /// Each device has a name of its own. An exported buffer keeps the name of an earlier test until the process that
+    /// loads the module returns to user space.
     pub(crate) fn new() -> Result<Self> {
         static COUNT: Atomic<u32> = Atomic::new(0);
         let number = COUNT.fetch_add(1, Relaxed);
@@ -239,7 +238,7 @@ impl Machine {
         let raw = core::ptr::from_ref(dev)
             .cast_mut()
             .cast::<bindings::device>();
-        // SAFETY: The device is bound, and nobody else knows of it yet.
+        // SAFETY: The device is bound, and no other thread knows of it yet.
         unsafe {
             (*raw).coherent_dma_mask = u64::MAX;
             (*raw).dma_mask = &raw mut (*raw).coherent_dma_mask;
@@ -252,23 +251,23 @@ impl Machine {
         })
     }
 
-    /// The device.
+    /// Return the device.
     pub(crate) fn dev(&self) -> &device::Device<device::Bound> {
         let parent: &faux::Device<device::Bound> = self.faux.as_ref();
         parent.as_ref()
     }
 
-    /// The DRM device.
+    /// Return the DRM device.
     pub(crate) fn drm(&self) -> &drm::UnregisteredDevice<Driver> {
         &self.drm
     }
 
-    /// Makes an object.
+    /// Make an object.
     pub(crate) fn object(&self, size: usize) -> Result<ARef<gem::Object<Object>>> {
         self.object_if(size, Ok(()))
     }
 
-    /// Makes an object, of which the driver's part comes into being if `result` is no error.
+    /// Make an object. The driver's part of it is made if `result` is no error.
     pub(crate) fn object_if(
         &self,
         size: usize,

@@ -41,22 +41,22 @@ void lapidary_fence_set_error(struct dma_fence *fence, int error)
 }
 EXPORT_SYMBOL_GPL(lapidary_fence_set_error);
 
-/* 0 while pending, 1 after success, a negative errno after an error. */
+/* Return 0 while pending, 1 after success, a negative errno after an error. */
 int lapidary_fence_status(struct dma_fence *fence)
 {
 	return dma_fence_get_status(fence);
 }
 EXPORT_SYMBOL_GPL(lapidary_fence_status);
 
-/* Whether a reservation is locked by this transaction. Anything else is a bug of the caller. */
+/* Return whether this transaction has locked a reservation. If not, the caller has a bug. */
 static bool locked_by(struct dma_resv *resv, const struct drm_exec *exec)
 {
 	return !WARN_ON_ONCE(READ_ONCE(resv->lock.ctx) != &exec->ticket);
 }
 
 /*
- * A pending fence of another context that somebody who reads (or writes) has to wait for, with a reference, or
- * NULL. The reservation need not be locked.
+ * Return a pending fence of another context that a reader (or with write, a writer) has to wait
+ * for, with a reference, or NULL. The reservation need not be locked.
  */
 struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context)
 {
@@ -75,7 +75,10 @@ struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 c
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
 
-/* The number of the last pending fence of a context, or 0. The reservation need not be locked. */
+/*
+ * Return the number of the last pending fence of a context, or 0. The reservation need not be
+ * locked.
+ */
 u64 lapidary_resv_last(struct dma_resv *resv, u64 context)
 {
 	struct dma_resv_iter cursor;
@@ -93,8 +96,8 @@ u64 lapidary_resv_last(struct dma_resv *resv, u64 context)
 EXPORT_SYMBOL_GPL(lapidary_resv_last);
 
 /*
- * Adds a fence to a reservation that is locked by the transaction and has a reserved slot. The core replaces a
- * fence of the same context whose usage is not stronger.
+ * Add a fence to a reservation that is locked by the transaction and has a reserved slot. The core
+ * replaces a fence of the same context whose usage is not stronger.
  */
 void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
 			  struct dma_fence *fence, enum dma_resv_usage usage)
@@ -105,8 +108,8 @@ void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
 EXPORT_SYMBOL_GPL(lapidary_resv_attach);
 
 /*
- * The objects of handles, each with a reference, all under one lock. Says how many there are before the first
- * handle that is none.
+ * Look up the objects of handles under one lock, each with a reference. Return how many there are
+ * before the first invalid handle.
  */
 size_t lapidary_gem_look_up(struct drm_file *file, const u32 *handles,
 			    struct drm_gem_object **objects, size_t count)
@@ -127,14 +130,16 @@ size_t lapidary_gem_look_up(struct drm_file *file, const u32 *handles,
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_look_up);
 
-/* A lock transaction that a signal may end, and in which objects may be named several times. */
+/*
+ * Begin a lock transaction that a signal may end, and in which objects may be named several times.
+ */
 void lapidary_exec_init(struct drm_exec *exec, unsigned int objects)
 {
 	drm_exec_init(exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, objects);
 }
 EXPORT_SYMBOL_GPL(lapidary_exec_init);
 
-/* The proof for lockdep that what lies between the two calls can always make progress. */
+/* Tell lockdep that the code between the two calls can always make progress. */
 bool lapidary_fence_begin_signalling(void)
 {
 	return dma_fence_begin_signalling();
@@ -147,7 +152,7 @@ void lapidary_fence_end_signalling(bool cookie)
 }
 EXPORT_SYMBOL_GPL(lapidary_fence_end_signalling);
 
-/* A queue for one device; usable under memory pressure because retirement frees memory. */
+/* Make a queue for one device. It works under memory pressure, because retirement frees memory. */
 struct workqueue_struct *lapidary_workqueue_create(const char *name)
 {
 	return alloc_ordered_workqueue("%s", WQ_MEM_RECLAIM | WQ_HIGHPRI, name);
@@ -160,7 +165,7 @@ void lapidary_delayed_work_init(struct delayed_work *work, work_func_t func)
 }
 EXPORT_SYMBOL_GPL(lapidary_delayed_work_init);
 
-/* Queues the work unless it is queued already. */
+/* Queue the work unless it is queued already. */
 bool lapidary_delayed_work_queue(struct workqueue_struct *wq, struct delayed_work *work,
 				 unsigned long delay)
 {
@@ -168,7 +173,7 @@ bool lapidary_delayed_work_queue(struct workqueue_struct *wq, struct delayed_wor
 }
 EXPORT_SYMBOL_GPL(lapidary_delayed_work_queue);
 
-/* Queues the work, or moves the time of work that is queued already. */
+/* Queue the work, or change the time of work that is queued already. */
 bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_work *work,
 				  unsigned long delay)
 {
@@ -176,14 +181,17 @@ bool lapidary_delayed_work_hasten(struct workqueue_struct *wq, struct delayed_wo
 }
 EXPORT_SYMBOL_GPL(lapidary_delayed_work_hasten);
 
-/* One line for developers who ask for it (drm.debug=2), not more than a few in a row. */
+/* Log one line for developers who ask for it (drm.debug=2). Rate limited. */
 void lapidary_refused(struct drm_device *dev, u32 position, const char *reason, size_t len)
 {
 	drm_dbg_ratelimited(dev, "commands refused at dword %u: %.*s\n", position, (int)len, reason);
 }
 EXPORT_SYMBOL_GPL(lapidary_refused);
 
-/* The fence of a synchronisation object, or -ENOENT, or another error if nothing has been submitted. */
+/*
+ * Return the fence of a synchronisation object, -ENOENT for an invalid handle, or another error if
+ * nothing has been submitted.
+ */
 int lapidary_syncobj_find_fence(struct drm_file *file, u32 handle, u64 point,
 				struct dma_fence **fence)
 {
@@ -209,7 +217,7 @@ struct dma_fence *lapidary_syncobj_fence_get(struct drm_syncobj *syncobj)
 }
 EXPORT_SYMBOL_GPL(lapidary_syncobj_fence_get);
 
-/* Memory for a link of a timeline's chain. */
+/* Allocate a link of a timeline's chain. */
 struct dma_fence_chain *lapidary_fence_link_alloc(void)
 {
 	return dma_fence_chain_alloc();
@@ -223,7 +231,8 @@ void lapidary_fence_link_free(struct dma_fence_chain *link)
 EXPORT_SYMBOL_GPL(lapidary_fence_link_free);
 
 /*
- * Whether every fence in a fence has signalled or is of this context, as far as one can say after looking at so many.
+ * Return whether every part of a fence has signalled or is of this context. Looks at a limited
+ * number of links; beyond that the answer is no.
  */
 bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 context, u32 links)
 {
@@ -238,7 +247,7 @@ bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 context, u32 links)
 		break;
 	}
 	if (!ordered) {
-		/* The walk has been left early, and holds references. */
+		/* The walk ended early and holds references. */
 		dma_fence_put(cursor.chain);
 	}
 	return ordered;
@@ -246,8 +255,8 @@ bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 context, u32 links)
 EXPORT_SYMBOL_GPL(lapidary_fence_is_ordered);
 
 /*
- * The object of a file with the lowest handle from this one on, with a reference, or NULL. The handle becomes the
- * object's.
+ * Return the object of a file with the lowest handle not below the given one, with a reference, or
+ * NULL. The handle becomes that of the object.
  */
 struct drm_gem_object *lapidary_gem_next(struct drm_file *file, u32 *handle)
 {
@@ -265,21 +274,21 @@ struct drm_gem_object *lapidary_gem_next(struct drm_file *file, u32 *handle)
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_next);
 
-/* Whether more than one client, or another driver, has the object. */
+/* Return whether more than one client, or another driver, holds the object. */
 bool lapidary_gem_is_shared(struct drm_gem_object *object)
 {
 	return drm_gem_object_is_shared_for_memory_stats(object);
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_is_shared);
 
-/* The line for the one engine that there is. */
+/* Print the line of the only engine. */
 void lapidary_show_engine(struct drm_printer *printer, u64 nanoseconds)
 {
 	drm_printf(printer, "drm-engine-gfx:\t%llu ns\n", nanoseconds);
 }
 EXPORT_SYMBOL_GPL(lapidary_show_engine);
 
-/* The number of the current process; its name goes to 16 bytes. */
+/* Return the number of the current process, and write its name to 16 bytes. */
 int lapidary_current_task(char *name)
 {
 	strscpy_pad(name, current->comm, TASK_COMM_LEN);
@@ -288,8 +297,9 @@ int lapidary_current_task(char *name)
 EXPORT_SYMBOL_GPL(lapidary_current_task);
 
 /*
- * The process that runs at the moment: its number, when it began on the boot clock, and its real user. Whoever has
- * made a user namespace can have as many users in it as have been lent to him: they all count as himself.
+ * Return the number of the current process, the time on the boot clock at which it began, and its
+ * real user. A user who makes a user namespace can have as many users in it as are mapped there.
+ * All of them count as the user who made the namespace.
  */
 int lapidary_current_process(u32 *user, u64 *began)
 {
@@ -304,14 +314,14 @@ int lapidary_current_process(u32 *user, u64 *began)
 }
 EXPORT_SYMBOL_GPL(lapidary_current_process);
 
-/* Nanoseconds on the boot clock. */
+/* Return nanoseconds on the boot clock. */
 u64 lapidary_boot_time(void)
 {
 	return ktime_get_boottime_ns();
 }
 EXPORT_SYMBOL_GPL(lapidary_boot_time);
 
-/* Tells user space that the GPU was reset, or that it needs a new probe. */
+/* Tell user space that the GPU was reset, or that it needs a new probe. */
 int lapidary_wedged(struct drm_device *dev, bool rebind, int pid, const char *name)
 {
 	struct drm_wedge_task_info info = { .pid = pid };
@@ -322,14 +332,14 @@ int lapidary_wedged(struct drm_device *dev, bool rebind, int pid, const char *na
 				    DRM_WEDGE_RECOVERY_NONE, name ? &info : NULL);
 }
 EXPORT_SYMBOL_GPL(lapidary_wedged);
-/* Keeps a dump of a device, in memory from vmalloc() that is the kernel's then. */
+/* Keep a dump of a device. The kernel takes over the memory, which is from vmalloc(). */
 void lapidary_coredump(struct device *dev, void *data, size_t len)
 {
 	dev_coredumpv(dev, data, len, GFP_KERNEL);
 }
 EXPORT_SYMBOL_GPL(lapidary_coredump);
 
-/* Adds a file to the device's folder in debugfs. */
+/* Add a file to the device's folder in debugfs. */
 void lapidary_debugfs_add(struct drm_device *dev, const char *name,
 			  int (*show)(struct seq_file *, void *), void *data)
 {
@@ -337,7 +347,7 @@ void lapidary_debugfs_add(struct drm_device *dev, const char *name,
 }
 EXPORT_SYMBOL_GPL(lapidary_debugfs_add);
 
-/* The device of such a file, and the data that it was added with. */
+/* Return the device of such a file, and the data that it was added with. */
 struct drm_device *lapidary_debugfs_device(struct seq_file *seq, void **data)
 {
 	struct drm_debugfs_entry *entry = seq->private;
@@ -359,7 +369,7 @@ void lapidary_clients_unlock(struct drm_device *dev)
 }
 EXPORT_SYMBOL_GPL(lapidary_clients_unlock);
 
-/* The open file after this one, or the first; NULL at the end. The list is locked. */
+/* Return the open file after this one, or the first; NULL at the end. The list is locked. */
 struct drm_file *lapidary_client_next(struct drm_device *dev, struct drm_file *last)
 {
 	struct list_head *next = last ? last->lhead.next : dev->filelist.next;
@@ -368,7 +378,10 @@ struct drm_file *lapidary_client_next(struct drm_device *dev, struct drm_file *l
 }
 EXPORT_SYMBOL_GPL(lapidary_client_next);
 
-/* The core's number of an open file; the process behind it goes to pid, unless that is NULL. */
+/*
+ * Return the core's number of an open file. Write the process behind it to pid, unless that is
+ * NULL.
+ */
 u64 lapidary_client_id(struct drm_file *file, int *pid)
 {
 	if (pid) {

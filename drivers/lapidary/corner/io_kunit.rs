@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Registers without hardware, for KUnit suites: a register window of plain memory, one that remembers the order of
-//! accesses, and a device on the faux bus.
+//! Registers without hardware, for KUnit suites: a register window of plain memory, a window that records the order
+//! of accesses, and a device on the faux bus.
 
 use core::cell::Cell;
 
@@ -25,45 +25,45 @@ use kernel::{
 /// An access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Of a place with this offset in bytes.
+    /// A read of the place with this offset in bytes.
     Read(usize),
-    /// Of 32 bits to a place, and the value.
+    /// A write of 32 bits to a place, and the value.
     Write(usize, u32),
-    /// Of 64 bits to a place, and the value.
+    /// A write of 64 bits to a place, and the value.
     Write64(usize, u64),
 }
 
-/// What was accessed, in order.
+/// The accesses, in order.
 pub struct Log(Cell<KVec<Access>>);
 
 impl Log {
-    /// Nothing yet.
+    /// Make an empty log.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(Cell::new(KVec::new()))
     }
 
-    /// Notes an access.
+    /// Record an access.
     pub fn note(&self, access: Access) {
         let mut all = self.0.take();
         assert!(all.push(access, GFP_KERNEL).is_ok());
         self.0.set(all);
     }
 
-    /// A window of `size` bytes that is read as zeros, and whose accesses are noted.
+    /// Return a window of `size` bytes that reads as zeros, and whose accesses are recorded.
     pub fn window(&self, size: usize) -> Noted<'_, Region> {
-        // Offsets are all there is: nothing looks behind this pointer.
+        // Only the offsets are used. No code dereferences this pointer.
         let place = Region::ptr_from_raw_parts_mut(core::ptr::null_mut(), size);
         Noted { place, log: self }
     }
 
-    /// A register window of `SIZE` bytes, which is read as zeros and notes accesses.
+    /// Return a register window of `SIZE` bytes that reads as zeros, and whose accesses are recorded.
     pub fn registers<const SIZE: usize>(&self) -> Noted<'_, Region<SIZE>> {
         let place = Region::ptr_from_raw_parts_mut(core::ptr::null_mut(), SIZE);
         Noted { place, log: self }
     }
 
-    /// All accesses up to now.
+    /// Take all accesses recorded up to now.
     pub fn take(&self) -> KVec<Access> {
         self.0.take()
     }
@@ -92,7 +92,7 @@ impl<'a, T: ?Sized + KnownSize> IoBase<'a> for Noted<'a, T> {
     }
 }
 
-/// Accesses that are noted, and nothing else.
+/// A backend that only records accesses.
 pub struct Notes;
 
 impl IoBackend for Notes {
@@ -137,19 +137,19 @@ impl IoCapable<u64> for Notes {
 pub struct Device(faux::Registration);
 
 impl Device {
-    /// Makes a device.
+    /// Make a device.
     ///
-    /// Its name is that of the moment: a case that fails never gives its device back, and the next must not find the
-    /// name taken, not even after the module has been loaded again.
+    /// Its name contains the current time. A failed test case never frees its device, and the next case must not find
+    /// the name taken, not even after the module has been loaded again.
     pub fn new() -> Result<Self> {
-        // SAFETY: Any context may read the clock.
+        // SAFETY: The clock may be read in any context.
         let now = unsafe { bindings::ktime_get() };
         let name = CString::try_from_fmt(fmt!("registers-kunit-{now}"))?;
         let device = Self(faux::Registration::new(&name, None)?);
         let raw = core::ptr::from_ref(device.dev())
             .cast_mut()
             .cast::<bindings::device>();
-        // SAFETY: The device is bound, and nobody else knows of it yet.
+        // SAFETY: The device is bound, and no other thread knows of it yet.
         unsafe {
             (*raw).coherent_dma_mask = u64::MAX;
             (*raw).dma_mask = &raw mut (*raw).coherent_dma_mask;
@@ -157,7 +157,7 @@ impl Device {
         Ok(device)
     }
 
-    /// The device.
+    /// Return the device.
     pub fn dev(&self) -> &device::Device<device::Bound> {
         let faux: &faux::Device<device::Bound> = self.0.as_ref();
         faux.as_ref()
@@ -168,7 +168,7 @@ impl Device {
 pub struct Memory<const SIZE: usize>(KVec<u32>);
 
 impl<const SIZE: usize> Memory<SIZE> {
-    /// Allocates a window.
+    /// Allocate a window.
     pub fn new() -> Result<Self> {
         Ok(Self(KVec::from_elem(
             0,
@@ -177,14 +177,14 @@ impl<const SIZE: usize> Memory<SIZE> {
         )?))
     }
 
-    /// The same memory without registers.
+    /// Return the same memory without registers.
     pub fn bytes(&mut self) -> Result<Mmio<'_, Region>> {
         let raw = MmioRaw::new_region(self.0.as_mut_ptr().expose_provenance(), SIZE)?;
         // SAFETY: As in `window`.
         Ok(unsafe { Mmio::from_raw(raw) })
     }
 
-    /// The registers in it.
+    /// Return the registers in it.
     pub fn window(&mut self) -> Result<Mmio<'_, Region<SIZE>>> {
         let raw = MmioRaw::new_region(self.0.as_mut_ptr().expose_provenance(), SIZE)?;
         // SAFETY: The memory is `SIZE` bytes long, aligned to four, and exclusively borrowed while the view lives. It is

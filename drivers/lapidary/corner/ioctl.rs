@@ -2,11 +2,11 @@
 
 //! Ioctl tables with holes, for argument types of our own.
 //!
-//! `kernel::declare_drm_ioctls!` wants argument types from `kernel::uapi` and numbers without gaps. The DRM core
-//! itself answers `EINVAL` for an empty slot, so a table is an array in which the missing numbers stay empty.
+//! `kernel::declare_drm_ioctls!` needs argument types from `kernel::uapi` and numbers without gaps. The DRM core
+//! itself answers `EINVAL` for an empty slot. So a table is an array in which the missing numbers stay empty.
 //!
-//! The core copies arguments in and out by the directions that both the caller's number and ours name; a shorter
-//! argument of the caller is extended with zeros.
+//! The core copies arguments in and out in the directions that both the caller's number and ours contain. It extends
+//! a shorter argument of the caller with zeros.
 
 use core::{
     marker::PhantomData,
@@ -53,12 +53,12 @@ pub trait Command {
     const NR: u32;
     /// Direction of the argument.
     const DIRECTION: Direction;
-    /// Who may call it: `drm::ioctl::{AUTH, RENDER_ALLOW, …}`.
+    /// Permission to call it: `drm::ioctl::{AUTH, RENDER_ALLOW, …}`.
     const FLAGS: u32;
     /// Name for debug messages.
     const NAME: &'static CStr;
 
-    /// Runs the command. The device stays registered meanwhile, so that unbind waits for the end of it.
+    /// Run the command. The device stays registered meanwhile, so unbind waits for the command to end.
     fn run(
         dev: &drm::Device<Self::Driver, Registered>,
         reg: &<Self::Driver as drm::Driver>::RegistrationData<'_>,
@@ -87,22 +87,22 @@ impl<C: Command> Entry<C> {
 
     /// # Safety
     ///
-    /// Only to be called by the DRM core, for a device of `C::Driver`.
+    /// Only the DRM core may call this, for a device of `C::Driver`.
     unsafe extern "C" fn entry(
         raw_dev: *mut kernel::bindings::drm_device,
         raw_arg: *mut c_void,
         raw_file: *mut kernel::bindings::drm_file,
     ) -> c_int {
-        // SAFETY: The core passes the device that this table was registered for; ioctls run only on devices that
-        // have been registered.
+        // SAFETY: The core passes the device that this table was registered for. Ioctls run only on devices that have
+        // been registered.
         let dev: &drm::Device<C::Driver, drm::Ioctl> = unsafe { drm::Device::from_raw(raw_dev) };
 
         let Some(guard) = dev.registration_guard() else {
             return ENODEV.to_errno();
         };
 
-        // SAFETY: The core hands out an exclusive buffer, aligned for `u64` at least, of `_IOC_SIZE(cmd)` bytes or
-        // more, which is the size of the argument. Every bit pattern is valid for it.
+        // SAFETY: The core passes an exclusive buffer, aligned for `u64` at least, of `_IOC_SIZE(cmd)` bytes or more,
+        // which is the size of the argument. Every bit pattern is valid for it.
         let arg = unsafe { &mut *raw_arg.cast::<C::Arg>() };
         // SAFETY: The file was opened through the file type of the same driver.
         let file = unsafe { drm::File::from_raw(raw_file) };
@@ -121,13 +121,13 @@ pub struct Table<const N: usize>([DrmIoctlDescriptor; N]);
 unsafe impl<const N: usize> Sync for Table<N> {}
 
 impl<const N: usize> Table<N> {
-    /// Creates an empty table.
+    /// Create an empty table.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         Self([const { pin_init::zeroed() }; N])
     }
 
-    /// Adds a command; the build fails if its number is out of range or taken.
+    /// Add a command. The build fails if its number is out of range or taken.
     pub const fn with<C: Command>(mut self) -> Self {
         let slot = C::NR as usize;
         assert!(slot < N, "ioctl number outside of the table");
@@ -139,7 +139,7 @@ impl<const N: usize> Table<N> {
         self
     }
 
-    /// The slots, for `drm::Driver::IOCTLS`.
+    /// Return the slots, for `drm::Driver::IOCTLS`.
     pub const fn as_slice(&'static self) -> &'static [DrmIoctlDescriptor] {
         &self.0
     }

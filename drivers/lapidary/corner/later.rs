@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the last reference to an object must not do itself.
+//! Work that the thread that drops the last reference to an object must not do itself.
 //!
-//! The last reference is often dropped by the worker that retires jobs and recovers hangs: it may wait for nothing
-//! that may wait for a job. To let go of other drivers' buffers, or of a process's memory, takes just such waits. So
-//! this is done later, on a queue of the library, which ends with the library's module, after all that use it.
+//! The last reference is often dropped by the worker that retires jobs and recovers from hangs. This worker must not
+//! wait for anything that may wait for a job. Releasing other drivers' buffers, or a process's memory, needs such
+//! waits. So a queue of the library does this work later. The queue ends with the library's module, after all modules
+//! that use it.
 
 use core::{
     cell::UnsafeCell,
@@ -30,13 +31,13 @@ use super::extra;
 /// The queue while there is one.
 struct Place(UnsafeCell<*mut bindings::workqueue_struct>);
 
-// SAFETY: Written by `Queue::new` and `Queue::drop` only, at the beginning and at the end of the library's module, when
-// nobody else runs code of it.
+// SAFETY: Only `Queue::new` and `Queue::drop` write it, at the beginning and at the end of the library's module, when
+// no other thread runs code of the module.
 unsafe impl Sync for Place {}
 
 static PLACE: Place = Place(UnsafeCell::new(ptr::null_mut()));
 
-/// The queue; to be kept by the module.
+/// The queue. The module keeps it.
 pub(crate) struct Queue(NonNull<bindings::workqueue_struct>);
 
 // SAFETY: Queues are not tied to a thread.
@@ -45,16 +46,16 @@ unsafe impl Send for Queue {}
 unsafe impl Sync for Queue {}
 
 impl Queue {
-    /// Makes the queue.
+    /// Make the queue.
     ///
     /// # Safety
     ///
-    /// Once, in the module's initialisation; to be dropped at the module's end.
+    /// Called once, in the module's initialisation. Dropped at the module's end.
     pub(crate) unsafe fn new() -> Result<Self> {
         // SAFETY: The name is copied.
         let raw = unsafe { extra::lapidary_workqueue_create(c"lapidary".as_char_ptr()) };
         let queue = NonNull::new(raw).ok_or(ENOMEM)?;
-        // SAFETY: Nobody uses it yet.
+        // SAFETY: No thread uses it yet.
         unsafe { *PLACE.0.get() = raw };
         Ok(Self(queue))
     }
@@ -62,7 +63,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: Made by `new`. What is queued is done first; nobody queues any more.
+        // SAFETY: Made by `new`. Queued items run first, and no thread queues further ones.
         unsafe {
             bindings::destroy_workqueue(self.0.as_ptr());
             *PLACE.0.get() = ptr::null_mut();
@@ -70,18 +71,18 @@ impl Drop for Queue {
     }
 }
 
-/// Has `item` run on the queue, soon. Any context. If it is queued already that is enough.
+/// Run `item` on the queue, soon. Any context. An item that is queued already is not queued twice.
 pub(crate) fn run<T>(item: Arc<T>)
 where
     T: WorkItem<0, Pointer = Arc<T>> + HasWork<T, 0> + Send + Sync + 'static,
 {
     // SAFETY: While code of the library runs, there is a queue.
     let queue = unsafe { workqueue::Queue::from_raw(*PLACE.0.get()) };
-    // It comes back if it is queued already.
+    // The queue returns an item that is queued already.
     let _ = queue.enqueue(item);
 }
 
-/// Waits until all that is queued has run. The caller holds nothing that an item may need.
+/// Wait until all queued items have run. The caller holds no lock that an item may need.
 pub(crate) fn flush() {
     // SAFETY: As above.
     unsafe { extra::lapidary_workqueue_flush(*PLACE.0.get()) };

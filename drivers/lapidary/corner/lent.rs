@@ -2,10 +2,10 @@
 
 //! Hardware lent to state that outlives it.
 //!
-//! The memory managers live as long as the last object, the page table and the permission to map DMA only as long as
-//! the device is bound. While bound, a manager has a loan of what it needs of both; when it ends, the manager clears up
-//! behind itself first. A mutex decides who comes first: the end of the loan or an object that is being freed; both
-//! find a consistent state.
+//! The memory managers live as long as the last object. The page table and the permission to map DMA live only as
+//! long as the device is bound. While it is bound, a manager borrows what it needs of both. When the loan ends, the
+//! manager first cleans up after itself. A mutex orders the end of the loan and the free of an object. Either of
+//! them, as the second, finds a consistent state.
 
 use core::{
     marker::PhantomData,
@@ -35,7 +35,7 @@ pub trait Tenant: Send + Unpin {
     /// What it borrows.
     type Hardware: CovariantForLt;
 
-    /// The loan ends: nothing may refer to `hardware` any more on return. Called with the state locked.
+    /// End the loan. On return nothing may refer to `hardware` any more. Called with the state locked.
     fn leave(&mut self, hardware: &HardwareOf<'_, Self>);
 }
 
@@ -47,7 +47,7 @@ struct Inner<T: Tenant> {
     tenant: T,
 }
 
-// The mutex pins it, and nothing in it cares.
+// The mutex pins it, and nothing in it depends on being pinned.
 impl<T: Tenant> Unpin for Inner<T> {}
 
 /// A tenant and, at times, its hardware, behind one mutex.
@@ -62,7 +62,7 @@ pub struct Lent<T: Tenant> {
 }
 
 impl<T: Tenant> Lent<T> {
-    /// Makes a tenant without hardware.
+    /// Make a tenant without hardware.
     pub fn new(tenant: T) -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
@@ -78,36 +78,39 @@ impl<T: Tenant> Lent<T> {
         )
     }
 
-    /// Locks both.
+    /// Lock both.
     pub fn lock(&self) -> Guard<'_, T> {
         Guard(self.inner.lock())
     }
 
-    /// Locks both, unless another thread has.
+    /// Lock both, unless another thread holds the lock.
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         self.inner.try_lock().map(Guard)
     }
 
-    /// Lends `hardware` until the lease is dropped.
+    /// Lend `hardware` until the lease is dropped.
     ///
-    /// Errors: `EBUSY` if there is a lease already.
+    /// # Errors
+    ///
+    /// `EBUSY` if there is a lease already.
     ///
     /// # Safety
     ///
-    /// The lease is dropped, not leaked, before `'a` ends.
+    /// The caller drops the lease, and does not leak it, before `'a` ends.
     pub unsafe fn lend<'a>(self: &Arc<Self>, hardware: HardwareOf<'a, T>) -> Result<Lease<'a, T>> {
         let mut inner = self.inner.lock();
         if inner.hardware.is_some() {
             return Err(EBUSY);
         }
         let hardware = ManuallyDrop::new(hardware);
-        // SAFETY: Only the lifetime changes, so both types are laid out alike, and the original is not used again. By
-        // the invariant no one sees the copy after the lease is gone, which by the caller's promise is within `'a`.
+        // SAFETY: Only the lifetime changes, so both types have the same layout, and the original is not used again.
+        // By the invariant no code sees the copy after the lease is gone, which by the caller's promise is within
+        // `'a`.
         let hardware =
             unsafe { transmute_copy::<HardwareOf<'a, T>, HardwareOf<'static, T>>(&hardware) };
         inner.hardware = Some(hardware);
         drop(inner);
-        // INVARIANT: There was none.
+        // INVARIANT: There was no lease.
         Ok(Lease {
             lent: self.clone(),
             _lifetime: PhantomData,
@@ -119,7 +122,7 @@ impl<T: Tenant> Lent<T> {
 pub struct Guard<'a, T: Tenant>(MutexGuard<'a, Inner<T>>);
 
 impl<T: Tenant> Guard<'_, T> {
-    /// The tenant, and the hardware while it is lent.
+    /// Return the tenant, and the hardware while it is lent.
     pub fn parts(&mut self) -> (&mut T, Option<&HardwareOf<'_, T>>) {
         let inner = &mut *self.0;
         let hardware = inner.hardware.as_ref().map(T::Hardware::cast_ref);
@@ -127,7 +130,7 @@ impl<T: Tenant> Guard<'_, T> {
     }
 }
 
-/// While this exists the hardware is lent.
+/// The hardware is lent while this exists.
 pub struct Lease<'a, T: Tenant> {
     lent: Arc<Lent<T>>,
     _lifetime: PhantomData<&'a ()>,
@@ -147,10 +150,10 @@ impl<T: Tenant> Drop for Lease<'_, T> {
 mod tests {
     use super::*;
 
-    /// What is lent.
+    /// The thing that is lent.
     struct Thing(u32);
 
-    /// Counts how often it had to leave, and adds up what it has borrowed.
+    /// Counts how often it had to leave, and adds up the things that it borrowed.
     struct Guest(u32, u32);
 
     impl Tenant for Guest {
@@ -162,7 +165,7 @@ mod tests {
         }
     }
 
-    /// How often the tenant has left, and whether there is hardware.
+    /// Return how often the tenant has left, and whether there is hardware.
     fn state(lent: &Lent<Guest>) -> (u32, bool) {
         let mut guard = lent.lock();
         let (guest, hardware) = guard.parts();

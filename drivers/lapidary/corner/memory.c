@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Out-of-line copies of inline functions, for the memory code in Rust. Exported, because family
- * modules instantiate generic functions of the library that call them.
+ * Out-of-line copies of inline functions, for the memory code in Rust. They are exported because
+ * family modules instantiate generic functions of the library that call them.
  */
 #include <linux/aperture.h>
 #include <linux/dma-resv.h>
@@ -34,7 +34,10 @@ bool lapidary_dma_need_sync(struct device *dev, dma_addr_t addr)
 }
 EXPORT_SYMBOL_GPL(lapidary_dma_need_sync);
 
-/* Protection of device memory: write-combining, and not encrypted where the CPU encrypts RAM. */
+/*
+ * Return the protection of device memory: write-combining, and not encrypted where the CPU encrypts
+ * RAM.
+ */
 pgprot_t lapidary_pgprot_vram(pgprot_t prot)
 {
 	return pgprot_decrypted(pgprot_writecombine(prot));
@@ -59,14 +62,16 @@ void __iomem *lapidary_wc_map(resource_size_t start, size_t size)
 }
 EXPORT_SYMBOL_GPL(lapidary_wc_map);
 
-/* For a mapping in the making: its pages are known by number only, it neither grows nor is dumped. */
+/*
+ * Mark a mapping in the making: its pages are known by number only; it neither grows nor is dumped.
+ */
 void lapidary_vma_raw_pages(struct vm_area_struct *vma)
 {
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 }
 EXPORT_SYMBOL_GPL(lapidary_vma_raw_pages);
 
-/* For a mapping in the making: it does not grow. */
+/* Mark a mapping in the making: it does not grow. */
 void lapidary_vma_fixed(struct vm_area_struct *vma)
 {
 	vm_flags_set(vma, VM_DONTEXPAND);
@@ -79,7 +84,7 @@ bool lapidary_gem_get_unless_zero(struct drm_gem_object *object)
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_get_unless_zero);
 
-/* Removes all page table entries of all mappings of an object. */
+/* Remove all page table entries of all mappings of an object. */
 void lapidary_gem_unmap(struct drm_gem_object *object)
 {
 	drm_vma_node_unmap(&object->vma_node, object->dev->anon_inode->i_mapping);
@@ -87,8 +92,9 @@ void lapidary_gem_unmap(struct drm_gem_object *object)
 EXPORT_SYMBOL_GPL(lapidary_gem_unmap);
 
 /*
- * Gives an object a shared-memory file, if it has none: on the device's own mount, if there is one. Takes no lock. Of two
- * callers at the same time one makes it, the other throws its own away.
+ * Give an object a shared-memory file, if it has none. The file is on the device's own mount, if
+ * there is one. Takes no lock. Of two concurrent callers one installs its file and the other drops
+ * its own.
  */
 int lapidary_gem_file(struct drm_gem_object *object)
 {
@@ -101,7 +107,7 @@ int lapidary_gem_file(struct drm_gem_object *object)
 	file = mount ? shmem_file_setup_with_mnt(mount, "lapidary", object->size, flags) :
 		       shmem_file_setup("lapidary", object->size, flags);
 	if (IS_ERR(file))
-		/* Where there is no memory for an inode, there is "no space" in this file system. */
+		/* Without memory for an inode this file system returns "no space". */
 		return PTR_ERR(file) == -ENOSPC ? -ENOMEM : PTR_ERR(file);
 	if (cmpxchg(&object->filp, NULL, file))
 		fput(file);
@@ -109,20 +115,26 @@ int lapidary_gem_file(struct drm_gem_object *object)
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_file);
 
-/* Frees the pages of an object, of which nobody has hold: they are zero when they are wanted again. */
+/* Free the pages of an object. They are not pinned or mapped. Pages allocated later are zero. */
 void lapidary_gem_discard(struct drm_gem_object *object)
 {
 	shmem_truncate_range(file_inode(object->filp), 0, (loff_t)-1);
 }
 EXPORT_SYMBOL_GPL(lapidary_gem_discard);
 
-/* From now on new files of objects get their pages in pieces as large as fit, where the kernel has such. */
+/*
+ * Let new files of objects allocate their pages in pieces as large as fit, if the kernel supports
+ * it.
+ */
 int lapidary_gem_large_pieces(struct drm_device *dev)
 {
 	int ret = drm_gem_huge_mnt_create(dev, "within_size");
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
-	/* The function may leave an error as the mount, and objects would take their files from that. */
+	/*
+	 * The function may leave an error in huge_mnt, and objects would take their files from
+	 * there.
+	 */
 	if (IS_ERR(dev->huge_mnt)) {
 		ret = PTR_ERR(dev->huge_mnt);
 		dev->huge_mnt = NULL;
@@ -138,7 +150,7 @@ void lapidary_resv_assert_held(struct dma_resv *resv)
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_assert_held);
 
-/* Fills pages from device memory. */
+/* Fill pages from device memory. */
 void lapidary_pages_from_io(struct page **pages, size_t count, const void __iomem *from)
 {
 	size_t i;
@@ -174,7 +186,10 @@ static unsigned long shrinker_scan(struct shrinker *shrinker, struct shrink_cont
 	return own->scan(own->data, sc->nr_to_scan);
 }
 
-/* A registered shrinker, or NULL. Its callbacks may be called until lapidary_shrinker_free() returns. */
+/*
+ * Return a registered shrinker, or NULL. Its callbacks may be called until lapidary_shrinker_free()
+ * returns.
+ */
 struct lapidary_shrinker *lapidary_shrinker_new(const char *name, void *data,
 						unsigned long (*count)(void *data),
 						unsigned long (*scan)(void *data, unsigned long want))

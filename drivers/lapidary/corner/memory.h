@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Inline functions of the memory code that Rust cannot call: see memory.c. */
+/* Inline functions of the memory code that Rust cannot call. See memory.c. */
 #ifndef LAPIDARY_MEMORY_H
 #define LAPIDARY_MEMORY_H
 

@@ -2,10 +2,9 @@
 
 //! A manager of address ranges: `struct drm_mm` made safe.
 //!
-//! The memory of these GPUs is one piece: a surface lies at consecutive addresses, of any size,
-//! sometimes below a limit (the part of VRAM that the CPU sees). A manager hands out such pieces of
-//! VRAM or of the GART's address space and gets them back when the owner drops them. It does not touch
-//! the memory itself.
+//! The memory of these GPUs is one range. A surface lies at consecutive addresses, of any size, sometimes below a
+//! limit (the part of VRAM that the CPU sees). A manager allocates such ranges of VRAM or of the GART's address
+//! space, and takes them back when the owner drops them. It does not touch the memory itself.
 //!
 //! C header: `include/drm/drm_mm.h`.
 
@@ -25,7 +24,11 @@ use kernel::{
 pub struct Node(Pin<KBox<Opaque<bindings::drm_mm_node>>>);
 
 impl Node {
-    /// Allocates it. Errors: `ENOMEM`.
+    /// Allocate it.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
     pub fn new() -> Result<Self> {
         Ok(Self(KBox::pin(Opaque::zeroed(), GFP_KERNEL)?))
     }
@@ -33,7 +36,7 @@ impl Node {
 
 /// A manager of the addresses `start..start + size`.
 ///
-/// Locking: an inner mutex, taken for the length of one search; no other lock is taken under it.
+/// Locking: an inner mutex, held for the duration of one search. No other lock is taken under it.
 ///
 /// # Invariants
 ///
@@ -77,9 +80,11 @@ impl Mode {
 }
 
 impl Mm {
-    /// Creates a manager of the `size` addresses from `start` on.
+    /// Create a manager of the `size` addresses from `start` on.
     ///
-    /// Errors: `EINVAL` if the range is empty or wraps, `ENOMEM`.
+    /// # Errors
+    ///
+    /// `EINVAL` if the range is empty or wraps; `ENOMEM`.
     pub fn new(start: u64, size: u64) -> Result<Arc<Self>> {
         if size == 0 || start.checked_add(size).is_none() {
             return Err(EINVAL);
@@ -88,8 +93,8 @@ impl Mm {
             try_pin_init!(Self {
                 used <- new_mutex!(0),
                 mm <- Opaque::ffi_init(|mm: *mut bindings::drm_mm| {
-                    // SAFETY: `mm` is valid for writes; a manager is initialised whatever was in the
-                    // memory, except for the optional callback, which must be null.
+                    // SAFETY: `mm` is valid for writes. Initialisation does not depend on what was in the memory,
+                    // except for the optional callback, which must be null.
                     unsafe {
                         mm.write(pin_init::zeroed());
                         bindings::drm_mm_init(mm, start, size);
@@ -102,25 +107,26 @@ impl Mm {
         )
     }
 
-    /// First address managed.
+    /// Return the first address managed.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Number of addresses managed.
+    /// Return the number of addresses managed.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Number of addresses handed out at the moment, reservations included.
+    /// Return the number of addresses allocated at the moment, reservations included.
     pub fn used(&self) -> u64 {
         *self.used.lock()
     }
 
-    /// Allocates `size` addresses that are a multiple of `align` (0 and 1: any) and lie inside `from..to`.
+    /// Allocate `size` addresses that begin at a multiple of `align` (0 and 1: any) and lie inside `from..to`.
     ///
-    /// Errors: `ENOSPC` if there is no such hole (also for `size` 0), `EINVAL` if `from` is above `to`,
-    /// `ENOMEM`.
+    /// # Errors
+    ///
+    /// `ENOSPC` if there is no such hole (also for `size` 0); `EINVAL` if `from` is above `to`; `ENOMEM`.
     pub fn allocate(
         self: &Arc<Self>,
         size: u64,
@@ -133,7 +139,7 @@ impl Mm {
         self.allocate_in(&mut node, size, align, from, to, mode)
     }
 
-    /// As [`Mm::allocate`], without allocating memory: takes `node` if it succeeds.
+    /// Allocate as [`Mm::allocate`] does, without allocating memory. Take `node` on success.
     pub fn allocate_in(
         self: &Arc<Self>,
         node: &mut Option<Node>,
@@ -147,8 +153,7 @@ impl Mm {
             return Err(EINVAL);
         }
         self.insert(node, size, |mm, node| {
-            // SAFETY: The manager is locked, the node is zeroed and stays in place while it is in the
-            // manager.
+            // SAFETY: The manager is locked. The node is zeroed and stays in place while it is in the manager.
             to_result(unsafe {
                 bindings::drm_mm_insert_node_in_range(
                     mm,
@@ -164,15 +169,16 @@ impl Mm {
         })
     }
 
-    /// Allocates exactly `start..start + size`.
+    /// Allocate exactly `start..start + size`.
     ///
-    /// Errors: `ENOSPC` if part of it is handed out already or lies outside, `EINVAL` if it is empty or
-    /// wraps, `ENOMEM`.
+    /// # Errors
+    ///
+    /// `ENOSPC` if part of it is allocated already or lies outside; `EINVAL` if it is empty or wraps; `ENOMEM`.
     pub fn reserve(self: &Arc<Self>, start: u64, size: u64) -> Result<Range> {
         self.reserve_in(&mut Some(Node::new()?), start, size)
     }
 
-    /// As [`Mm::reserve`], without allocating memory: takes `node` if it succeeds.
+    /// Reserve as [`Mm::reserve`] does, without allocating memory. Take `node` on success.
     pub fn reserve_in(
         self: &Arc<Self>,
         node: &mut Option<Node>,
@@ -183,7 +189,7 @@ impl Mm {
             return Err(EINVAL);
         }
         self.insert(node, size, |mm, node| {
-            // SAFETY: As in `allocate`; the node is not in the manager yet.
+            // SAFETY: As in `allocate`. The node is not in the manager yet.
             unsafe {
                 (*node).start = start;
                 (*node).size = size;
@@ -201,9 +207,9 @@ impl Mm {
         let raw = memory.as_ref().ok_or(ENOMEM)?.0.get();
         let mut used = self.used.lock();
         put(self.mm.get(), raw)?;
-        // Never wraps: the pieces are disjoint and `start + size` does not wrap.
+        // Never wraps, because the ranges are disjoint and `start + size` does not wrap.
         *used += size;
-        // SAFETY: The manager is locked and has just filled the node in.
+        // SAFETY: The manager is locked and has just filled in the node.
         let start = unsafe { (*raw).start };
         drop(used);
         let Node(node) = memory.take().ok_or(ENOMEM)?;
@@ -220,12 +226,12 @@ impl Mm {
 #[pinned_drop]
 impl PinnedDrop for Mm {
     fn drop(self: Pin<&mut Self>) {
-        // SAFETY: The manager is initialised; no `Range` is left, because each holds a reference.
+        // SAFETY: The manager is initialised. No `Range` is left, because each holds a reference.
         unsafe { bindings::drm_mm_takedown(self.mm.get()) };
     }
 }
 
-/// Addresses handed out by an [`Mm`]; given back on drop.
+/// Addresses allocated from an [`Mm`]. Dropping them frees them.
 ///
 /// # Invariants
 ///
@@ -243,17 +249,17 @@ unsafe impl Send for Range {}
 unsafe impl Sync for Range {}
 
 impl Range {
-    /// First address.
+    /// Return the first address.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Number of addresses.
+    /// Return the number of addresses.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The address behind the last one.
+    /// Return the address behind the last one.
     pub fn end(&self) -> u64 {
         self.start + self.size
     }

@@ -2,16 +2,14 @@
 
 //! CPU mappings of objects.
 //!
-//! A mapping starts empty; its pages are entered by the fault handler, from wherever the object lies at
-//! that moment: a piece of BAR0, write-combined, or pages of system memory. The handler sees only page
-//! frame numbers (`VM_PFNMAP`), so that a process can neither pin nor copy-on-write what it maps; private
-//! mappings are therefore refused.
+//! A mapping starts empty. The fault handler enters its pages from wherever the object lies at that moment, either a
+//! part of BAR0, write-combined, or pages of system memory. The handler sees only page frame numbers (`VM_PFNMAP`),
+//! so a process can neither pin nor copy-on-write what it maps. Private mappings are therefore refused.
 //!
-//! `mremap`, `fork` and partial `munmap` only split, move and copy the range: each part holds a reference
-//! to the object, and faults are counted from the object's place in the file, not from where the range
-//! begins.
+//! `mremap`, `fork` and partial `munmap` only split, move and copy the range. Each part holds a reference to the
+//! object. The handler counts pages from the object's mmap offset, not from the start of the range.
 //!
-//! After the device is unplugged the core has removed all entries and the handler enters none: SIGBUS.
+//! When the device is unplugged, the core removes all entries. The handler then enters none and returns SIGBUS.
 
 use core::marker::PhantomData;
 
@@ -42,7 +40,7 @@ use crate::corner::{
     prime::Shareable, //
 };
 
-/// Pages entered by one fault at most: a sequential reader faults once in 64 KiB.
+/// Pages entered by one fault at most. A sequential reader faults once in 64 KiB.
 const AROUND: usize = 16;
 
 const NOPAGE: bindings::vm_fault_t = bindings::vm_fault_reason_VM_FAULT_NOPAGE;
@@ -58,11 +56,11 @@ const FAILED: bindings::vm_fault_t = OOM
     | bindings::vm_fault_reason_VM_FAULT_HWPOISON_LARGE
     | bindings::vm_fault_reason_VM_FAULT_FALLBACK;
 
-/// Takes all entries of `object` out of all address spaces: the next access is a fault.
+/// Remove all page table entries of `object` from all address spaces. The next access is a fault.
 ///
-/// Whoever holds the reservation knows that there are none until it is given up.
+/// A caller that holds the reservation knows that no entry is made until it releases the reservation.
 pub fn zap<O: IntoGEMObject>(object: &O) {
-    // SAFETY: The object is alive, and its device with it.
+    // SAFETY: The object is alive, and so is its device.
     unsafe { extra::lapidary_gem_unmap(object.as_raw()) };
 }
 
@@ -70,12 +68,12 @@ pub fn zap<O: IntoGEMObject>(object: &O) {
 pub(super) struct Ops<T>(PhantomData<T>);
 
 impl<T: Shareable> Ops<T> {
-    /// The `mmap` object function: decides what kind of mapping is allowed, and marks it. Other drivers' memory is
-    /// mapped by them.
+    /// The `mmap` object function. Decide whether the kind of mapping is allowed, and mark the mapping. A mapping of
+    /// another driver's memory is passed on to that driver.
     ///
     /// # Safety
     ///
-    /// Only to be called by the DRM core, for a mapping in the making.
+    /// Only the DRM core may call this, for a mapping in the making.
     pub(super) unsafe extern "C" fn prepare(
         raw: *mut bindings::drm_gem_object,
         vma: *mut bindings::vm_area_struct,
@@ -85,18 +83,18 @@ impl<T: Shareable> Ops<T> {
         if object.is_private() {
             return EPERM.to_errno();
         }
-        // SAFETY: The object is alive; this does not change after it has been made.
+        // SAFETY: The object is alive. The field does not change after the object has been made.
         let attach = unsafe { (*raw).import_attach };
         if !attach.is_null() {
-            // SAFETY: The mapping is in the making and ours to hand on; the attachment lives as long as the object.
-            // If it succeeds, the mapping holds the buffer instead of the object.
+            // SAFETY: The mapping is in the making and we may pass it on. The attachment lives as long as the object.
+            // On success the mapping holds the buffer instead of the object.
             return unsafe {
                 let first = (*vma).vm_pgoff - (*raw).vma_node.vm_node.start as usize;
                 (*vma).vm_ops = core::ptr::null();
                 (*vma).vm_private_data = core::ptr::null_mut();
                 let result = bindings::dma_buf_mmap((*attach).dmabuf, vma, first);
                 if result == 0 {
-                    // The DRM core insists, and some exporters do not do it themselves.
+                    // The DRM core requires this, and some exporters do not do it themselves.
                     extra::lapidary_vma_fixed(vma);
                     bindings::drm_gem_object_put(raw);
                 }
@@ -105,7 +103,7 @@ impl<T: Shareable> Ops<T> {
         }
         // SAFETY: The mapping is in the making.
         let flags = unsafe { VmaNew::from_raw(vma) }.flags();
-        // Without VM_SHARED a store would have to copy the page, of which only a number is known.
+        // Without VM_SHARED a store would have to copy the page, but only the number of the page is known.
         if flags & (virt::flags::SHARED | virt::flags::MAYWRITE) == virt::flags::MAYWRITE {
             return EINVAL.to_errno();
         }
@@ -123,10 +121,10 @@ impl<T: Shareable> Ops<T> {
 
     /// # Safety
     ///
-    /// Only to be called by the fault path, for a mapping made by `drm_gem_mmap()`.
+    /// Only the fault path may call this, for a mapping made by `drm_gem_mmap()`.
     unsafe extern "C" fn fault(vmf: *mut bindings::vm_fault) -> bindings::vm_fault_t {
-        // SAFETY: `vmf` is valid, its mapping is locked for reading and holds a reference to an object
-        // whose functions are those of `Backed` objects with data `T`.
+        // SAFETY: `vmf` is valid. Its mapping is locked for reading and holds a reference to an object whose
+        // functions are those of `Backed` objects with data `T`.
         let (fault, object) = unsafe {
             let at = &(*vmf).__bindgen_anon_1;
             let fault = Fault {
@@ -162,7 +160,7 @@ struct Fault {
 impl Fault {
     fn handle<T: Backed>(&self, object: &gem::Object<T>) -> Result<(), bindings::vm_fault_t> {
         let raw = object.as_raw();
-        // SAFETY: The object is alive; its offset does not change while it is mapped.
+        // SAFETY: The object is alive. Its offset does not change while it is mapped.
         let start = unsafe { (*raw).vma_node.vm_node.start };
         let first = (self.pgoff as u64).checked_sub(start).ok_or(SIGBUS)? as usize;
         if first >= object.size() / PAGE_SIZE {
@@ -192,10 +190,10 @@ impl Fault {
                 Frame::Vram(frame) => (frame, unsafe { extra::lapidary_pgprot_vram(prot) }),
                 Frame::Ram(frame) => (frame, prot),
             };
-            // SAFETY: The mapping is locked, shared and raw, `address` lies in it, and the frame belongs to
-            // the object by the contract of `Backed`.
+            // SAFETY: The mapping is locked, shared and raw, `address` lies in it, and the frame belongs to the
+            // object by the contract of `Backed`.
             let code = unsafe { bindings::vmf_insert_pfn_prot(self.vma, address, frame, prot) };
-            // Only the page that was asked for counts; the others are a guess.
+            // Only the result for the faulting page counts. The other pages are read-ahead.
             if done == 0 {
                 result = if code & FAILED == 0 {
                     Ok(())
@@ -215,40 +213,40 @@ impl Fault {
         }
     }
 
-    /// Whether the handler may let go of the address space and have the fault repeated.
+    /// Return whether the handler may drop the lock of the address space and have the fault repeated.
     fn may_retry(&self) -> bool {
         self.flags & bindings::fault_flag_FAULT_FLAG_ALLOW_RETRY != 0
             && self.flags & bindings::fault_flag_FAULT_FLAG_TRIED == 0
     }
 
-    /// Waits with `wait` without the lock of the address space, which other threads need, and has the fault
-    /// repeated.
+    /// Wait with `wait` and have the fault repeated. The lock of the address space is released for the wait, because
+    /// other threads need it.
     fn retry<T: Backed>(
         &self,
         object: &gem::Object<T>,
         wait: impl FnOnce(*mut bindings::dma_resv),
     ) -> bindings::vm_fault_t {
         if self.flags & bindings::fault_flag_FAULT_FLAG_RETRY_NOWAIT == 0 {
-            // The mapping, and its references, may go as soon as the lock is released: that to the object, and that to
-            // the file, by which device and module stay.
+            // The mapping may be freed as soon as the lock is released, and with it two references: that to the
+            // object, and that to the file, which keeps device and module.
             let object: kernel::sync::aref::ARef<gem::Object<T>> = object.into();
             // SAFETY: The mapping is still locked, and has a file.
             let file = unsafe { bindings::get_file((*self.vma).vm_file) };
-            // SAFETY: The fault path holds the lock of the address space for reading, and expects it to be
-            // released when it is told to retry. (Faults under a mapping's own lock do not come here: the
-            // core repeats them under the big lock if there is no `map_pages`.)
+            // SAFETY: The fault path holds the lock of the address space for reading, and expects it to be released
+            // when it is told to retry. (Faults under a mapping's own lock do not reach this function: the core
+            // repeats them under the big lock if there is no `map_pages`.)
             unsafe { bindings::mmap_read_unlock((*self.vma).vm_mm) };
             // SAFETY: The object is alive.
             wait(unsafe { (*object.as_raw()).resv });
             drop(object);
-            // SAFETY: The reference was taken above. The last one goes when the task is back in user space.
+            // SAFETY: The reference was taken above. The last one is dropped when the task is back in user space.
             unsafe { bindings::fput(file) };
         }
         RETRY
     }
 
-    /// Locks the reservation. Who holds it may be waiting for memory or for the GPU, so at first it is only
-    /// tried for: other threads of the process need not wait as well.
+    /// Lock the reservation. Its holder may be waiting for memory or for the GPU. So the first attempt is a trylock,
+    /// and other threads of the process need not wait as well.
     fn lock<'a, T: Backed>(
         &self,
         object: &'a gem::Object<T>,
@@ -286,7 +284,7 @@ impl<T: Backed> Locked<'_, T> {
         unsafe { (*self.0.as_raw()).resv }
     }
 
-    /// Waits for the kernel's own use of the object, clears and moves, to end.
+    /// Wait until the kernel's own use of the object (clears and moves) ends.
     fn idle(self, fault: &Fault, object: &gem::Object<T>) -> Result<Self, bindings::vm_fault_t> {
         const KERNEL: bindings::dma_resv_usage = bindings::dma_resv_usage_DMA_RESV_USAGE_KERNEL;
         const FOREVER: usize = isize::MAX as usize;
@@ -296,11 +294,11 @@ impl<T: Backed> Locked<'_, T> {
             return Ok(self);
         }
         if fault.may_retry() {
-            // Before `retry`, which may give up the last reference to the object.
+            // Unlock before `retry`, which may drop the last reference to the object.
             drop(self);
             return Err(fault.retry(object, |resv| {
-                // SAFETY: `retry` holds a reference to the object. What comes back does not matter: the
-                // repeated fault looks for itself.
+                // SAFETY: `retry` holds a reference to the object. The result is ignored, because the repeated fault
+                // tests again.
                 unsafe { bindings::dma_resv_wait_timeout(resv, KERNEL, true, FOREVER) };
             }));
         }
@@ -338,10 +336,10 @@ mod tests {
         let mut vma = KBox::new(pin_init::zeroed::<bindings::vm_area_struct>(), GFP_KERNEL)?;
         let private = virt::flags::MAYREAD | virt::flags::MAYWRITE;
         vma.__bindgen_anon_2.vm_flags = private;
-        // SAFETY: Object and mapping are alive; nobody else knows of the mapping.
+        // SAFETY: Object and mapping are alive. No other thread knows of the mapping.
         let code = unsafe { Ops::<Object>::prepare(object.as_raw(), &mut *vma) };
         assert_eq!(code, EINVAL.to_errno());
-        // SAFETY: All of the union is flags.
+        // SAFETY: All variants of the union are flags.
         assert_eq!(unsafe { vma.__bindgen_anon_2.vm_flags }, private);
         Ok(())
     }

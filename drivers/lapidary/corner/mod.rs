@@ -2,8 +2,8 @@
 
 //! The unsafe corner: safe abstractions over C interfaces that `kernel` does not wrap in 7.3.
 //!
-//! Nothing outside this folder calls raw bindings. Each file is one abstraction, written so that its users
-//! need no `unsafe`.
+//! No code outside this folder calls raw bindings. Each file is one abstraction, written so that its users need no
+//! `unsafe`.
 
 pub mod aperture;
 pub mod buffer;

@@ -2,12 +2,12 @@
 
 //! The system pages of a GEM object, and their addresses for the device.
 //!
-//! They are those of a shared-memory file, which an object gets when its pages are first asked for, and keeps. Most
-//! objects of VRAM never have one. [`Pages`] holds all pages in memory, zeroed when they are new; while it is mapped,
-//! the device may reach them under the addresses of [`Pages::addresses`].
+//! The pages are those of a shared-memory file. An object gets this file when its pages are first requested, and
+//! keeps it. Most objects in VRAM never have one. [`Pages`] holds all pages in memory. New pages are zeroed. While
+//! they are mapped for the device, it may access them at the addresses of [`Pages::addresses`].
 //!
-//! Two things end at different times: a device mapping must be gone when the device is unbound (the
-//! IOMMU forgets the device then), the pages themselves stay as long as the object or a CPU mapping.
+//! Two things end at different times. A device mapping must be gone when the device is unbound, because the IOMMU
+//! then forgets the device. The pages themselves stay as long as the object or a CPU mapping.
 //!
 //! C: `shmem_file_setup()`, `drm_gem_get_pages()`, `drm_gem_huge_mnt_create()`, `dma_map_page_attrs()`.
 
@@ -42,16 +42,16 @@ use crate::corner::{
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
-/// Gives the objects of `dev` files whose pages are allocated in pieces as large as fit into the object. Without, or
-/// where such a piece is not to be had, each page is allocated for itself.
+/// Give the objects of `dev` files whose pages are allocated in pieces as large as fit into the object. Otherwise, or
+/// if no such piece is free, each page is allocated by itself.
 ///
-/// Only the cost depends on it. So there is no error: not where the kernel cannot do so
-/// (`CONFIG_TRANSPARENT_HUGEPAGE`), nor where there is no memory for it.
+/// Only the cost depends on it. So the function reports no error, neither for a kernel that cannot do it
+/// (`CONFIG_TRANSPARENT_HUGEPAGE`) nor for lack of memory.
 pub fn in_large_pieces<D: drm::Driver>(dev: &drm::UnregisteredDevice<D>) {
     let dev: &drm::Device<D> = dev;
     let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
-    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. No client has objects of a device that
-    // is not registered, so that no file is made at the same time.
+    // SAFETY: `drm::Device` begins with the `struct drm_device`, which is alive. No client has objects of a device
+    // that is not registered, so no file is made at the same time.
     unsafe { extra::lapidary_gem_large_pieces(raw) };
 }
 
@@ -62,30 +62,30 @@ pub fn in_large_pieces<D: drm::Driver>(dev: &drm::UnregisteredDevice<D>) {
 /// `addresses` is empty, or holds the address of each page, mapped for `device`.
 pub(super) struct Mapping {
     addresses: KVVec<DmaAddress>,
-    /// Only to compare with.
+    /// Only for comparison.
     device: *const bindings::device,
 }
 
 impl Mapping {
-    /// No addresses, with room for `count`.
+    /// Return no addresses, with room for `count`.
     pub(super) fn new(count: usize) -> Result<Self> {
         Ok(Self {
-            // Now, for there is no other time: what is mapped is mapped under locks.
+            // Allocated here, because pages are mapped under locks, where allocation is not allowed.
             addresses: KVVec::with_capacity(count, GFP_KERNEL)?,
             device: ptr::null(),
         })
     }
 
-    /// The addresses, one for each page; empty while not mapped.
+    /// Return the addresses, one for each page. Empty while not mapped.
     pub(super) fn addresses(&self) -> &[DmaAddress] {
         &self.addresses
     }
 
-    /// As [`Pages::map`].
+    /// Map the pages, as [`Pages::map`] does.
     ///
     /// # Safety
     ///
-    /// `pages` are held until there is no mapping any more; they are as many as there is room for.
+    /// `pages` are held until there is no mapping any more. They are as many as there is room for.
     pub(super) unsafe fn map(
         &mut self,
         dev: &device::Device<device::Bound>,
@@ -103,7 +103,7 @@ impl Mapping {
         let mut result = Ok(());
         for &page in pages {
             match Self::map_page(raw, page) {
-                // There is room: this cannot fail and lose the mapping.
+                // There is room, so this cannot fail and lose the mapping.
                 Ok(addr) => drop(addresses.push_within_capacity(addr)),
                 Err(e) => {
                     result = Err(e);
@@ -112,13 +112,13 @@ impl Mapping {
             }
         }
         if result.is_err() {
-            // SAFETY: They are mappings made above, which nobody knows yet.
+            // SAFETY: These mappings were made above, and no other code knows them yet.
             unsafe { Self::unmap_pages(raw, &addresses) };
             addresses.clear();
         } else {
             self.device = raw;
         }
-        // INVARIANT: One round for each page, or none.
+        // INVARIANT: One address for each page, or none.
         self.addresses = addresses;
         result
     }
@@ -132,7 +132,7 @@ impl Mapping {
         }
         // SAFETY: As above; it is mapped.
         if unsafe { extra::lapidary_dma_need_sync(dev, addr) } {
-            // SAFETY: Mapped above; nobody else has the address.
+            // SAFETY: Mapped above. No other code has the address.
             unsafe { bindings::dma_unmap_page_attrs(dev, addr, PAGE_SIZE, BOTH_WAYS, 0) };
             return Err(EIO);
         }
@@ -149,7 +149,7 @@ impl Mapping {
         }
     }
 
-    /// As [`Pages::unmap`].
+    /// End the mapping, as [`Pages::unmap`] does.
     pub(super) fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         let raw = raw_device(dev);
         if ptr::eq(self.device, raw) {
@@ -163,40 +163,42 @@ impl Mapping {
 
 /// All pages of one object, held in memory.
 ///
-/// Whoever has it gives it back with [`Pages::put`]; merely dropping it leaks the pages.
+/// The owner releases it with [`Pages::put`]. Dropping it leaks the pages.
 ///
 /// # Invariants
 ///
-/// `pages` is what `drm_gem_get_pages()` returned for `object`, `count` its length. `mapping` is theirs. It has room
-/// for all of them.
+/// `pages` is what `drm_gem_get_pages()` returned for `object`, and `count` is its length. `mapping` maps these pages
+/// and has room for all of them.
 pub struct Pages {
-    /// Only to compare with.
+    /// Only for comparison.
     object: *const bindings::drm_gem_object,
     pages: *mut *mut bindings::page,
     count: usize,
     mapping: Mapping,
 }
 
-// SAFETY: Neither pages nor mappings are tied to a thread.
+// SAFETY: Neither pages nor mappings belong to a thread.
 unsafe impl Send for Pages {}
 // SAFETY: A shared reference only reads.
 unsafe impl Sync for Pages {}
 
-/// `device::Device` is a transparent wrapper of `struct device`.
+/// Return the C device. `device::Device` is a transparent wrapper of `struct device`.
 fn raw_device(dev: &device::Device<device::Bound>) -> *mut bindings::device {
     ptr::from_ref(dev).cast_mut().cast()
 }
 
 impl Pages {
-    /// Takes hold of all pages of `object`; those that do not exist yet are allocated, zeroed, and with the first of
-    /// them the file.
+    /// Take all pages of `object` into memory. Pages that do not exist yet are allocated and zeroed, and with the
+    /// first of them the file.
     ///
-    /// May sleep and reclaim memory. Not to be called twice for one object without a `put` between (harmless for memory
-    /// safety, but the first `put` makes the pages swappable again). The driver's objects get pages under their
-    /// reservations; without one, two callers at once still find the same file.
+    /// May sleep and reclaim memory. Do not call it twice for one object without a `put` between. (This is harmless
+    /// for memory safety, but the first `put` makes the pages swappable again.) The driver's objects get pages under
+    /// their reservations. Without a reservation two concurrent callers still find the same file.
     ///
-    /// Errors: `ENOMEM`; `ENFILE` if the machine has as many open files as it may (`fs.file-max`); `EINTR` if the
-    /// caller is being killed.
+    /// # Errors
+    ///
+    /// `ENOMEM`; `ENFILE` if the machine has as many open files as it may (`fs.file-max`); `EINTR` if the caller is
+    /// being killed.
     pub fn get<O: IntoGEMObject>(object: &O) -> Result<Self> {
         let raw = object.as_raw();
         let count = object.size() / PAGE_SIZE;
@@ -205,7 +207,7 @@ impl Pages {
         to_result(unsafe { extra::lapidary_gem_file(raw) })?;
         // SAFETY: The object is alive and has a file.
         let pages = from_err_ptr(unsafe { bindings::drm_gem_get_pages(raw) })?;
-        // INVARIANT: The array is as long as the object; nothing is mapped.
+        // INVARIANT: The array is as long as the object. Nothing is mapped.
         Ok(Self {
             object: raw,
             pages,
@@ -214,13 +216,13 @@ impl Pages {
         })
     }
 
-    /// The number of pages.
+    /// Return the number of pages.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Page frame number of page `index`, `None` behind the end.
+    /// Return the page frame number of page `index`, `None` behind the end.
     pub fn frame(&self, index: usize) -> Option<usize> {
         let &page = self.pages().get(index)?;
         // SAFETY: Every pointer in the array is a page that is held.
@@ -228,26 +230,28 @@ impl Pages {
     }
 
     fn pages(&self) -> &[*mut bindings::page] {
-        // SAFETY: By the invariant there are `count` pointers, which nobody changes.
+        // SAFETY: By the invariant there are `count` pointers, which do not change.
         unsafe { slice::from_raw_parts(self.pages, self.count) }
     }
 
-    /// The pages as C functions want them: an array and its length.
+    /// Return the pages as C functions take them: an array and its length.
     pub(super) fn list(&self) -> (*mut *mut bindings::page, usize) {
         (self.pages, self.count)
     }
 
-    /// Addresses for the device, one for each page; empty while not mapped.
+    /// Return the addresses for the device, one for each page. Empty while not mapped.
     pub fn addresses(&self) -> &[DmaAddress] {
         self.mapping.addresses()
     }
 
-    /// Makes the pages reachable for `dev`, for reading and writing. Nothing happens if they are already.
+    /// Make the pages accessible to `dev`, for reading and writing. Does nothing if they are already.
     ///
     /// Allocates no memory itself.
     ///
-    /// Errors: `EBUSY` if another device has them; `EIO` if the device's DMA mask or the IOMMU
-    /// does not allow it, or only by copying (which a GPU that keeps the pages for long cannot use).
+    /// # Errors
+    ///
+    /// `EBUSY` if they are mapped for another device; `EIO` if the device's DMA mask or the IOMMU does not allow it,
+    /// or only by copying (which a GPU that keeps the pages for long cannot use).
     pub fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
         // SAFETY: By the invariant there are `count` pages, which are held until `put` finds them unmapped.
         unsafe {
@@ -256,15 +260,15 @@ impl Pages {
         }
     }
 
-    /// Ends what [`Pages::map`] began. The device must not use the addresses any more: the page table
-    /// entries are gone and flushed. Nothing happens if `dev` has no mapping.
+    /// End what [`Pages::map`] began. The page table entries are gone and the TLB is flushed, so the device does not
+    /// use the addresses any more. Does nothing if `dev` has no mapping.
     pub fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         self.mapping.unmap(dev);
     }
 
-    /// Lets go of the pages, which keep their content until the object is freed.
+    /// Unpin the pages, which keep their content until the object is freed.
     ///
-    /// They leak instead if `object` is not theirs, or if they are still mapped for a device.
+    /// They leak instead if `object` is another object, or if they are still mapped for a device.
     pub fn put<O: IntoGEMObject>(self, object: &O) {
         if !ptr::eq(self.object, object.as_raw()) || !self.addresses().is_empty() {
             kernel::pr_warn_once!("pages of an object leak: still mapped for a device\n");
@@ -274,24 +278,27 @@ impl Pages {
         unsafe { bindings::drm_gem_put_pages(object.as_raw(), self.pages, true, true) };
     }
 
-    /// Frees the pages: their content is lost, and the next ones of `object` are zero again. There is no mapping of
-    /// them.
+    /// Free the pages. Their content is lost, and the next pages of `object` are zero again. The pages are not
+    /// mapped.
     ///
-    /// They leak instead if `object` is not theirs, or if they are still mapped for a device.
+    /// They leak instead if `object` is another object, or if they are still mapped for a device.
     pub fn discard<O: IntoGEMObject>(self, object: &O) {
         self.put(object);
-        // SAFETY: The object is alive, and has a file: it had pages.
+        // SAFETY: The object is alive. It has a file because it had pages.
         unsafe { extra::lapidary_gem_discard(object.as_raw()) };
     }
 
-    /// Fills the pages from device memory.
+    /// Fill the pages from device memory.
     ///
-    /// Errors: `EINVAL` if `window` is shorter than the pages.
+    /// # Errors
+    ///
+    /// `EINVAL` if `window` is shorter than the pages.
     pub fn read_device(&mut self, window: &wc::Window<'_>) -> Result {
         if window.size() / PAGE_SIZE < self.count {
             return Err(EINVAL);
         }
-        // SAFETY: By the invariant there are `count` pages, which are held; the window is mapped and as long.
+        // SAFETY: By the invariant there are `count` pages, which are held. The window is mapped and at least as
+        // long.
         unsafe { extra::lapidary_pages_from_io(self.pages, self.count, window.address()) };
         Ok(())
     }
@@ -313,7 +320,7 @@ mod tests {
         pages.map(machine.dev())?;
         assert_eq!(pages.addresses().len(), 3);
         assert!(pages.addresses().iter().all(|a| a % PAGE_SIZE as u64 == 0));
-        // A second time changes nothing.
+        // A second call changes nothing.
         let before = pages.addresses()[0];
         pages.map(machine.dev())?;
         assert_eq!(pages.addresses()[0], before);

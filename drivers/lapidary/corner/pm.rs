@@ -2,12 +2,12 @@
 
 //! System sleep of a PCI driver.
 //!
-//! `kernel::pci::Adapter` registers probe and remove only. [`Adapter`] adds what the power management core and a
-//! reboot call, and leaves the rest to it.
+//! `kernel::pci::Adapter` registers probe and remove only. [`Adapter`] adds the callbacks of the power management
+//! core and of a reboot, and leaves the rest to it.
 //!
-//! The core has many callbacks and a driver of a device without wake-up has few things to do: whether the machine
-//! goes to sleep in RAM, freezes for a snapshot, or is switched off behind one, the device is made quiet, its
-//! power and registers may be lost, and some time later it is brought up again. So three calls stand for nine
+//! The core has many callbacks, and a driver of a device without wake-up has few things to do. The machine sleeps in
+//! RAM, freezes for a snapshot, or is switched off after a snapshot. In each case the driver makes the device quiet,
+//! power and registers may be lost, and later the driver brings the device up again. So three calls stand for nine
 //! callbacks:
 //!
 //! | call | callbacks | the system at that moment |
@@ -17,8 +17,8 @@
 //! | [`Sleeper::wake`] | `resume`, `thaw`, `restore` | as before; interrupts are delivered |
 //!
 //! The PCI core saves and restores configuration space and sets the power state by itself, after `sleep` and before
-//! `wake`. A `sleep` that fails is not followed by a `wake`. The device lock is held in all of them: none runs
-//! together with probe or unbind.
+//! `wake`. A `sleep` that fails is not followed by a `wake`. The device lock is held in all of them, so none runs
+//! concurrently with probe or unbind.
 //!
 //! C header: `include/linux/pm.h`.
 
@@ -42,29 +42,30 @@ use kernel::{
 
 /// A PCI driver whose device sleeps when the system does.
 pub trait Sleeper: pci::Driver {
-    /// The system is about to sleep. What takes much memory is done here. Undone by itself, if at all: there is no
-    /// other call if the system stays awake.
+    /// Prepare for the sleep of the system. What needs much memory is done here. The driver undoes it by itself if
+    /// necessary, because no other call follows if the system stays awake.
     ///
     /// # Errors
     ///
-    /// Any: the system stays awake.
+    /// After any error the system stays awake.
     fn prepare(this: Pin<&Self::Data<'_>>) -> Result;
 
-    /// Makes the device quiet: no access to memory, no interrupt, nothing in it that cannot be lost.
+    /// Make the device quiet: no access to memory, no interrupt, no state in it that must not be lost.
     ///
     /// # Errors
     ///
-    /// Any: the system stays awake, and the device is as it was.
+    /// After any error the system stays awake, and the device is as it was.
     fn sleep(this: Pin<&Self::Data<'_>>) -> Result;
 
-    /// Brings the device up again, whatever it has lost.
+    /// Bring the device up again, whatever it has lost.
     ///
     /// # Errors
     ///
-    /// Any; the system wakes all the same.
+    /// The system wakes up after an error, too.
     fn wake(this: Pin<&Self::Data<'_>>) -> Result;
 
-    /// The system reboots, is switched off, or starts another kernel: the device is made quiet for good.
+    /// Make the device quiet until the machine or another kernel starts. Called when the system reboots, is switched
+    /// off, or starts another kernel.
     fn shutdown(this: Pin<&Self::Data<'_>>);
 }
 
@@ -93,7 +94,7 @@ unsafe impl<T: Sleeper + 'static> RegistrationOps for Adapter<T> {
         name: &'static CStr,
         module: &'static ThisModule,
     ) -> Result {
-        // SAFETY: Nobody else has the structure before it is registered. The table is constant.
+        // SAFETY: No other thread has the structure before it is registered. The table is constant.
         unsafe {
             (*driver.get()).driver.pm = &Self::OPS;
             (*driver.get()).shutdown = Some(Self::shutdown);
@@ -120,11 +121,11 @@ impl<T: Sleeper + 'static> Adapter<T> {
         ..pin_init::zeroed()
     };
 
-    /// The driver's data.
+    /// Return the driver's data.
     ///
     /// # Safety
     ///
-    /// `dev` is bound to a driver that was registered by this adapter, and stays so for `'a`.
+    /// `dev` is bound to a driver that was registered by this adapter, and stays bound for `'a`.
     unsafe fn data<'a>(dev: *mut bindings::device) -> Pin<&'a T::Data<'a>> {
         // SAFETY: `device::Device` is a transparent wrapper of `struct device`, which is bound by the caller's
         // promise. Probe has stored data of this type, and unbind has not taken it yet.
@@ -133,9 +134,9 @@ impl<T: Sleeper + 'static> Adapter<T> {
 
     /// # Safety
     ///
-    /// Only to be called by the power management core, for a device bound to this driver and with the device locked.
+    /// Only the power management core may call this, for a device bound to this driver and with the device locked.
     unsafe extern "C" fn prepare(dev: *mut bindings::device) -> c_int {
-        // SAFETY: By the contract. A lock keeps unbind away.
+        // SAFETY: By the contract. The device lock excludes unbind.
         from_result(|| T::prepare(unsafe { Self::data(dev) }).map(|()| 0))
     }
 
@@ -157,7 +158,7 @@ impl<T: Sleeper + 'static> Adapter<T> {
 
     /// # Safety
     ///
-    /// Only to be called by the PCI core, for a device bound to this driver and with the device locked.
+    /// Only the PCI core may call this, for a device bound to this driver and with the device locked.
     unsafe extern "C" fn shutdown(pdev: *mut bindings::pci_dev) {
         // SAFETY: By the contract.
         T::shutdown(unsafe { Self::data(&raw mut (*pdev).dev) })
@@ -175,7 +176,7 @@ mod tests {
         }, //
     };
 
-    /// A driver that counts what it is called for, and refuses to sleep if it was told to.
+    /// A driver that counts its calls, and fails to sleep if it is told to.
     struct Counting;
 
     struct Counts {
@@ -227,13 +228,13 @@ mod tests {
 
     type Ops = Adapter<Counting>;
 
-    /// Calls `callback` for `dev`.
+    /// Call `callback` for `dev`.
     fn call(
         callback: Option<unsafe extern "C" fn(*mut bindings::device) -> c_int>,
         dev: &Opaque<bindings::pci_dev>,
     ) -> c_int {
         let Some(callback) = callback else { return 1 };
-        // SAFETY: The device has data of the driver's type; nobody else knows of it.
+        // SAFETY: The device has data of the driver's type, and no other thread knows of it.
         unsafe { callback(&raw mut (*dev.get()).dev) }
     }
 
@@ -253,8 +254,8 @@ mod tests {
             pin_init::init_zeroed::<Opaque<bindings::pci_dev>>(),
             GFP_KERNEL,
         )?;
-        // SAFETY: The device is ours alone. The adapter looks at the pointer to its data only, which is valid until
-        // the end of the test.
+        // SAFETY: The device is not shared. The adapter uses only the pointer to its data, which is valid until the
+        // end of the test.
         unsafe {
             bindings::dev_set_drvdata(
                 &raw mut (*dev.get()).dev,

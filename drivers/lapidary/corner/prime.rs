@@ -3,22 +3,23 @@
 //! Memory shared between drivers: dma-bufs of our objects, and objects around the dma-bufs of others.
 //!
 //! An *exporter* owns the pages. An *importer* attaches its device to the buffer and asks for the pages' addresses as
-//! that device sees them. Both use one reservation object, the exporter's, so that each finds the other's fences
+//! that device sees them. Both use one reservation object, that of the exporter, so each finds the other's fences
 //! there.
 //!
 //! # Export
 //!
-//! The core makes the dma-buf ([`Ops::export`]). When a device attaches, the object is pinned: it moves to system
-//! pages, if it is not there, and stays. Nobody is asked to let go of it later, so it stays pinned until the last
-//! device has detached.
+//! The core makes the dma-buf ([`Ops::export`]). When a device attaches, the object is pinned. It moves to system
+//! pages, if it is not there, and stays. Importers are not asked to detach later, so the object stays pinned until
+//! the last device has detached.
 //!
 //! # Import
 //!
-//! [`Import`] is the attachment of our device to somebody's buffer, with the addresses. They end at unbind
-//! ([`Import::unmap`]), the attachment when the object goes. A buffer of our own device is no import: the core hands
-//! out the object itself.
+//! [`Import`] is the attachment of our device to a foreign buffer, with the addresses. The addresses end at unbind
+//! ([`Import::unmap`]). The attachment ends when the object is freed. A buffer of our own device is not imported; the
+//! core returns the object itself.
 //!
-//! C: `drm_gem_prime_import_dev()`, which keeps the mapping until the object goes, even if the device goes first.
+//! C: `drm_gem_prime_import_dev()`, which keeps the mapping until the object is freed, even if the device is unbound
+//! first.
 
 use core::{
     marker::PhantomData,
@@ -71,37 +72,37 @@ use crate::corner::{
 
 const BOTH_WAYS: bindings::dma_data_direction = bindings::dma_data_direction::DMA_BIDIRECTIONAL;
 
-/// An object that other drivers may use, and that may be other drivers' memory.
+/// An object that other drivers may use, and that may stand for other drivers' memory.
 pub trait Shareable: Backed {
-    /// Whether the memory is a process's own: it is neither given to other drivers nor mapped.
+    /// Return whether the memory belongs to a process. Such memory is neither exported nor mapped.
     fn is_private(&self) -> bool;
 
-    /// Keeps the object in system pages until [`Shareable::unpin`]. Pins are counted.
+    /// Keep the object in system pages until [`Shareable::unpin`]. Pins are counted.
     ///
-    /// Called with the reservation locked; `dev` is the device while it is registered. May sleep and wait for fences.
+    /// Called with the reservation locked. `dev` is the device while it is registered. May sleep and wait for fences.
     ///
     /// # Errors
     ///
-    /// `ENODEV` if the content went with the device; `ENOMEM`.
+    /// `ENODEV` if the content was lost with the device; `ENOMEM`.
     fn pin(
         object: &gem::Object<Self>,
         dev: Option<&drm::Device<Self::Driver, drm::Registered>>,
     ) -> Result;
 
-    /// Ends one pin. Called with the reservation locked.
+    /// End one pin. Called with the reservation locked.
     fn unpin(object: &gem::Object<Self>);
 
-    /// Shows the pages of a pinned object, which stay as long as it is pinned.
+    /// Pass the pages of a pinned object to `show`. They stay as long as the object is pinned.
     ///
     /// # Errors
     ///
     /// `EINVAL` if it is not in system pages of its own.
     fn pages(object: &gem::Object<Self>, show: &mut dyn FnMut(&Pages)) -> Result;
 
-    /// Bytes of the largest buffer that the device can reach as a whole.
+    /// Return the size in bytes of the largest buffer that the device can reach as a whole.
     fn most(dev: &drm::Device<Self::Driver, drm::Registered>) -> u64;
 
-    /// Makes an object around a foreign buffer, which is not larger than that.
+    /// Make an object for a foreign buffer that is not larger than [`Shareable::most`].
     ///
     /// # Errors
     ///
@@ -116,14 +117,15 @@ pub trait Shareable: Backed {
 ///
 /// # Invariants
 ///
-/// `attach` is an attachment of ours to a buffer of which we have a reference, while `attached` is set. `table` is its
-/// mapping, or `None` after that has ended. `addresses` holds the address of each page in that mapping.
+/// While `attached` is set, `attach` is our attachment to a buffer, and we own a reference to that buffer. `table` is
+/// the mapping of the attachment, or `None` after the mapping has ended. `addresses` holds the address of each page
+/// in that mapping.
 #[pin_data(PinnedDrop)]
 pub struct Import {
     #[pin]
     work: Work<Import>,
     attach: NonNull<bindings::dma_buf_attachment>,
-    /// Locked while it is ended, so that the attachment stays until then.
+    /// Locked while the mapping ends, so that the attachment stays until then.
     #[pin]
     table: Mutex<Option<Table>>,
     attached: Atomic<bool>,
@@ -133,24 +135,24 @@ pub struct Import {
 /// The mapping of an attachment.
 struct Table(NonNull<bindings::sg_table>);
 
-// SAFETY: Mappings are not tied to a thread.
+// SAFETY: Mappings do not belong to a thread.
 unsafe impl Send for Table {}
-// SAFETY: Nor are attachments.
+// SAFETY: Attachments do not belong to a thread.
 unsafe impl Send for Import {}
 // SAFETY: A shared reference reads what does not change, or takes the lock.
 unsafe impl Sync for Import {}
 
 impl Import {
-    /// Attaches `dev` to `buffer` and maps it.
+    /// Attach `dev` to `buffer` and map it.
     ///
     /// # Errors
     ///
-    /// `EINVAL` for a buffer that is empty or does not consist of whole pages; what the exporter reports; `ENOMEM`.
+    /// `EINVAL` for a buffer that is empty or does not consist of whole pages; the errors of the exporter; `ENOMEM`.
     ///
     /// # Safety
     ///
     /// `buffer` is a live dma-buf whose reservation the caller does not hold. `dev` outlives the result, and the
-    /// mapping ends ([`Import::unmap`]) before it is unbound.
+    /// mapping ends ([`Import::unmap`]) before `dev` is unbound.
     unsafe fn new(
         dev: &device::Device<device::Bound>,
         buffer: *mut bindings::dma_buf,
@@ -165,22 +167,22 @@ impl Import {
         let raw = ptr::from_ref(dev).cast_mut().cast();
         // SAFETY: Buffer and device are alive.
         let attach = from_err_ptr(unsafe { bindings::dma_buf_attach(buffer, raw) })?;
-        // SAFETY: As above; the attachment is ours.
+        // SAFETY: As above. We own the attachment.
         let attach = ScopeGuard::new_with_data(attach, |attach| unsafe {
             bindings::dma_buf_detach(buffer, attach)
         });
-        // SAFETY: The attachment is alive, the reservation is not ours.
+        // SAFETY: The attachment is alive. This thread does not hold the reservation.
         let table = unsafe { bindings::dma_buf_map_attachment_unlocked(*attach, BOTH_WAYS) };
         let table = from_err_ptr(table)?;
         let table = ScopeGuard::new_with_data(table, |table| {
             // SAFETY: The mapping just made.
             unsafe { bindings::dma_buf_unmap_attachment_unlocked(*attach, table, BOTH_WAYS) }
         });
-        // SAFETY: The table is mapped; the array has room for so many addresses.
+        // SAFETY: The table is mapped. The array has room for that many addresses.
         to_result(unsafe {
             bindings::drm_prime_sg_to_dma_addr_array(*table, addresses.as_mut_ptr(), pages as c_int)
         })?;
-        // An exporter that maps less than it has.
+        // The exporter maps less than the buffer has.
         if addresses.contains(&0) {
             return Err(EINVAL);
         }
@@ -198,29 +200,29 @@ impl Import {
             }),
             GFP_KERNEL,
         )?;
-        // SAFETY: The buffer is alive. The reference belongs to the result.
+        // SAFETY: The buffer is alive. The result owns the reference.
         unsafe { extra::lapidary_dma_buf_get(buffer) };
-        // INVARIANT: Both belong to the result now.
+        // INVARIANT: The result owns both now.
         table.dismiss();
         attach.dismiss();
         Ok(import.into())
     }
 
-    /// Size of the buffer in bytes.
+    /// Return the size of the buffer in bytes.
     pub fn size(&self) -> usize {
         self.addresses.len() * PAGE_SIZE
     }
 
-    /// The address of each page for our device, until [`Import::unmap`].
+    /// Return the address of each page for our device, until [`Import::unmap`].
     pub fn addresses(&self) -> &[DmaAddress] {
         &self.addresses
     }
 
-    /// Ends the attachment now.
+    /// End the attachment now.
     fn end(&self) {
         self.unmap();
         if self.attached.xchg(false, Full) {
-            // SAFETY: By the invariant attachment and reference are ours; nothing is mapped any more.
+            // SAFETY: By the invariant we own attachment and reference. Nothing is mapped any more.
             unsafe {
                 let buffer = (*self.attach.as_ptr()).dmabuf;
                 bindings::dma_buf_detach(buffer, self.attach.as_ptr());
@@ -229,13 +231,13 @@ impl Import {
         }
     }
 
-    /// Ends the attachment some time later, from any context. Nobody uses the addresses any more.
+    /// End the attachment some time later, from any context. The addresses are not used any more.
     pub fn release(self: Arc<Self>) {
         later::run(self);
     }
 
-    /// Ends the mapping. The device must not use the addresses any more. Takes the reservation of the buffer, so that
-    /// the caller may hold none, nor a lock that is taken under one. A second call waits for the first one.
+    /// End the mapping. The device must not use the addresses any more. Takes the reservation of the buffer, so the
+    /// caller may hold no reservation and no lock that is taken under one. A second call waits for the first one.
     pub fn unmap(&self) {
         let mut mapped = self.table.lock();
         if let Some(Table(table)) = mapped.take() {
@@ -270,7 +272,7 @@ impl PinnedDrop for Import {
     }
 }
 
-/// What a kernel function that returns pointers says for an error.
+/// Return the pointer that stands for an error.
 fn error<T>(error: Error) -> *mut T {
     // SAFETY: It only computes.
     unsafe { bindings::ERR_PTR(error.to_errno() as isize) }.cast()
@@ -288,18 +290,18 @@ impl<T: Shareable> Ops<T> {
         unsafe { gem::Object::<T>::from_raw(raw) }
     }
 
-    /// The pages of a pinned object as C functions want them.
+    /// Return the pages of a pinned object as C functions take them.
     fn list(object: &gem::Object<T>) -> Result<(*mut *mut bindings::page, c_uint)> {
         let mut list = (ptr::null_mut(), 0);
         T::pages(object, &mut |pages| list = pages.list())?;
         Ok((list.0, list.1.try_into()?))
     }
 
-    /// Calls `f` with the device while it is registered.
+    /// Call `f` with the device while it is registered.
     ///
     /// # Safety
     ///
-    /// As [`Ops::object`]; the device has been registered.
+    /// As [`Ops::object`]. The device has been registered.
     unsafe fn with_device<R>(
         raw: *mut bindings::drm_gem_object,
         f: impl FnOnce(Option<&drm::Device<T::Driver, drm::Registered>>) -> R,
@@ -310,11 +312,11 @@ impl<T: Shareable> Ops<T> {
         f(guard.as_deref())
     }
 
-    /// Makes a dma-buf.
+    /// Make a dma-buf.
     ///
     /// # Safety
     ///
-    /// Only to be called by the DRM core, as are the others.
+    /// Only the DRM core may call this and the callbacks below.
     pub(super) unsafe extern "C" fn export(
         raw: *mut bindings::drm_gem_object,
         flags: c_int,
@@ -331,7 +333,7 @@ impl<T: Shareable> Ops<T> {
     ///
     /// As [`Ops::export`], with the reservation locked.
     pub(super) unsafe extern "C" fn pin(raw: *mut bindings::drm_gem_object) -> c_int {
-        // SAFETY: As in `export`; who can be attached to has been registered.
+        // SAFETY: As in `export`. A device to which another can attach has been registered.
         let result = unsafe {
             let object = Self::object(raw);
             Self::with_device(raw, |dev| T::pin(object, dev))
@@ -356,13 +358,13 @@ impl<T: Shareable> Ops<T> {
         // SAFETY: As in `export`.
         let object = unsafe { Self::object(raw) };
         let table = Self::list(object).and_then(|(list, count)| {
-            // SAFETY: The device is alive with its object, `list` has `count` pages.
+            // SAFETY: The device is alive with its object, and `list` has `count` pages.
             from_err_ptr(unsafe { bindings::drm_prime_pages_to_sg((*raw).dev, list, count) })
         });
         table.unwrap_or_else(error)
     }
 
-    /// Maps the object for the kernel, which pins it.
+    /// Map the object for the kernel, which pins it.
     ///
     /// # Safety
     ///
@@ -384,7 +386,7 @@ impl<T: Shareable> Ops<T> {
             if address.is_null() {
                 return Err(ENOMEM);
             }
-            // SAFETY: The caller wants it filled.
+            // SAFETY: The caller passes `map` to be filled.
             unsafe {
                 (*map).__bindgen_anon_1.vaddr = address;
                 (*map).is_iomem = false;
@@ -400,28 +402,29 @@ impl<T: Shareable> Ops<T> {
 
     /// # Safety
     ///
-    /// As [`Ops::pin`], with what `vmap` has filled.
+    /// As [`Ops::pin`], with the `map` that `vmap` has filled.
     pub(super) unsafe extern "C" fn vunmap(
         raw: *mut bindings::drm_gem_object,
         map: *mut bindings::iosys_map,
     ) {
-        // SAFETY: The address comes from `vmap`; the object was pinned there.
+        // SAFETY: The address comes from `vmap`, which pinned the object.
         unsafe {
             extra::lapidary_pages_vunmap((*map).__bindgen_anon_1.vaddr);
             Self::unpin(raw);
         }
     }
 
-    /// Makes an object of a dma-buf, for the driver's table.
+    /// Make an object of a dma-buf, for the driver's table.
     ///
     /// # Safety
     ///
-    /// Only to be called by the DRM core, for a device of `T::Driver` that has been registered.
+    /// Only the DRM core may call this, for a device of `T::Driver` that has been registered.
     pub(super) unsafe extern "C" fn import(
         dev: *mut bindings::drm_device,
         buffer: *mut bindings::dma_buf,
     ) -> *mut bindings::drm_gem_object {
-        // SAFETY: Both are alive. A buffer that was exported from this device has an object of it as its data.
+        // SAFETY: Both are alive. The private data of a buffer that was exported from this device is an object of
+        // this device.
         unsafe {
             if bindings::drm_gem_is_prime_exported_dma_buf(dev, buffer) {
                 let own = (*buffer).priv_.cast::<bindings::drm_gem_object>();
@@ -436,7 +439,7 @@ impl<T: Shareable> Ops<T> {
         };
         let parent =
             AsRef::<<T::Driver as drm::Driver>::ParentDevice<device::Bound>>::as_ref(&*guard);
-        // Before its owner finds memory for it.
+        // Tested before the exporter allocates memory for it.
         // SAFETY: The buffer is alive.
         if unsafe { (*buffer).size } as u64 > T::most(&guard) {
             return error(ENOMEM);
@@ -447,7 +450,8 @@ impl<T: Shareable> Ops<T> {
         match object {
             Ok((import, object)) => {
                 let raw = IntoGEMObject::as_raw(&*object);
-                // SAFETY: Nobody else has the object yet. The buffer lives as long as the import, which the object has.
+                // SAFETY: No other thread has the object yet. The buffer lives as long as the import, which the
+                // object owns.
                 unsafe {
                     (*raw).import_attach = import.attach.as_ptr();
                     (*raw).resv = (*buffer).resv;
@@ -493,7 +497,7 @@ mod tests {
 
     impl Drop for Buffer {
         fn drop(&mut self) {
-            // SAFETY: The reference is ours.
+            // SAFETY: We own the reference.
             unsafe { bindings::dma_buf_put(self.0) }
         }
     }
@@ -508,7 +512,7 @@ mod tests {
         let import = unsafe { Import::new(guest.dev(), buffer.0) }?;
         assert_eq!(object.pins.load(Relaxed), 1);
         assert_eq!(import.size(), 3 * PAGE_SIZE);
-        // There is no IOMMU between them: the addresses are those of the pages.
+        // There is no IOMMU between them, so the addresses are those of the pages.
         object.with_pages(|pages| {
             for (index, &address) in import.addresses().iter().enumerate() {
                 let frame = pages.frame(index).ok_or(EINVAL)?;
@@ -516,7 +520,7 @@ mod tests {
             }
             Ok(())
         })?;
-        // The owner may go first: the buffer holds the object, the import the buffer.
+        // The owner may drop the object first: the buffer holds the object, and the import holds the buffer.
         drop(object);
         drop(buffer);
         assert_eq!(owner.released.load(Relaxed), 0);
@@ -535,7 +539,7 @@ mod tests {
         let import = unsafe { Import::new(guest.dev(), buffer.0) }?;
         let ended = Arc::new(Atomic::new(false), GFP_KERNEL)?;
         let (other, done) = (import.clone(), ended.clone());
-        // SAFETY: The buffer is alive, its reservation not ours.
+        // SAFETY: The buffer is alive, and this thread does not hold its reservation.
         let lock = unsafe { &raw mut (*(*buffer.0).resv).lock };
         // SAFETY: As above.
         to_result(unsafe { bindings::ww_mutex_lock(lock, ptr::null_mut()) })?;
@@ -544,7 +548,7 @@ mod tests {
             drop(other);
             done.store(true, Release);
         });
-        // It cannot go on without the reservation.
+        // It cannot continue without the reservation.
         let mut under_way = false;
         for _ in 0..1_000 {
             under_way = import.table.try_lock().is_none();
@@ -571,13 +575,13 @@ mod tests {
         let buffer = Buffer::of(&object)?;
         let map = || -> Result<bindings::iosys_map> {
             let mut map = bindings::iosys_map::default();
-            // SAFETY: The buffer is alive, its reservation not ours.
+            // SAFETY: The buffer is alive, and this thread does not hold its reservation.
             to_result(unsafe { bindings::dma_buf_vmap_unlocked(buffer.0, &mut map) })?;
             Ok(map)
         };
         let mut first = map()?;
         assert_eq!(object.pins.load(Relaxed), 1);
-        // SAFETY: It is mapped, and nobody else uses it.
+        // SAFETY: It is mapped, and no other code uses it.
         unsafe {
             let bytes = first.__bindgen_anon_1.vaddr.cast::<u8>();
             bytes.add(2 * PAGE_SIZE - 1).write_volatile(0x5a);

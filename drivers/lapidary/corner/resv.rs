@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `dma_resv`: the fences of one object, seen without its lock, and the lock of one object outside of a transaction.
+//! `dma_resv`: the fences of one object, read without its lock, and the lock of one object outside of a transaction.
 
 use core::ops::Deref;
 
@@ -23,9 +23,9 @@ use crate::corner::{
     fence::Fence, //
 };
 
-/// Waits until no job that uses `object` is pending, at most `timeout` milliseconds; says whether that is so.
+/// Wait until no job that uses `object` is pending, at most `timeout` milliseconds. Return whether that is so.
 ///
-/// With a timeout of 0 it only looks. Interruptible.
+/// A timeout of 0 only tests. Interruptible.
 ///
 /// # Errors
 ///
@@ -51,10 +51,10 @@ pub fn wait<O: IntoGEMObject>(object: &O, timeout: Msecs) -> Result<bool> {
     Ok(left > 0)
 }
 
-/// A pending fence in `object` that does not belong to fence context `own` and that a reader (or, with `write`, a
-/// writer) has to wait for.
+/// Return a pending fence in `object` that does not belong to fence context `own` and that a reader (or, with
+/// `write`, a writer) has to wait for.
 ///
-/// While the caller holds the reservation there comes none, if there was none.
+/// While the caller holds the reservation, no new fence is added.
 pub fn foreign<O: IntoGEMObject>(object: &O, write: bool, own: u64) -> Option<ARef<Fence>> {
     // SAFETY: The object is alive, and its reservation with it; the helper hands out a reference.
     unsafe {
@@ -63,14 +63,15 @@ pub fn foreign<O: IntoGEMObject>(object: &O, write: bool, own: u64) -> Option<AR
     }
 }
 
-/// The number of the last pending fence in `object` that belongs to fence context `own`, whose numbers begin at 1.
+/// Return the number of the last pending fence in `object` that belongs to fence context `own`. Its numbers begin at
+/// 1.
 pub fn last<O: IntoGEMObject>(object: &O, own: u64) -> Option<u64> {
     // SAFETY: The object is alive, and its reservation with it.
     let last = unsafe { extra::lapidary_resv_last((*object.as_raw()).resv, own) };
     (last != 0).then_some(last)
 }
 
-/// A reference to an object whose reservation is locked until this is dropped.
+/// A reference to an object whose reservation is locked until this value is dropped.
 pub struct Held<O: IntoGEMObject + AlwaysRefCounted>(ARef<O>);
 
 impl<O: IntoGEMObject + AlwaysRefCounted> Held<O> {
@@ -79,8 +80,7 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Held<O> {
         unsafe { &raw mut (*(*object.as_raw()).resv).lock }
     }
 
-    /// Locks the reservation if nobody else has locked it. Also with other reservations locked, and where memory is
-    /// reclaimed.
+    /// Trylock the reservation. Allowed also with other reservations locked, and in reclaim.
     pub fn try_lock(object: ARef<O>) -> Option<Self> {
         // SAFETY: The lock lives as long as the reference.
         let locked =
@@ -88,7 +88,7 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Held<O> {
         (locked != 0).then(|| Self(object))
     }
 
-    /// Locks the reservation. No other one is locked by the caller.
+    /// Lock the reservation. The caller holds no other reservation.
     ///
     /// # Errors
     ///
@@ -115,12 +115,12 @@ impl<O: IntoGEMObject + AlwaysRefCounted> Deref for Held<O> {
 
 impl<O: IntoGEMObject + AlwaysRefCounted> Drop for Held<O> {
     fn drop(&mut self) {
-        // SAFETY: Locked when this was made; the reference goes afterwards.
+        // SAFETY: Locked when this value was made. The reference is dropped afterwards.
         unsafe { bindings::ww_mutex_unlock(Self::lock_of(&self.0)) };
     }
 }
 
-/// Tells lockdep that the caller relies on having locked the reservation of `object`.
+/// Tell lockdep that the caller relies on having locked the reservation of `object`.
 pub fn assert_held<O: IntoGEMObject>(object: &O) {
     // SAFETY: The object is alive, and its reservation with it.
     unsafe { extra::lapidary_resv_assert_held((*object.as_raw()).resv) };
@@ -167,12 +167,12 @@ mod tests {
         fn wanted(&self, _seqno: u64) {}
     }
 
-    /// A pending fence of a job that uses `object`.
+    /// Make a pending fence of a job that uses `object`.
     fn job(object: &ARef<Gem<Object>>, usage: Usage) -> Result<DriverFence<Test>> {
         numbered(object, usage, new_context(), 1)
     }
 
-    /// The same, of job `number` of a timeline.
+    /// Make a pending fence of job `number` of a timeline.
     fn numbered(
         object: &ARef<Gem<Object>>,
         usage: Usage,
@@ -230,7 +230,7 @@ mod tests {
         assert!(!wait(&*object, 0)?);
         first.signal(Ok(()));
         assert!(!wait(&*object, 0)?);
-        // One that has failed is done, too.
+        // A failed job is done, too.
         second.signal(Err(EIO));
         assert!(wait(&*object, 0)?);
         Ok(())
@@ -242,7 +242,7 @@ mod tests {
         let object = machine.object(PAGE_SIZE)?;
         let first = job(&object, Usage::Read)?;
         let context = first.fence().context();
-        // A reader does not wait for a reader, a writer does, and nobody for his own timeline.
+        // A reader does not wait for a reader. A writer waits for a reader. No job waits for its own timeline.
         assert!(foreign(&*object, false, new_context()).is_none());
         assert!(foreign(&*object, true, new_context()).is_some());
         assert!(foreign(&*object, true, context).is_none());
@@ -281,7 +281,7 @@ mod tests {
         let fence = job(&object, Usage::Kernel)?;
         let start = Instant::<Monotonic>::now();
         assert!(!wait(&*object, 200)?);
-        // Far from exact: it counts in jiffies, of which a loaded host delivers several at once.
+        // The bound is loose, because waiting counts in jiffies and a loaded host delivers several at once.
         assert!(start.elapsed().as_millis() >= 100);
         fence.signal(Ok(()));
         Ok(())

@@ -2,8 +2,8 @@
 
 //! A card's PCI expansion ROM.
 //!
-//! The ROM has a BAR of its own, which is switched on only while somebody reads it. What is in it is up to the
-//! card, or to whoever has written its flash.
+//! The ROM has a BAR of its own, which is decoded only while the ROM is read. Its content depends on the card, and
+//! can be changed by a flash tool.
 
 use core::ptr;
 
@@ -33,7 +33,7 @@ impl<'a> Mapped<'a> {
         if start.is_null() {
             return Err(ENXIO);
         }
-        // INVARIANT: As the function has it.
+        // INVARIANT: As `pci_map_rom()` returned it.
         Ok(Self { pdev, start, size })
     }
 }
@@ -49,7 +49,7 @@ fn raw(pdev: &pci::Device<device::Bound>) -> *mut bindings::pci_dev {
     ptr::from_ref(pdev).cast_mut().cast()
 }
 
-/// Copies the expansion ROM of `pdev`, at most its first `most` bytes. For probe time.
+/// Copy the expansion ROM of `pdev`, at most its first `most` bytes. For probe time.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub fn read(pdev: &pci::Device<device::Core<'_>>, most: usize) -> Result<KVVec<u
     let rom = Mapped::new(pdev)?;
     let len = rom.size.min(most);
     let mut image = KVVec::from_elem(0u8, len, GFP_KERNEL)?;
-    // SAFETY: By the invariant of `rom` so many bytes can be read; the copy is as long.
+    // SAFETY: By the invariant of `rom` that many bytes can be read. The copy is as long.
     unsafe { bindings::memcpy_fromio(image.as_mut_ptr().cast(), rom.start, len) };
     Ok(image)
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! All objects of a device, without keeping them.
+//! All objects of a device, without references to them.
 //!
-//! Whoever looks for an object that could give way to another must find it without holding a reference to every
-//! object there is. A [`Roster`] knows them all: an object is entered when it is made and struck out by whoever
-//! drops the last reference, before anything of it goes. So what is on the list is memory that can be looked at
-//! while the list is locked, and [`Entry::keep`] turns it into a reference unless it is on its way out.
+//! Eviction must find a victim without holding a reference to every object. A [`Roster`] lists all objects. An object
+//! is entered when it is made. It is removed when its last reference is dropped, before any part of it is freed. So
+//! the memory of a listed object can be read while the list is locked. [`Entry::keep`] turns an entry into a
+//! reference, unless the object is being freed.
 //!
 //! # Order
 //!
-//! Each object has one [`Place`] in one tree. Those in device memory stand in the order of their addresses. Those whose
-//! system pages can be given back stand in the order in which they were used, and [`Names::next`] finds the one used
-//! longest ago. A job that uses an object does not touch the list: the object keeps its place and merely knows a later
-//! time. [`Names::next`] sees that when it comes to the object, and moves it to where it belongs. No object was used
-//! earlier than its place says, so that the order is exact all the same. A use costs one store, and one move in the
-//! tree if memory is wanted afterwards.
+//! Each object has one [`Place`] in one tree. Objects in device memory stand in the order of their addresses. Objects
+//! whose system pages can be given back stand in the order in which they were used, and [`Names::next`] finds the
+//! least recently used. A job that uses an object does not touch the list. The object keeps its place and only
+//! records a later time. [`Names::next`] sees that when it reaches the object, and moves the object to its new place.
+//! No object was used earlier than its place says, so the order is exact all the same. A use costs one store, and one
+//! move in the tree if memory is needed afterwards.
 //!
-//! Nothing here walks over all objects but [`Names::each`]. The number of pages that can be given back is counted.
+//! Only [`Names::each`] walks over all objects. The number of pages that can be given back is counted.
 
 use core::{
     ops::Deref,
@@ -59,7 +59,7 @@ use crate::{
 /// Where an object stands among all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// With those for which nobody looks.
+    /// Neither in device memory nor with pages that can be given back.
     Apart,
     /// In device memory, from this address on.
     Device(u64),
@@ -67,7 +67,7 @@ pub enum Place {
     Pages(u64),
 }
 
-/// In a key, above address or time: in which queue. The greatest is that of the pages.
+/// Position of the queue number in a key, above address or time. The queue of the pages has the greatest number.
 const QUEUE: u32 = 62;
 
 impl Place {
@@ -79,7 +79,7 @@ impl Place {
         }
     }
 
-    /// Grows with the address, and with the time.
+    /// Return the key. It grows with the address, and with the time.
     const fn key(self) -> u64 {
         let value = match self {
             Self::Apart => 0,
@@ -89,18 +89,19 @@ impl Place {
     }
 }
 
-/// The place that an object has on its list: a part of the object.
+/// The place of an object on its list, as a field of the object.
 ///
 /// Written with the list locked.
 pub struct Seat(Atomic<u64>);
 
 impl Seat {
-    /// Apart from all others.
+    /// Make a seat apart from all queues.
     pub const fn new() -> Self {
         Self(Atomic::new(Place::Apart.key()))
     }
 
-    /// Whether this is the right one for `place`. With pages the time does not matter: see [`Names::next`].
+    /// Return whether this is the right seat for `place`. In the queue of the pages the time does not matter (see
+    /// [`Names::next`]).
     pub fn suits(&self, place: Place) -> bool {
         let key = self.0.load(Relaxed);
         match place {
@@ -122,19 +123,19 @@ struct Name<T: Backed>(NonNull<gem::Object<T>>);
 unsafe impl<T: Backed> Send for Name<T> {}
 
 struct List<T: Backed> {
-    /// By place, and by address in kernel memory.
+    /// Ordered by place, and then by address in kernel memory.
     names: RBTree<Key, Name<T>>,
     len: usize,
 }
 
 /// A list of objects.
 ///
-/// Locking: an inner mutex. No memory is allocated under it, so that it may be taken where memory is reclaimed.
+/// Locking: an inner mutex. No memory is allocated under it, so it may be taken in reclaim.
 ///
 /// # Invariants
 ///
-/// Every name points to an object whose memory is valid at least until it is struck out. It stands where the object's
-/// seat says.
+/// Every name points to an object whose memory is valid at least until the object is removed. It stands where the
+/// object's seat says.
 #[pin_data]
 pub struct Roster<T: Backed> {
     #[pin]
@@ -149,7 +150,7 @@ pub struct Roster<T: Backed> {
 pub(super) struct Blank<T: Backed>(RBTreeNodeReservation<Key, Name<T>>);
 
 impl<T: Backed> Roster<T> {
-    /// An empty list.
+    /// Make an empty list.
     pub fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
@@ -167,16 +168,20 @@ impl<T: Backed> Roster<T> {
         )
     }
 
-    /// Memory for one entry. Errors: `ENOMEM`.
+    /// Allocate memory for one entry.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
     pub(super) fn blank() -> Result<Blank<T>> {
         Ok(Blank(RBTreeNodeReservation::new(GFP_KERNEL)?))
     }
 
-    /// Enters an object.
+    /// Enter an object.
     ///
     /// # Safety
     ///
-    /// It is struck out before its memory is freed, and not entered twice.
+    /// The object is removed before its memory is freed, and it is not entered twice.
     pub(super) unsafe fn enter(&self, object: &gem::Object<T>, blank: Blank<T>) {
         let mut list = self.list.lock();
         let key = object.place().key();
@@ -190,7 +195,7 @@ impl<T: Backed> Roster<T> {
         drop(old);
     }
 
-    /// Strikes an object out, if it is on the list.
+    /// Remove an object, if it is on the list.
     pub(super) fn strike(&self, object: &gem::Object<T>) {
         let mut list = self.list.lock();
         let key = object.seat().0.load(Relaxed);
@@ -203,8 +208,8 @@ impl<T: Backed> Roster<T> {
         drop(old);
     }
 
-    /// The object stands where [`Backed::place`] says from now on, if it is on the list. To be called when that has
-    /// changed, except for the time of its last use. The caller holds what keeps the object where it is.
+    /// Move the object to where [`Backed::place`] says, if it is on the list. To be called when the place has
+    /// changed, except for the time of its last use. The caller holds the lock that keeps the object in its place.
     pub fn arrange(&self, object: &gem::Object<T>) {
         if !object.seat().suits(object.place()) {
             let mut list = self.list.lock();
@@ -212,20 +217,20 @@ impl<T: Backed> Roster<T> {
         }
     }
 
-    /// Gives an object another seat.
+    /// Give an object another seat.
     fn seat(&self, list: &mut List<T>, object: &gem::Object<T>, key: u64) {
         let old = object.seat().0.load(Relaxed);
         if let Some(node) = list.names.remove_node(&(old, name(object))) {
             object.seat().0.store(key, Relaxed);
             self.count(object, old, key);
             let node = node.into_reservation();
-            // INVARIANT: It was on the list, and is again.
+            // INVARIANT: It was on the list, and is on it again.
             list.names
                 .insert(node.into_node((key, name(object)), Name(object.into())));
         }
     }
 
-    /// An object goes from one queue to another.
+    /// Count that an object moves from one queue to another.
     fn count(&self, object: &gem::Object<T>, from: u64, to: u64) {
         let tell = |place: Place, sum: &Atomic<usize>, amount| {
             let is_in = |key: u64| key >> QUEUE == place.queue();
@@ -239,17 +244,17 @@ impl<T: Backed> Roster<T> {
         tell(Place::Pages(0), &self.pages, object.size() / PAGE_SIZE);
     }
 
-    /// Objects in device memory. Any context; for good only while the list is locked.
+    /// Return the number of objects in device memory. Any context. Exact only while the list is locked.
     pub fn device_len(&self) -> usize {
         self.device.load(Relaxed)
     }
 
-    /// Pages of the objects whose pages can be given back. Any context.
+    /// Return the number of pages of the objects whose pages can be given back. Any context.
     pub fn pages(&self) -> usize {
         self.pages.load(Relaxed)
     }
 
-    /// Locks the list.
+    /// Lock the list.
     pub fn lock(&self) -> Names<'_, T> {
         Names {
             roster: self,
@@ -257,7 +262,7 @@ impl<T: Backed> Roster<T> {
         }
     }
 
-    /// Locks the list if nobody else has locked it.
+    /// Trylock the list.
     pub fn try_lock(&self) -> Option<Names<'_, T>> {
         Some(Names {
             list: self.list.try_lock()?,
@@ -275,20 +280,20 @@ pub struct Names<'a, T: Backed> {
 }
 
 impl<T: Backed> Names<'_, T> {
-    /// The number of objects.
+    /// Return the number of objects.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.list.len
     }
 
-    /// The object that stands there, if one does.
+    /// Return the object with this key, if there is one.
     pub fn find(&self, key: Key) -> Option<Entry<'_, T>> {
         let name = self.list.names.get(&key)?;
         // SAFETY: By the invariant the memory is valid while the list is locked.
         Some(Entry(unsafe { name.0.as_ref() }))
     }
 
-    /// Looks at all of them, in no particular order.
+    /// Call `look` for all objects, in no particular order.
     pub fn each(&self, look: &mut dyn FnMut(Entry<'_, T>)) {
         for name in self.list.names.values() {
             // SAFETY: By the invariant the memory is valid while the list is locked.
@@ -296,8 +301,9 @@ impl<T: Backed> Names<'_, T> {
         }
     }
 
-    /// Looks at those in device memory, one neighbour after the other, until `look` returns `false`: upwards from
-    /// address `from` on, downwards from below it. `look` gets the address under which an object stands.
+    /// Call `look` for the objects in device memory, one neighbour after the other, until it returns `false`. The
+    /// walk goes upwards from address `from` on, or downwards from below it. `look` receives the address under which
+    /// an object stands.
     pub fn in_device(
         &mut self,
         from: u64,
@@ -329,11 +335,12 @@ impl<T: Backed> Names<'_, T> {
         }
     }
 
-    /// The object whose pages were used longest ago, of those that can be given back. It comes last from now on, as if
-    /// it had been used at `now`: whoever cannot have its pages does not meet it again at once. `now` is not before
-    /// any use.
+    /// Return the least recently used object among those whose pages can be given back. It becomes the last one, as
+    /// if it had been used at `now`. So a caller that cannot take its pages does not meet it again at once. `now` is
+    /// not before any use.
     ///
-    /// Looks at `looks` objects at most, and counts them: `None` if those were not enough, or if there is none.
+    /// Look at `looks` objects at most, and count them. `None` if those were not enough, or if there is no such
+    /// object.
     pub fn next(&mut self, now: u64, looks: &mut usize) -> Option<Entry<'_, T>> {
         while let Some(left) = looks.checked_sub(1) {
             let first = (Place::Pages(0).key(), 0);
@@ -347,7 +354,7 @@ impl<T: Backed> Names<'_, T> {
             let object = unsafe { name.as_ref() };
             let used = match object.place() {
                 Place::Pages(used) => Place::Pages(used).key(),
-                // It is about to be arranged.
+                // The object has another place already, and is about to be moved on the list.
                 _ => key,
             };
             let roster = self.roster;
@@ -361,21 +368,21 @@ impl<T: Backed> Names<'_, T> {
     }
 }
 
-/// Where an object stands on its list; one that comes later may stand at the same. An object in device memory keeps its
-/// key until it moves.
+/// Where an object stands on its list. A later object may have the same key. An object in device memory keeps its key
+/// until it moves.
 pub type Key = (u64, usize);
 
-/// The present [`Key`] of an object.
+/// Return the present [`Key`] of an object.
 pub fn key<T: Backed>(object: &gem::Object<T>) -> Key {
     (object.seat().0.load(Relaxed), name(object))
 }
 
-/// Tells an object from all others that are on a list at the same time.
+/// Return a number that tells an object from all others that are on a list at the same time.
 fn name<T: Backed>(object: &gem::Object<T>) -> usize {
     core::ptr::from_ref(object).addr()
 }
 
-/// An object on a locked list: its data can be looked at.
+/// An object on a locked list. Its data can be read.
 pub struct Entry<'a, T: Backed>(&'a gem::Object<T>);
 
 impl<T: Backed> Deref for Entry<'_, T> {
@@ -387,12 +394,12 @@ impl<T: Backed> Deref for Entry<'_, T> {
 }
 
 impl<T: Backed> Entry<'_, T> {
-    /// See [`Key`].
+    /// Return the present [`Key`] of the object.
     pub fn key(&self) -> Key {
         key(self.0)
     }
 
-    /// A reference to the object; `None` if the last one is gone.
+    /// Return a reference to the object, `None` if the last reference is gone.
     pub fn keep(&self) -> Option<ARef<gem::Object<T>>> {
         // SAFETY: The memory is valid.
         if !unsafe { extra::lapidary_gem_get_unless_zero(self.0.as_raw()) } {
@@ -432,7 +439,7 @@ mod tests {
             kept.remove(0).map_err(|_| EINVAL)?
         };
         drop((first, second));
-        // The one that was kept is still there.
+        // The object that was kept is still there.
         assert_eq!(machine.roster.lock().len(), 1);
         drop(kept);
         assert_eq!(machine.roster.lock().len(), 0);
@@ -441,7 +448,7 @@ mod tests {
         Ok(())
     }
 
-    /// Objects of one page, each in its place.
+    /// Make objects of one page, each in its place.
     fn placed(machine: &Machine, places: &[Place]) -> Result<KVec<ARef<Gem<Object>>>> {
         let mut objects = KVec::new();
         for &place in places {
@@ -480,7 +487,7 @@ mod tests {
         assert!(*walk(0x5000, Way::Down, 8)? == [0x3000, 0]);
         assert!(*walk(u64::MAX >> 2, Way::Down, 1)? == [0x9000]);
         assert!(walk(0, Way::Down, 8)?.is_empty());
-        // One moves, one goes, and nobody is left behind them.
+        // One object moves, one leaves, and the walk still finds all others.
         objects[1].stand(Place::Device(0x7000));
         machine.roster.arrange(&objects[1]);
         objects[0].stand(Place::Apart);
@@ -495,7 +502,7 @@ mod tests {
         Ok(())
     }
 
-    /// Which of `objects` the list names next.
+    /// Return which of `objects` the list returns next.
     fn next(
         machine: &Machine,
         objects: &[ARef<Gem<Object>>],
@@ -522,7 +529,7 @@ mod tests {
         ];
         let objects = placed(&machine, &places)?;
         assert_eq!(machine.roster.pages(), 4);
-        // They are used again, in another order, and the list is not told.
+        // They are used again, in another order, without a call to the list.
         objects[0].stand(Place::Pages(11));
         objects[2].stand(Place::Pages(13));
         objects[4].stand(Place::Pages(12));
@@ -530,9 +537,9 @@ mod tests {
         for (now, who) in [(20, 5), (21, 0), (22, 4), (23, 2), (24, 5)] {
             assert_eq!(next(&machine, &objects, now, &mut looks), Some(who));
         }
-        // One look for each, and one for each that was used meanwhile.
+        // One look for each object, and one more for each that was used meanwhile.
         assert_eq!(looks, 100 - 5 - 3);
-        // Whoever was passed over comes last, until it is used.
+        // An object that was returned comes last, until it is used.
         objects[4].stand(Place::Pages(30));
         for (now, who) in [(31, 0), (32, 2), (33, 5), (34, 4)] {
             assert_eq!(next(&machine, &objects, now, &mut looks), Some(who));
@@ -558,7 +565,7 @@ mod tests {
         assert_eq!(next(&machine, &objects, 9, &mut looks), None);
         assert_eq!(looks, 0);
         assert_eq!(next(&machine, &objects, 9, &mut looks), None);
-        // What has been seen needs not be seen again.
+        // The second walk does not look again at what the first has moved.
         let mut looks = 3;
         assert!(next(&machine, &objects, 9, &mut looks).is_some());
         Ok(())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Out-of-line copies of inline functions, for memory that is shared with other drivers or with a process. Exported,
- * because family modules instantiate generic functions of the library that call them.
+ * Out-of-line copies of inline functions, for memory that is shared with other drivers or with a
+ * process. They are exported because family modules instantiate generic functions of the library
+ * that call them.
  */
 #include <linux/export.h>
 
@@ -13,7 +14,7 @@ void lapidary_dma_buf_get(struct dma_buf *buf)
 }
 EXPORT_SYMBOL_GPL(lapidary_dma_buf_get);
 
-/* One range of the kernel's addresses for pages that lie apart, as ordinary memory. */
+/* Map scattered pages to one range of kernel addresses, as ordinary memory. */
 void *lapidary_pages_vmap(struct page **pages, unsigned int count)
 {
 	return vmap(pages, count, VM_MAP, PAGE_KERNEL);
@@ -26,21 +27,24 @@ void lapidary_pages_vunmap(void *address)
 }
 EXPORT_SYMBOL_GPL(lapidary_pages_vunmap);
 
-/* Pages of memory that the machine has. */
+/* Return the number of pages of memory that the machine has. */
 unsigned long lapidary_ram_pages(void)
 {
 	return totalram_pages();
 }
 EXPORT_SYMBOL_GPL(lapidary_ram_pages);
 
-/* A macro. */
+/* flush_workqueue() is a macro. */
 void lapidary_workqueue_flush(struct workqueue_struct *wq)
 {
 	flush_workqueue(wq);
 }
 EXPORT_SYMBOL_GPL(lapidary_workqueue_flush);
 
-/* Whether a range of the calling process is memory of its own and of no file. Its lock is held. */
+/*
+ * Return whether a range of the calling process is anonymous memory of its own. The lock of the
+ * address space is held.
+ */
 static int own_memory(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma;
@@ -56,7 +60,7 @@ static int own_memory(struct mm_struct *mm, unsigned long start, unsigned long e
 	return 0;
 }
 
-/* Pins pages of the calling process, all or none, to be written and read for long. */
+/* Pin pages of the calling process for a long time, for reading and writing: all or none. */
 long lapidary_user_pin(unsigned long start, unsigned long count, struct page **pages)
 {
 	struct mm_struct *mm = current->mm;
@@ -82,7 +86,10 @@ long lapidary_user_pin(unsigned long start, unsigned long count, struct page **p
 }
 EXPORT_SYMBOL_GPL(lapidary_user_pin);
 
-/* The device may have written them. Takes no lock of a page: whoever has it may wait for the device. */
+/*
+ * Unpin pages that the device may have written. Takes no page lock, because the holder of that lock
+ * may wait for the device.
+ */
 void lapidary_user_unpin(struct page **pages, unsigned long count)
 {
 	unsigned long i;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What Rust cannot call for memory that is shared with other drivers or with a process: see sharing.c. */
+/*
+ * Functions that Rust cannot call directly, for memory that is shared with other drivers or with a
+ * process. See sharing.c.
+ */
 #ifndef LAPIDARY_SHARING_H
 #define LAPIDARY_SHARING_H
 

@@ -2,9 +2,9 @@
 
 //! Giving memory back when the system runs out of it.
 //!
-//! The kernel asks all that keep memory which could be done without: how much is there, and then to give some of it
-//! back. It asks in the middle of an allocation, whatever locks that thread may hold. So the answer only tries for
-//! locks, waits for nothing and allocates nothing.
+//! The kernel asks every registered shrinker how much memory it could free, and then to free some of it. It asks in
+//! the middle of an allocation, and the allocating thread may hold any locks. So the answer only uses trylock, does
+//! not wait and does not allocate.
 //!
 //! C header: `include/linux/shrinker.h`.
 
@@ -17,34 +17,36 @@ use kernel::{
 
 use crate::corner::extra;
 
-/// Tells the kernel not to ask again now: `SHRINK_STOP`, all bits set.
+/// The answer that the kernel should not ask again now: `SHRINK_STOP`, all bits set.
 const SHRINK_STOP: c_ulong = c_ulong::MAX;
 
-/// What can give memory back.
+/// State that can give memory back.
 pub trait Shrink: Send + Sync + 'static {
-    /// Pages that could perhaps be given back.
+    /// Return the number of pages that could perhaps be given back.
     fn count(&self) -> usize;
 
-    /// Gives back `want` pages or so; says how many, and `None` if it makes no sense to ask again now. Neither waits
+    /// Give back about `want` pages. Return how many, or `None` if it makes no sense to ask again now. Neither waits
     /// nor allocates.
     fn scan(&self, want: usize) -> Option<usize>;
 }
 
-/// While this exists, the kernel asks.
+/// A registered shrinker. The kernel may call it while this exists.
 pub struct Shrinker<T: Shrink> {
     raw: NonNull<extra::lapidary_shrinker>,
     _who: Arc<T>,
 }
 
-// SAFETY: A shrinker may be freed by any thread; who answers is `Send` and `Sync`.
+// SAFETY: A shrinker may be freed by any thread. The object that answers is `Send` and `Sync`.
 unsafe impl<T: Shrink> Send for Shrinker<T> {}
 // SAFETY: A shared reference gives access to nothing.
 unsafe impl<T: Shrink> Sync for Shrinker<T> {}
 
 impl<T: Shrink> Shrinker<T> {
-    /// Has the kernel ask `who`. `name` is what debugfs shows.
+    /// Register `who` with the kernel. `name` is what debugfs shows.
     ///
-    /// Errors: `ENOMEM`.
+    /// # Errors
+    ///
+    /// `ENOMEM`.
     pub fn new(name: &CStr, who: Arc<T>) -> Result<Self> {
         let data = core::ptr::from_ref::<T>(&who).cast_mut().cast();
         // SAFETY: The name is copied. `who` lives as long as the shrinker, which is freed when this is dropped.
@@ -82,7 +84,7 @@ impl<T: Shrink> Shrinker<T> {
 
 impl<T: Shrink> Drop for Shrinker<T> {
     fn drop(&mut self) {
-        // SAFETY: Made in `new`. Waits for calls under way.
+        // SAFETY: Made in `new`. The function waits for calls under way.
         unsafe { extra::lapidary_shrinker_free(self.raw.as_ptr()) };
     }
 }
@@ -113,7 +115,7 @@ mod tests {
         let test = Arc::new(Test(Atomic::new(0)), GFP_KERNEL)?;
         let shrinker = Shrinker::new(c"lapidary-kunit", test.clone())?;
         let data = core::ptr::from_ref::<Test>(&test).cast_mut().cast();
-        // SAFETY: What `new` has passed.
+        // SAFETY: The pointer that `new` passes.
         unsafe {
             assert_eq!(Shrinker::<Test>::count(data), 3);
             assert_eq!(Shrinker::<Test>::scan(data, 2), 2);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Things that are costly to make and are used again.
+//! A cache of things that are costly to make and can be used again.
 //!
-//! A [`Stash`] keeps a few things that are not in use. [`Stash::take`] hands one out, or a new one, as a [`Borrowed`];
-//! when that is dropped the thing comes back, unless there are enough.
+//! A [`Stash`] keeps a few things that are not in use. [`Stash::take`] returns one of them, or a new one, as a
+//! [`Borrowed`]. When the [`Borrowed`] is dropped, the thing returns to the stash, or is freed if the stash is full.
 
 use core::{
     mem::{
@@ -23,15 +23,15 @@ use kernel::{
 
 use crate::lock::shared_spinlock;
 
-/// As many things are kept as users come at the same time, usually.
+/// Things that a stash keeps: about as many as there are concurrent users.
 const KEPT: usize = 4;
 
 /// A thing that can be used again.
 pub trait Reusable {
-    /// A new one. Cheap: it takes its memory when it is used.
+    /// Make a new one. Cheap, because it allocates its memory when it is used.
     fn new() -> Self;
 
-    /// Lets go what the last user has left in it, and memory of which it has unusually much. May sleep.
+    /// Drop what the last user has left in it, and unusually large memory. May sleep.
     fn trim(&mut self);
 }
 
@@ -43,14 +43,14 @@ pub struct Stash<T> {
 }
 
 impl<T: Reusable> Stash<T> {
-    /// An empty stash.
+    /// Make an empty stash.
     pub fn new() -> impl PinInit<Self> {
         pin_init!(Self {
             kept <- shared_spinlock!([const { None }; KEPT], "stash.kept"),
         })
     }
 
-    /// Takes a thing, or makes one.
+    /// Take a thing from the stash, or make one.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl<T: Reusable> Stash<T> {
         })
     }
 
-    /// Keeps `thing` if there is room; otherwise it comes back.
+    /// Keep `thing` if there is room. Otherwise return it.
     fn keep(&self, thing: KBox<T>) -> Option<KBox<T>> {
         let mut kept = self.kept.lock();
         match kept.iter_mut().find(|slot| slot.is_none()) {
@@ -102,7 +102,7 @@ impl<T: Reusable> Drop for Borrowed<'_, T> {
         self.thing.trim();
         // SAFETY: `self` is not used any more.
         let thing = unsafe { ManuallyDrop::take(&mut self.thing) };
-        // One too many is freed here, not under the lock.
+        // A thing that does not fit is freed here, not under the lock.
         drop(self.stash.keep(thing));
     }
 }

@@ -2,12 +2,12 @@
 
 //! Synchronisation objects: fences that user space has handles for.
 //!
-//! A synchronisation object of the DRM core holds a fence, which submissions put there and others wait for. A *binary*
-//! object has the last one. On a *timeline* each fence has a point, a number that grows; the object holds a chain of
-//! them. Everything else that can be done with them (waiting, export as file) is the core's.
+//! A synchronisation object of the DRM core holds a fence. Submissions put the fence there, and other submissions
+//! wait for it. A *binary* object holds the last fence. On a *timeline* each fence has a point, a number that grows,
+//! and the object holds a chain of fences. All other operations (waiting, export as file) belong to the core.
 //!
-//! A submission looks up what it waits for ([`find`]), and what it will signal ([`Signals`]) together with the memory
-//! that a new link of a chain needs; so [`Signals::publish`] cannot fail.
+//! A submission looks up the fences that it waits for ([`find`]) and the objects that it will signal ([`Signals`]).
+//! It allocates the memory of new links of chains at the same time, so [`Signals::publish`] cannot fail.
 
 use core::ptr::{
     self,
@@ -32,9 +32,9 @@ const LINKS: u32 = 64;
 /// Why there is no fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// The handle is none.
+    /// The handle is invalid.
     Handle,
-    /// Nothing has been submitted yet that would signal the object, or the point.
+    /// No submission has been made yet that would signal the object, or the point.
     Fence,
 }
 
@@ -42,19 +42,20 @@ fn raw_file<T: drm::file::DriverFile>(file: &drm::File<T>) -> *mut bindings::drm
     ptr::from_ref(file).cast_mut().cast()
 }
 
-/// The fence of the object with this handle of `file`; on a timeline that of `point` if it is not 0.
+/// Return the fence of the object with this handle of `file`. On a timeline, return that of `point` if `point` is not
+/// 0. Does not wait.
 ///
 /// # Errors
 ///
-/// [`Missing`]. Does not wait for anything.
+/// [`Missing`].
 pub fn find<T: drm::file::DriverFile>(
     file: &drm::File<T>,
     handle: u32,
     point: u64,
 ) -> Result<ARef<Fence>, Missing> {
     let mut fence = ptr::null_mut();
-    // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`; `fence` is written on success only, and the
-    // reference is ours then.
+    // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`. `fence` is written on success only, and then
+    // we own the reference.
     let fence = unsafe {
         match extra::lapidary_syncobj_find_fence(raw_file(file), handle, point, &mut fence) {
             0 => Fence::from_raw(fence),
@@ -65,7 +66,8 @@ pub fn find<T: drm::file::DriverFile>(
     fence.ok_or(Missing::Fence)
 }
 
-/// Whether all fences that `fence` consists of have signalled or are of `context`. `false` if there are very many.
+/// Return whether all fences that `fence` consists of have signalled or belong to `context`. `false` if there are
+/// very many.
 pub fn is_ordered(fence: &Fence, context: u64) -> bool {
     // SAFETY: The fence is alive.
     unsafe { extra::lapidary_fence_is_ordered(fence.as_raw(), context, LINKS) }
@@ -75,7 +77,7 @@ pub fn is_ordered(fence: &Fence, context: u64) -> bool {
 struct Signal {
     /// We own one reference.
     syncobj: NonNull<extra::drm_syncobj>,
-    /// Memory of a link that nobody else knows of, if it is a point.
+    /// Memory of a link that is not published yet, if the object is a timeline.
     link: Option<NonNull<extra::dma_fence_chain>>,
     point: u64,
 }
@@ -98,7 +100,7 @@ impl Signal {
 
 impl Drop for Signal {
     fn drop(&mut self) {
-        // SAFETY: The link, if it is still here, and the reference are ours.
+        // SAFETY: We own the reference, and the link if it is still here.
         unsafe {
             if let Some(link) = self.link {
                 extra::lapidary_fence_link_free(link.as_ptr());
@@ -111,20 +113,20 @@ impl Drop for Signal {
 /// Objects that a submission will signal.
 pub struct Signals(KVec<Signal>);
 
-// SAFETY: References and memory that may be used and given up by any thread.
+// SAFETY: Any thread may use and drop these references and this memory.
 unsafe impl Send for Signals {}
 
 impl Signals {
-    /// None.
+    /// Return an empty list.
     pub const fn new() -> Self {
         Self(KVec::new())
     }
 
-    /// Adds the object with this handle of `file`, with a new `point` if that is not 0.
+    /// Add the object with this handle of `file`, with a new `point` if that is not 0.
     ///
     /// # Errors
     ///
-    /// `ENOENT` if the handle is none; `ENOMEM`.
+    /// `ENOENT` if the handle is invalid; `ENOMEM`.
     pub fn add<T: drm::file::DriverFile>(
         &mut self,
         file: &drm::File<T>,
@@ -136,18 +138,19 @@ impl Signals {
         self.push(NonNull::new(syncobj).ok_or(ENOENT)?, point)
     }
 
-    /// Takes over a reference.
+    /// Take over a reference.
     fn push(&mut self, syncobj: NonNull<extra::drm_syncobj>, point: u64) -> Result {
         let signal = Signal::new(syncobj, point)?;
         Ok(self.0.push(signal, GFP_KERNEL)?)
     }
 
-    /// The objects hold `fence` from now on, which wakes whoever waits for one to be submitted. Allocates nothing; any
-    /// context that is not atomic. The memory of `self` is to be given back later, outside of the commit.
+    /// Put `fence` into the objects, and wake the threads that wait for a submission to one of them. Allocates
+    /// nothing. May be called in any context that is not atomic. The caller drops `self` later, outside of the
+    /// commit.
     pub fn publish(&mut self, fence: &Fence) {
         for signal in &mut self.0 {
             let syncobj = signal.syncobj.as_ptr();
-            // SAFETY: The object is alive. A link is used once, and belongs to the object then.
+            // SAFETY: The object is alive. A link is used once, and the object owns it then.
             unsafe {
                 match signal.link.take() {
                     Some(link) => extra::drm_syncobj_add_point(
@@ -207,7 +210,7 @@ mod tests {
             Ok(Self(NonNull::new(raw).ok_or(EINVAL)?))
         }
 
-        /// Another reference.
+        /// Take another reference.
         fn share(&self) -> NonNull<extra::drm_syncobj> {
             // SAFETY: The object is alive.
             unsafe { extra::lapidary_syncobj_get(self.0.as_ptr()) };
@@ -215,14 +218,14 @@ mod tests {
         }
 
         fn fence(&self) -> Option<ARef<Fence>> {
-            // SAFETY: The object is alive; the reference is ours.
+            // SAFETY: The object is alive. We own the reference.
             unsafe { Fence::from_raw(extra::lapidary_syncobj_fence_get(self.0.as_ptr())) }
         }
     }
 
     impl Drop for Object {
         fn drop(&mut self) {
-            // SAFETY: The reference is ours.
+            // SAFETY: We own the reference.
             unsafe { extra::lapidary_syncobj_put(self.0.as_ptr()) };
         }
     }
@@ -269,7 +272,7 @@ mod tests {
         assert!(is_ordered(&last, context));
         assert!(!is_ordered(&last, context + 1));
         second.signal(Ok(()));
-        // The point comes behind the one before.
+        // The new point is signalled after the one before it.
         assert!(!last.is_signalled());
         first.signal(Ok(()));
         assert!(last.is_signalled());

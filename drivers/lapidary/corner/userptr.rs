@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Memory of a process that the GPU uses where it lies.
+//! Memory of a process that the GPU uses in place.
 //!
-//! A process may change its memory at any time: unmap it, move it, fork. [`UserMemory`] watches a range of addresses by
-//! an interval notifier, whose sequence number changes with each such event. [`UserPages`] are the pages that were
-//! there at one number; they are pinned, so that they stay memory whatever the process does.
+//! A process may change its memory at any time: unmap it, move it, fork. [`UserMemory`] watches a range of addresses
+//! by an interval notifier. The sequence number of the notifier changes with each such event. [`UserPages`] are the
+//! pages that the range had at one number. They are pinned, so they stay allocated whatever the process does.
 //!
-//! - The submitter gets the pages first, without any lock of objects ([`UserMemory::fetch`]); they lie ready until
-//!   the object takes them ([`UserMemory::take`]).
-//! - At commit, under the [`InvalidationLock`], the submitter looks whether the number is still the same, and leaves
-//!   the job's fence ([`UserMemory::guard`]). Otherwise nothing is submitted.
-//! - The notifier changes the number under that lock, and then waits for the fences that were left: without the
-//!   reservation of the object, which a thread may hold that waits for this process's memory.
+//! - The submitter first gets the pages, without any lock of objects ([`UserMemory::fetch`]). They are kept ready
+//!   until the object takes them ([`UserMemory::take`]).
+//! - At commit, under the [`InvalidationLock`], the submitter tests whether the number is still the same, and leaves
+//!   the job's fence ([`UserMemory::guard`]). If the number has changed, nothing is submitted.
+//! - The notifier changes the number under that lock, and then waits for the fences that submitters have left. It
+//!   does not hold the object's reservation, because a thread may hold the reservation while it waits for this
+//!   process's memory.
 //!
-//! It is the lock that `mmu_interval_read_retry()` asks for. Under it no memory is allocated. Pages that are pinned are
-//! counted for the client and for the device: they are no process's resident memory once the process has unmapped them,
-//! so there are bounds.
+//! This is the lock that `mmu_interval_read_retry()` needs. No memory is allocated under it. Pinned pages are counted
+//! for the client and for the device. Both counts have a bound, because pages that a process has unmapped stay pinned
+//! but belong to no process's resident memory.
 //!
 //! C: `mmu_interval_notifier_insert()`, `pin_user_pages()`.
 
@@ -55,16 +56,16 @@ use crate::allowance::{
 
 /// Fence timelines of one device, at most.
 const TIMELINES: usize = 8;
-/// How long to wait for a fence before waiting again, in milliseconds. The watchdog ends it.
+/// How long to wait for a fence before waiting again, in milliseconds. The watchdog makes every fence signal.
 const WAIT_MS: u32 = 1_000;
 
-/// Pages of the machine's memory.
+/// Return the number of pages of the machine's memory.
 pub fn ram_pages() -> usize {
     // SAFETY: It only reads a number.
     unsafe { extra::lapidary_ram_pages() }
 }
 
-/// Decides which comes first: a job, or a change of the memory that it uses. One for each device.
+/// Orders a job and a change of the memory that it uses. One for each device.
 #[pin_data]
 pub struct InvalidationLock {
     #[pin]
@@ -74,7 +75,7 @@ pub struct InvalidationLock {
 }
 
 impl InvalidationLock {
-    /// A lock. At most `most` pages are pinned at a time, and half of the machine's memory.
+    /// Make a lock. At most `most` pages are pinned at a time, and at most half of the machine's memory.
     pub fn new(most: usize) -> Result<Arc<Self>> {
         let pinned = Count::new(most.min(ram_pages() / 2))?;
         Arc::pin_init(
@@ -86,12 +87,12 @@ impl InvalidationLock {
         )
     }
 
-    /// How many pages are pinned at a time, at most.
+    /// Return how many pages are pinned at a time, at most.
     pub fn most(&self) -> usize {
         self.pinned.most()
     }
 
-    /// Holds up changes. No memory is allocated meanwhile, and nothing is waited for.
+    /// Delay changes of the memory. The holder neither allocates memory nor waits.
     pub fn lock(&self) -> MutexGuard<'_, ()> {
         self.lock.lock()
     }
@@ -110,10 +111,10 @@ pub struct UserMemory {
     client: Arc<Count>,
     start: usize,
     pages: usize,
-    /// To be waited for.
+    /// Fences that a change of the memory waits for.
     #[pin]
     fences: SpinLock<Fences>,
-    /// Pages that have been got and that no object has taken.
+    /// Pages that are pinned and that no object has taken yet.
     #[pin]
     ready: Mutex<Option<UserPages>>,
     /// The range is watched.
@@ -123,14 +124,14 @@ pub struct UserMemory {
     notifier: Opaque<bindings::mmu_interval_notifier>,
 }
 
-// SAFETY: Notifiers are not tied to a thread.
+// SAFETY: Notifiers do not belong to a thread.
 unsafe impl Send for UserMemory {}
-// SAFETY: The notifier has its own locks; everything else is behind a lock or constant.
+// SAFETY: The notifier has its own locks. Everything else is constant or behind a lock.
 unsafe impl Sync for UserMemory {}
 
-/// Address space of the calling process; null for a kernel thread.
+/// Return the address space of the calling process, null for a kernel thread.
 fn current_mm() -> *mut bindings::mm_struct {
-    // SAFETY: The current task is alive, and its `mm` is its own.
+    // SAFETY: The current task is alive, and its `mm` does not change while it runs.
     unsafe { (*bindings::get_current()).mm }
 }
 
@@ -141,8 +142,8 @@ impl UserMemory {
         invalidate_finish: None,
     };
 
-    /// Begins to watch `bytes` from `start` on in the calling process, both in whole pages. What is pinned of them
-    /// counts for `client`.
+    /// Begin to watch `bytes` from `start` on in the calling process, both in whole pages. Pages of the range that
+    /// are pinned count for `client`.
     ///
     /// # Errors
     ///
@@ -168,9 +169,9 @@ impl UserMemory {
                 fences <- new_spinlock!([const { None }; TIMELINES]),
                 ready <- new_mutex!(None),
                 watched <- new_mutex!(true),
-                // Last: from here on it may be called.
+                // Last, because from here on the notifier may be called.
                 notifier <- Opaque::try_ffi_init(|slot: *mut bindings::mmu_interval_notifier| {
-                    // SAFETY: The slot does not move; the process is the caller, and alive.
+                    // SAFETY: The slot does not move. The process is the caller, and alive.
                     to_result(unsafe {
                         bindings::mmu_interval_notifier_insert(slot, mm, address, bytes, &Self::OPS)
                     })
@@ -180,26 +181,27 @@ impl UserMemory {
         )
     }
 
-    /// The current number of the memory; waits for a change under way.
+    /// Return the current number of the memory. Waits for a change under way.
     fn number(&self) -> usize {
         // SAFETY: The notifier is watched as long as there are users.
         unsafe { bindings::mmu_interval_read_begin(self.notifier.get()) }
     }
 
-    /// Whether `number` is still the memory's number. For good only while the [`InvalidationLock`] is held.
+    /// Return whether `number` is still the memory's number. The answer stays true only while the
+    /// [`InvalidationLock`] is held.
     pub fn is_current(&self, number: usize) -> bool {
-        // SAFETY: The notifier is alive; the field is written by the notifier alone, and read as C does.
+        // SAFETY: The notifier is alive. Only the notifier writes the field. It is read as C does.
         unsafe { ptr::read_volatile(&raw const (*self.notifier.get()).invalidate_seq) == number }
     }
 
-    /// Gets the pages, unless those of `held` or those that lie ready are still the right ones; says at which number.
-    /// Waits for jobs that use what has changed, and for memory. The caller holds no lock.
+    /// Pin the pages, unless those of `held` or the ready ones are still current. Return their number. Waits for jobs
+    /// that use changed pages, and for memory. The caller holds no lock.
     ///
     /// # Errors
     ///
-    /// `EPERM` in another process, and for memory that is not the process's own, as that of a file; `EFAULT` for
-    /// memory that is not there or may not be written; `EINTR` and `ERESTARTSYS` if a signal arrives; `ENOMEM`, also if
-    /// too much of processes' memory is pinned, in all or for this client.
+    /// `EPERM` in another process, and for memory that is not the process's own, for example that of a file; `EFAULT`
+    /// for memory that does not exist or may not be written; `EINTR` and `ERESTARTSYS` if a signal arrives; `ENOMEM`,
+    /// also if too much memory of processes is pinned, in total or for this client.
     pub fn fetch(&self, held: Option<usize>) -> Result<usize> {
         // SAFETY: The field is constant.
         if current_mm() != unsafe { (*self.notifier.get()).mm } {
@@ -210,7 +212,7 @@ impl UserMemory {
             if held == Some(number) {
                 return Ok(number);
             }
-            // What lies ready and is not right does not count any more.
+            // Stale ready pages are freed first, so that they do not count any more.
             let stale = {
                 let mut ready = self.ready.lock();
                 match &*ready {
@@ -225,7 +227,8 @@ impl UserMemory {
                 drop(old);
                 return Ok(number);
             }
-            // It has changed meanwhile, perhaps by this very act: the first write to a page may move it.
+            // The memory has changed meanwhile, perhaps because of the pinning: the first write to a page may move
+            // it.
             if current!().signal_pending() {
                 return Err(ERESTARTSYS);
             }
@@ -240,12 +243,13 @@ impl UserMemory {
         UserPages::pin(charges, self.start, self.pages, number)
     }
 
-    /// The pages that lie ready, if they are those of `number`.
+    /// Take the ready pages, if they are those of `number`.
     pub fn take(&self, number: usize) -> Option<UserPages> {
         self.ready.lock().take_if(|pages| pages.number == number)
     }
 
-    /// Changes of the memory wait for `fence` from now on. The [`InvalidationLock`] is held; the memory is current.
+    /// Make changes of the memory wait for `fence`. The caller holds the [`InvalidationLock`], and the memory is
+    /// current.
     pub fn guard(&self, fence: &Fence) {
         // SAFETY: The fence is alive.
         let context = unsafe { (*fence.as_raw()).context };
@@ -263,12 +267,12 @@ impl UserMemory {
         }
     }
 
-    /// Ends the watch, from any context, some time later. Nobody gets pages any more.
+    /// End the watch some time later, from any context. No pages are pinned any more.
     pub fn release(self: Arc<Self>) {
         later::run(self);
     }
 
-    /// Ends the watch now. Waits for a change under way, hence for jobs.
+    /// End the watch now. Waits for a change under way, hence for jobs.
     fn end(&self) {
         let mut watched = self.watched.lock();
         if core::mem::replace(&mut *watched, false) {
@@ -279,13 +283,13 @@ impl UserMemory {
 
     /// # Safety
     ///
-    /// Only to be called by the notifier core.
+    /// Only the notifier core may call this.
     unsafe extern "C" fn invalidate(
         notifier: *mut bindings::mmu_interval_notifier,
         range: *const bindings::mmu_notifier_range,
         number: usize,
     ) -> bool {
-        // SAFETY: The notifier is inside of a `UserMemory`, which removes it before it goes.
+        // SAFETY: The notifier is inside of a `UserMemory`, which removes it before it is freed.
         let this =
             unsafe { &*kernel::container_of!(Opaque::cast_from(notifier), UserMemory, notifier) };
         // SAFETY: The range is valid for the call.
@@ -294,7 +298,7 @@ impl UserMemory {
         }
         {
             let _lock = this.invalidation.lock();
-            // SAFETY: As C's `mmu_interval_set_seq()`, under the lock that readers take.
+            // SAFETY: As C's `mmu_interval_set_seq()` does, under the lock that readers take.
             unsafe { ptr::write_volatile(&raw mut (*notifier).invalidate_seq, number) };
         }
         for index in 0..TIMELINES {
@@ -302,7 +306,7 @@ impl UserMemory {
                 Some(Some((_, fence))) => fence.clone(),
                 _ => break,
             };
-            // Each fence signals, be it with an error.
+            // Each fence signals, perhaps with an error.
             while !fence.wait(false, WAIT_MS).unwrap_or(true) {}
         }
         true
@@ -328,7 +332,7 @@ impl PinnedDrop for UserMemory {
     }
 }
 
-/// Pinned pages of a process, as they were at one number of its [`UserMemory`].
+/// Pinned pages of a process that belong to one number of its [`UserMemory`].
 ///
 /// # Invariants
 ///
@@ -340,7 +344,7 @@ pub struct UserPages {
     _charges: [Charge; 2],
 }
 
-// SAFETY: Pins and mappings are not tied to a thread.
+// SAFETY: Pins and mappings do not belong to a thread.
 unsafe impl Send for UserPages {}
 
 impl UserPages {
@@ -350,7 +354,7 @@ impl UserPages {
         // SAFETY: The array has room for `count` pages.
         let result = unsafe { extra::lapidary_user_pin(start, count, pages.as_mut_ptr()) };
         to_result(result.try_into()?)?;
-        // INVARIANT: All or none.
+        // INVARIANT: The function pins all pages or none.
         Ok(Self {
             number,
             pages,
@@ -359,28 +363,28 @@ impl UserPages {
         })
     }
 
-    /// The number of the memory that they were at.
+    /// Return the number of the memory to which the pages belong.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// Makes the pages reachable for `dev`, for reading and writing. Nothing happens if they are already. Allocates
+    /// Make the pages accessible to `dev`, for reading and writing. Does nothing if they are already. Allocates
     /// nothing.
     ///
     /// # Errors
     ///
     /// As [`super::pages::Pages::map`].
     pub fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
-        // SAFETY: The pages are pinned, and the mapping ends before they are let go.
+        // SAFETY: The pages are pinned, and the mapping ends before they are unpinned.
         unsafe { self.mapping.map(dev, &self.pages) }
     }
 
-    /// Addresses for the device, one for each page; empty while not mapped.
+    /// Return the addresses for the device, one for each page. Empty while not mapped.
     pub fn addresses(&self) -> &[DmaAddress] {
         self.mapping.addresses()
     }
 
-    /// Ends what [`UserPages::map`] began.
+    /// End what [`UserPages::map`] began.
     pub fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         self.mapping.unmap(dev);
     }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! VRAM as the CPU sees it: write-combined, and not claimed.
+//! VRAM as the CPU sees it: write-combined, and without a claim to the region.
 //!
-//! A BAR of the GPU is a window on its memory. Stores through it should be combined into bursts, which
-//! x86 does only for ranges whose memory type says so in every mapping: [`Combining`] records the type
-//! for the whole window (visible in `pat_memtype_list`), [`Window`] maps a part of it for the kernel.
+//! A BAR of the GPU is a window to its memory. Stores through it should be combined into bursts. x86 combines them
+//! only if every mapping of the range has this memory type. [`Combining`] records the type for the whole window
+//! (visible in `pat_memtype_list`). [`Window`] maps a part of the window for the kernel.
 //!
-//! Neither requests the region. On a posted card the driver of the firmware's framebuffer holds part of
-//! that BAR as its own, and its picture must survive; what keeps the two apart is the reserved range in the
-//! VRAM manager.
+//! Neither requests the region. On a posted card the driver of the firmware's framebuffer has claimed part of that
+//! BAR, and its picture must survive. The reserved range in the VRAM manager keeps this driver away from the picture.
 
 use core::{
     marker::PhantomData,
@@ -50,14 +49,16 @@ struct Piece {
 }
 
 impl<'bound> Combining<'bound> {
-    /// Records the type for all of BAR `bar` but `except`, in offsets; these may overlap or be empty, and are
-    /// widened to whole pages. To be done before any other mapping of the BAR.
+    /// Record the type for all of BAR `bar` but `except`. The exceptions are offsets. They may overlap or be empty,
+    /// and are widened to whole pages. To be done before any other mapping of the BAR.
     ///
-    /// What the firmware's framebuffer occupies must be among the exceptions: it is a resource of its own
-    /// inside of the BAR, with a driver that chooses the type, and the kernel warns of a range that spans it.
+    /// The range of the firmware's framebuffer must be among the exceptions. It is a resource of its own inside of
+    /// the BAR, its driver chooses the type, and the kernel warns of a range that spans it.
     ///
-    /// Errors: `EBUSY` if part of the rest is mapped with another type at the moment (a framebuffer driver
-    /// that maps its memory uncached); `ENODEV` if the BAR is empty; `ENOMEM`.
+    /// # Errors
+    ///
+    /// `EBUSY` if part of the rest is mapped with another type at the moment (by a framebuffer driver that maps its
+    /// memory uncached); `ENODEV` if the BAR is empty; `ENOMEM`.
     pub fn new(
         pdev: &'bound pci::Device<device::Bound>,
         bar: u32,
@@ -82,7 +83,7 @@ impl<'bound> Combining<'bound> {
 
 impl Piece {
     fn new(start: u64, size: u64) -> Result<Self> {
-        // SAFETY: The function takes numbers and keeps an own record of the range.
+        // SAFETY: The function takes numbers and keeps its own record of the range.
         to_result(unsafe { extra::lapidary_wc_reserve(start, size) })?;
         Ok(Self { start, size })
     }
@@ -140,10 +141,10 @@ impl Iterator for Rest<'_> {
     }
 }
 
-/// A write-combined kernel mapping of part of a BAR, unmapped on drop.
+/// A write-combined kernel mapping of part of a BAR. Dropping it unmaps it.
 ///
-/// Access is by [`kernel::io::Io`]. Stores may arrive late and out of order: whoever needs them to have
-/// arrived reads something back or writes a register behind a barrier.
+/// Access is by [`kernel::io::Io`]. Stores may arrive late and out of order. To make sure that they have arrived,
+/// read something back, or write a register behind a barrier.
 ///
 /// # Invariants
 ///
@@ -154,9 +155,11 @@ pub struct Window<'bound> {
 }
 
 impl<'bound> Window<'bound> {
-    /// Maps `size` bytes from byte `offset` of BAR `bar` on.
+    /// Map `size` bytes from byte `offset` of BAR `bar` on.
     ///
-    /// Errors: `EINVAL` if this is empty or not inside the BAR, `ENOMEM`.
+    /// # Errors
+    ///
+    /// `EINVAL` if this is empty or not inside the BAR; `ENOMEM`.
     pub fn new(
         pdev: &'bound pci::Device<device::Bound>,
         bar: u32,
@@ -179,16 +182,18 @@ impl<'bound> Window<'bound> {
                 _bound: PhantomData,
             }),
             Err(e) => {
-                // SAFETY: Mapped above, and nobody else knows of it.
+                // SAFETY: Mapped above, and no other code knows of it.
                 unsafe { bindings::iounmap(addr as *mut c_void) };
                 Err(e)
             }
         }
     }
 
-    /// Maps `size` bytes of device memory from bus address `bus` on, in whichever BAR they are.
+    /// Map `size` bytes of device memory from bus address `bus` on, in the BAR that contains them.
     ///
-    /// Errors: `EINVAL` if this is empty or not inside of one BAR, `ENOMEM`.
+    /// # Errors
+    ///
+    /// `EINVAL` if this is empty or not inside of one BAR; `ENOMEM`.
     pub fn at(pdev: &'bound pci::Device<device::Bound>, bus: u64, size: usize) -> Result<Self> {
         for bar in 0..BARS {
             let (Ok(start), Ok(len)) = (pdev.resource_start(bar), pdev.resource_len(bar)) else {
@@ -201,12 +206,12 @@ impl<'bound> Window<'bound> {
         Err(EINVAL)
     }
 
-    /// Where it is mapped, for the other abstractions of the corner.
+    /// Return the address of the mapping, for the other abstractions of the corner.
     pub(super) fn address(&self) -> *const c_void {
         self.io.addr() as *const c_void
     }
 
-    /// Length in bytes.
+    /// Return the length in bytes.
     pub fn size(&self) -> usize {
         self.io.size()
     }
@@ -214,7 +219,7 @@ impl<'bound> Window<'bound> {
 
 impl Drop for Window<'_> {
     fn drop(&mut self) {
-        // SAFETY: Mapped in `new`; views borrow the window, so none is left.
+        // SAFETY: Mapped in `new`. Views borrow the window, so none is left.
         unsafe { bindings::iounmap(self.io.addr() as *mut c_void) };
     }
 }
@@ -224,7 +229,7 @@ impl<'a> IoBase<'a> for &'a Window<'_> {
     type Target = Region<0>;
 
     fn as_view(self) -> Mmio<'a, Self::Target> {
-        // SAFETY: By the invariant the range is mapped; the view does not outlive the window.
+        // SAFETY: By the invariant the range is mapped. The view does not outlive the window.
         unsafe { Mmio::from_raw(self.io) }
     }
 }
@@ -235,7 +240,7 @@ mod tests {
 
     const PAGE: u64 = PAGE_SIZE as u64;
 
-    /// What is left of 16 pages; ranges are first byte and the one behind the last.
+    /// Return what is left of 16 pages. A range is its first byte and the byte behind its last.
     fn rest(except: &[(u64, u64)]) -> Result<KVec<(u64, u64)>> {
         let mut ranges = KVec::new();
         for &(start, end) in except {

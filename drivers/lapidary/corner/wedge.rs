@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The event by which DRM tells user space that a GPU hung: "wedged", with what has to be done, and who is to blame.
+//! The event by which DRM tells user space that a GPU hung ("wedged"). It contains the necessary action and the
+//! guilty process.
 //!
 //! `Documentation/gpu/drm-uapi.rst` of the kernel, "Device Wedging", describes what a listener sees.
 
@@ -17,10 +18,10 @@ use kernel::{
 use super::extra;
 use crate::portable::hangs::Process;
 
-/// Bytes of a process' name, with the zero behind it.
+/// Bytes of a process's name, including the final zero.
 const NAME: usize = 16;
 
-/// A process, as it is called in messages.
+/// A process, as messages name it.
 #[derive(Clone, Copy)]
 pub struct Task {
     pid: i32,
@@ -28,7 +29,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// The process that runs at the moment.
+    /// Return the process that runs at the moment.
     pub fn current() -> Self {
         let mut name = [0; NAME];
         // SAFETY: The function writes a name and its final zero to `NAME` bytes.
@@ -37,10 +38,10 @@ impl Task {
     }
 }
 
-/// The process that runs at the moment, as it is counted.
+/// Return the process that runs at the moment, as hangs are counted for it.
 ///
-/// Its user is the real one: a program that changes its user cannot take on another than its own. A user of a user
-/// namespace counts as the one who has made the outermost of the namespaces around it.
+/// Its user is the real user: a program that changes its user can take on only its own. A user of a user namespace
+/// counts as the user who has made the outermost of the namespaces around it.
 pub fn process() -> Process {
     let (mut user, mut began) = (0, 0);
     // SAFETY: The function writes to both.
@@ -52,7 +53,7 @@ pub fn process() -> Process {
     }
 }
 
-/// Nanoseconds on the clock by which processes begin.
+/// Return nanoseconds on the clock that process start times use.
 pub fn now() -> u64 {
     // SAFETY: No requirements.
     unsafe { extra::lapidary_boot_time() }
@@ -65,7 +66,7 @@ impl fmt::Display for Task {
     }
 }
 
-/// What has to be done to go on.
+/// What user space has to do to continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Nothing: the driver has reset the GPU.
@@ -74,27 +75,27 @@ pub enum Way {
     Rebind,
 }
 
-/// What the event says.
+/// The content of the event.
 #[derive(Clone, Copy)]
 pub struct Notice {
     /// What has to be done.
     pub way: Way,
-    /// The process to blame, if one is.
+    /// The guilty process, if there is one.
     pub guilty: Option<Task>,
 }
 
-/// Sends the event. May sleep and allocate.
+/// Send the event. May sleep and allocate.
 ///
 /// # Errors
 ///
-/// `ENOMEM`, and what the core reports for a device that user space does not know.
+/// `ENOMEM`, and the error of the core for a device that user space does not know.
 pub fn tell<D: drm::Driver>(dev: &drm::Device<D>, notice: &Notice) -> Result {
     let raw = ptr::from_ref(dev).cast_mut().cast::<bindings::drm_device>();
     let (pid, name) = match &notice.guilty {
         Some(task) => (task.pid, task.name.as_ptr()),
         None => (0, ptr::null()),
     };
-    // SAFETY: `drm::Device` begins with the C device, which is alive; the name is null or ends with a zero.
+    // SAFETY: `drm::Device` begins with the C device, which is alive. The name is null or ends with a zero.
     to_result(unsafe { extra::lapidary_wedged(raw, notice.way == Way::Rebind, pid, name.cast()) })
 }
 
@@ -118,7 +119,7 @@ mod tests {
     fn a_process_is_the_same_each_time() {
         let process = process();
         assert!(process == super::process());
-        // That of the kernel that runs this.
+        // This is the user of the kernel thread that runs the test.
         assert_eq!(process.user, 0);
         assert_eq!(process.id, Task::current().pid.unsigned_abs());
         assert!(process.began <= now());

@@ -2,13 +2,13 @@
 
 //! A worker of one device: a delayed work item on a queue of its own.
 //!
-//! `kernel::workqueue` has the system queues only, which can neither be flushed nor survive memory pressure. A
-//! worker here is three things:
+//! `kernel::workqueue` has the system queues only. They can neither be flushed nor work under memory pressure. A
+//! worker here consists of three types:
 //!
-//! - [`Worker`]: queue and work item. It may be asked to run from any context, at any time in its life; while
-//!   nothing is attached that does nothing;
-//! - [`Run`]: what it does;
-//! - [`Active`]: the attachment. Dropping it waits for a running call and lets none begin afterwards.
+//! - [`Worker`]: queue and work item. It may be asked to run from any context, at any time in its life. While no
+//!   target is attached, this does nothing;
+//! - [`Run`]: the function of the worker;
+//! - [`Active`]: the attachment. Dropping it waits for a running call and prevents further calls.
 
 use core::{
     cell::UnsafeCell,
@@ -32,9 +32,9 @@ use kernel::{
 
 use super::extra;
 
-/// What a worker does.
+/// The target that a worker calls.
 pub trait Run: Send + Sync {
-    /// One round, in process context. Never concurrently with itself.
+    /// Run one round, in process context. Never concurrent with itself.
     fn run(&self);
 }
 
@@ -44,7 +44,7 @@ pub struct Worker {
     #[pin]
     work: Opaque<bindings::delayed_work>,
     queue: NonNull<bindings::workqueue_struct>,
-    /// What to call; written only while the work item is disabled.
+    /// The function to call. Written only while the work item is disabled.
     target: UnsafeCell<Target>,
     #[pin]
     _pin: PhantomPinned,
@@ -63,7 +63,7 @@ unsafe impl Send for Worker {}
 unsafe impl Sync for Worker {}
 
 impl Worker {
-    /// Makes a worker with nothing attached; `name` is what `ps` shows for its rescuer thread.
+    /// Make a worker with nothing attached. `name` is what `ps` shows for its rescuer thread.
     pub fn new(name: &CStr) -> Result<Arc<Self>> {
         // SAFETY: The name is copied.
         let queue = unsafe { extra::lapidary_workqueue_create(name.as_char_ptr()) };
@@ -87,13 +87,13 @@ impl Worker {
             GFP_KERNEL,
         );
         if worker.is_err() {
-            // SAFETY: Made above, and nobody else has it.
+            // SAFETY: Made above, and no other thread has it.
             unsafe { bindings::destroy_workqueue(queue.as_ptr()) };
         }
         worker
     }
 
-    /// Lets the worker run after `delay` milliseconds, unless it is due already. Any context.
+    /// Run the worker after `delay` milliseconds, unless it is due already. Any context.
     pub fn queue(&self, delay: Msecs) {
         // SAFETY: Queue and work item live as long as `self`.
         unsafe {
@@ -105,7 +105,7 @@ impl Worker {
         }
     }
 
-    /// Lets the worker run now, moving a later date. Any context.
+    /// Run the worker now, also if it is due later. Any context.
     pub fn hasten(&self) {
         // SAFETY: Queue and work item live as long as `self`.
         unsafe {
@@ -113,13 +113,13 @@ impl Worker {
         }
     }
 
-    /// Attaches `target`.
+    /// Attach `target`.
     ///
     /// # Safety
     ///
-    /// At most one attachment exists at a time, and it must be dropped, not leaked: `T` may borrow.
+    /// At most one attachment exists at a time. The caller drops it, and does not leak it, because `T` may borrow.
     pub unsafe fn attach<T: Run>(self: &Arc<Self>, target: Arc<T>) -> Active<T> {
-        // SAFETY: The work item is disabled and nobody else attaches, hence nobody reads the target.
+        // SAFETY: The work item is disabled and no other thread attaches, hence no thread reads the target.
         unsafe {
             *self.target.get() = Target {
                 data: (&raw const *target).cast(),
@@ -137,7 +137,7 @@ impl Worker {
 #[pinned_drop]
 impl PinnedDrop for Worker {
     fn drop(self: Pin<&mut Self>) {
-        // SAFETY: No attachment exists, since each holds a reference: the work item is disabled and idle.
+        // SAFETY: No attachment exists, since each holds a reference. So the work item is disabled and idle.
         unsafe { bindings::destroy_workqueue(self.queue.as_ptr()) }
     }
 }
@@ -150,8 +150,7 @@ pub struct Active<T: Run> {
 
 impl<T: Run> Drop for Active<T> {
     fn drop(&mut self) {
-        // SAFETY: The work item is alive. Afterwards it neither runs nor can be queued, so that the target may
-        // go.
+        // SAFETY: The work item is alive. Afterwards it neither runs nor can be queued, so the target may be dropped.
         unsafe {
             bindings::disable_delayed_work_sync(self.worker.work.get());
             *self.worker.target.get() = Target {
@@ -164,7 +163,7 @@ impl<T: Run> Drop for Active<T> {
 
 /// # Safety
 ///
-/// None: fits the type of a target's function.
+/// No requirements: the function only has the type of a target's function.
 unsafe fn nothing(_: *const c_void) {}
 
 /// # Safety
@@ -177,10 +176,10 @@ unsafe fn call<T: Run>(data: *const c_void) {
 
 /// # Safety
 ///
-/// Only to be called by the workqueue core, with the work item of a [`Worker`].
+/// Only the workqueue core may call this, with the work item of a [`Worker`].
 unsafe extern "C" fn entry(work: *mut bindings::work_struct) {
-    // SAFETY: The work item is the first field of the delayed work inside of a `Worker`, which lives while its
-    // work can run: an attachment holds a reference and waits for the call to end.
+    // SAFETY: The work item is the first field of the delayed work inside of a `Worker`. The worker lives while its
+    // work can run, because an attachment holds a reference and waits for the call to end.
     unsafe {
         let delayed = kernel::container_of!(work, bindings::delayed_work, work);
         let worker = kernel::container_of!(Opaque::cast_from(delayed), Worker, work);
@@ -189,7 +188,7 @@ unsafe extern "C" fn entry(work: *mut bindings::work_struct) {
     }
 }
 
-/// A worker that counts its rounds, for tests of what asks for them.
+/// A worker that counts its rounds, for tests of code that queues it.
 #[cfg(CONFIG_KUNIT = "y")]
 pub(crate) mod counted {
     use super::*;
@@ -204,7 +203,7 @@ pub(crate) mod counted {
         },
     };
 
-    /// What it does.
+    /// Counts the rounds.
     pub(super) struct Count(pub(super) Atomic<u32>);
 
     impl Run for Count {
@@ -220,7 +219,7 @@ pub(crate) mod counted {
     }
 
     impl Counted {
-        /// Has not run yet.
+        /// Make a worker that has not run yet.
         pub(crate) fn new() -> Result<Self> {
             let worker = Worker::new(c"lapidary-kunit")?;
             let count = Arc::new(Count(Atomic::new(0)), GFP_KERNEL)?;
@@ -229,12 +228,12 @@ pub(crate) mod counted {
             Ok(Self { active, count })
         }
 
-        /// What others ask to run.
+        /// Return the worker to pass to the code under test.
         pub(crate) fn worker(&self) -> &Arc<Worker> {
             &self.active.worker
         }
 
-        /// How often it has run, once `rounds` have been reached, or after a second.
+        /// Return how often the worker has run, once it has run `rounds` times, or after a second.
         pub(crate) fn runs(&self, rounds: u32) -> u32 {
             for _ in 0..100 {
                 if self.count.0.load(Relaxed) >= rounds {
