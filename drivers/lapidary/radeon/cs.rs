@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! CS: submitting commands. What the client says is read in [`super::stream`]; the steps after that are in
-//! [`crate::submit`].
+//! CS: submitting commands. [`super::stream`] reads what the client passes. [`crate::submit`] does the steps after
+//! that.
 
 use kernel::prelude::*;
 
@@ -38,18 +38,18 @@ use crate::{
     submit::others::Others, //
 };
 
-/// CS.
+/// Submit commands (CS).
 ///
-/// Why a submission is refused the client can ask for with INFO.
+/// The client can ask with INFO why a submission was refused.
 ///
 /// # Errors
 ///
-/// `EINVAL` for an envelope or commands that are refused; `ENOENT` for a handle that is none; `ENODATA` for a
-/// synchronisation object or a point that nothing submitted would signal; `EFAULT` for user memory that is not there;
-/// `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this client
-/// has hung the GPU, or if its process or user has done so too often ([`crate::hangs`]); `EBUSY` after a hang that could
-/// not be mended, or if what is to be waited for takes more than 30 s; `ENODEV` at unbind; `ERESTARTSYS` if a signal
-/// arrives. In all cases nothing has been executed.
+/// `EINVAL` for an envelope or commands that are refused; `ENOENT` for an invalid handle; `ENODATA` for a
+/// synchronisation object or a point that no submission so far would signal; `EFAULT` for user memory that does not
+/// exist; `ENOMEM`; `EAGAIN` if the client gives an on-chip memory back at this moment; `ECANCELED` if a job of this
+/// client has hung the GPU, or if its process or user has done so too often ([`crate::hangs`]); `EBUSY` after a hang
+/// from which the GPU could not be recovered, or if the fences to wait for take more than 30 s; `ENODEV` at unbind;
+/// `ERESTARTSYS` if a signal arrives. After any error nothing has been executed.
 pub(super) fn submit<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,

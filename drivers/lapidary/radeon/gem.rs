@@ -38,10 +38,10 @@ use crate::{
     running::Running, //
 };
 
-/// The domains that there are.
+/// All known domains.
 const DOMAINS: u32 = domain::CPU | domain::GTT | domain::VRAM;
 
-/// Where an object with these domains should be.
+/// Return where an object with these domains should be.
 fn wanted(domains: u32) -> Domain {
     match domains {
         domains if domains & domain::VRAM != 0 => Domain::Vram,
@@ -50,7 +50,7 @@ fn wanted(domains: u32) -> Domain {
     }
 }
 
-/// GEM_INFO. Never fails.
+/// Answer GEM_INFO. Never fails.
 pub(super) fn info<F: RadeonFamily>(
     dev: &Device<F>,
     _running: &Running<'_, F>,
@@ -66,11 +66,11 @@ pub(super) fn info<F: RadeonFamily>(
     Ok(())
 }
 
-/// GEM_CREATE. Unknown flags and domains are ignored, as upstream does.
+/// Create an object (GEM_CREATE). Unknown flags and domains are ignored, as upstream does.
 ///
 /// # Errors
 ///
-/// `EINVAL` for size 0; `ENOMEM` for what cannot be had, now or ever; `ERESTARTSYS`.
+/// `EINVAL` for size 0; `ENOMEM` for a size that cannot be allocated, now or ever; `ERESTARTSYS`.
 pub(super) fn create<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,
@@ -95,11 +95,11 @@ pub(super) fn create<F: RadeonFamily>(
     Ok(())
 }
 
-/// GEM_MMAP: the offset for `mmap`.
+/// Return the offset for `mmap` (GEM_MMAP).
 ///
 /// # Errors
 ///
-/// `ENOENT`, `ENOMEM`; `EPERM` for a process's memory, which is mapped already.
+/// `ENOENT`; `ENOMEM`; `EPERM` for a process's memory, which is mapped already.
 pub(super) fn mmap<F: RadeonFamily>(
     _dev: &Device<F>,
     _running: &Running<'_, F>,
@@ -114,11 +114,12 @@ pub(super) fn mmap<F: RadeonFamily>(
     Ok(())
 }
 
-/// GEM_SET_TILING: stores flags and pitch with the object, whatever they are. With `SURFACE` among them they decide how
-/// CPU mappings show it while it is in VRAM.
+/// Store flags and pitch with the object, whatever their values (GEM_SET_TILING). With `SURFACE` in the flags, they
+/// decide how CPU mappings show the object while it is in VRAM.
 ///
 /// # Errors
 ///
+/// `ENOENT`, `ERESTARTSYS`.
 /// `ENOENT`, `ERESTARTSYS`.
 pub(super) fn set_tiling<F: RadeonFamily>(
     _dev: &Device<F>,
@@ -130,7 +131,7 @@ pub(super) fn set_tiling<F: RadeonFamily>(
     surfaces::rearrange(object, |note| note.set_tiling(arg.tiling_flags, arg.pitch))
 }
 
-/// GEM_GET_TILING: what SET_TILING has stored.
+/// Return what SET_TILING has stored (GEM_GET_TILING).
 ///
 /// # Errors
 ///
@@ -146,8 +147,8 @@ pub(super) fn get_tiling<F: RadeonFamily>(
     Ok(())
 }
 
-/// GEM_OP: gets or sets the domains that an object was made with. An object that should be in VRAM now comes there when
-/// a submission uses it; nothing moves at once.
+/// Return or set the domains that an object was made with (GEM_OP). Nothing moves at once. An object that should be
+/// in VRAM from here on moves there when a submission uses it.
 ///
 /// # Errors
 ///
@@ -174,7 +175,7 @@ pub(super) fn op<F: RadeonFamily>(
     Ok(())
 }
 
-/// GEM_VA: clients have no address spaces of their own on these chips. Looks at nothing else.
+/// Refuse GEM_VA, because clients have no address spaces of their own on these chips. No other field is read.
 ///
 /// # Errors
 ///
@@ -189,13 +190,13 @@ pub(super) fn va<F: RadeonFamily>(
     Err(ENOTTY)
 }
 
-/// GEM_USERPTR: an object that is memory of the calling process. The GPU may write it, so that it must be watched, and
-/// not of a file.
+/// Create an object that is memory of the calling process (GEM_USERPTR). The GPU may write it. So the memory must be
+/// watched, and must not belong to a file.
 ///
 /// # Errors
 ///
 /// `EINVAL` for addresses that are not of whole pages, unknown flags, and read-only memory, which these chips do not
-/// take; `EACCES` unless both `ANONONLY` and `REGISTER` are asked for; otherwise as [`create_user`].
+/// support; `EACCES` unless both `ANONONLY` and `REGISTER` are set; otherwise as [`create_user`].
 pub(super) fn userptr<F: RadeonFamily>(
     dev: &Device<F>,
     _running: &Running<'_, F>,

@@ -2,10 +2,10 @@
 
 //! INFO: facts about chip and driver.
 //!
-//! The answer goes to a user pointer: 4 bytes, or 8 where the value is a size or a counter, an array, or a structure. Requests
-//! that mean nothing on a family answer `EINVAL`, which is what user space expects.
+//! The answer is written to a user pointer. It has 4 bytes, or 8 where the value is a size or a counter, or it is an
+//! array or a structure. A request that has no meaning on a family answers `EINVAL`, which user space expects.
 //!
-//! Requests from 0x4C500000 on are our own; they are declared in `uapi/drm/lapidary_drm.h`.
+//! Requests from 0x4C500000 on are additions of this driver. They are declared in `uapi/drm/lapidary_drm.h`.
 
 use kernel::{
     prelude::*,
@@ -46,26 +46,26 @@ use crate::{
     submit::kernel_stream::KernelStream,
 };
 
-/// What there is besides upstream's interface.
+/// Features beyond upstream's interface.
 const FEATURES: u64 =
     feature::SYNCOBJ | feature::RESET_STATUS | feature::LAST_REFUSAL | feature::FDINFO;
 
-/// Some clocks are reported in kHz, some in MHz.
+/// Some clocks are reported in kHz and some in MHz.
 const KHZ_PER_MHZ: u32 = 1000;
 
 /// An answer.
 enum Answer<'a> {
-    /// What the family may answer too.
+    /// A kind of answer that the family can give, too.
     Plain(Info<'a>),
     Reset(ResetStatus),
     Refusal(LastRefusal),
 }
 
-/// INFO.
+/// Answer INFO.
 ///
 /// # Errors
 ///
-/// `EINVAL` for a request that does not exist or means nothing here, `EFAULT` for a bad pointer; as [`want`].
+/// `EINVAL` for a request that does not exist or has no meaning here; `EFAULT` for a bad pointer; as [`want`].
 pub(super) fn info<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,
@@ -90,7 +90,7 @@ fn write<T: IntoBytes + Immutable + ?Sized>(pointer: UserPtr, answer: &T) -> Res
         .write_slice(bytes)
 }
 
-/// What has become of the submissions of a file.
+/// Return what has happened to the submissions of a file.
 fn reset_status<F: RadeonFamily>(dev: &Device<F>, record: &ClientRecord) -> ResetStatus {
     let flags = match record.is_banned() {
         true => additions::reset_status::BANNED,
@@ -104,7 +104,7 @@ fn reset_status<F: RadeonFamily>(dev: &Device<F>, record: &ClientRecord) -> Rese
     }
 }
 
-/// Why the last submission that was refused was refused.
+/// Return why the last refused submission of a file was refused.
 fn last_refusal(record: &ClientRecord) -> LastRefusal {
     let refusals = record.refusals();
     let mut answer = LastRefusal {
@@ -139,7 +139,7 @@ fn answer<'r, F: RadeonFamily>(
     Ok(Answer::Plain(Info::Word(match request {
         info::DEVICE_ID => running.pdev().device_id().into(),
         info::ACCEL_WORKING | info::ACCEL_WORKING2 => working(),
-        // No display, no register that clients may read; but they are asked about one.
+        // There is no display, and no register that clients may read. Both requests still read their argument.
         info::CRTC_FROM_ID | info::READ_REG => {
             question()?;
             return Err(EINVAL);
@@ -148,14 +148,14 @@ fn answer<'r, F: RadeonFamily>(
         info::WANT_CMASK => want(dev, running, file, Resource::Cmask, question()?)?,
         info::CLOCK_CRYSTAL_FREQ => facts.crystal_khz,
         info::FUSION_GART_WORKING | info::SI_CP_DMA_COMPUTE | info::VA_UNMAP_WORKING => 1,
-        // No direct framebuffer, no video encoder.
+        // There is no direct framebuffer and no video encoder.
         info::FASTFB_WORKING | info::VCE_FW_VERSION | info::VCE_FB_VERSION => 0,
         info::RING_WORKING => match F::RINGS.has(question()?).ok_or(EINVAL)? {
             true => working(),
             false => 0,
         },
         info::NUM_BYTES_MOVED => return long(dev.memory.moved()),
-        // The engine runs at the clock that the video BIOS has set, all the time.
+        // The engine always runs at the clock that the video BIOS has set.
         info::MAX_SCLK => clocks()?.0,
         info::CURRENT_GPU_SCLK => clocks()?.0 / KHZ_PER_MHZ,
         info::CURRENT_GPU_MCLK => clocks()?.1 / KHZ_PER_MHZ,
@@ -176,12 +176,12 @@ fn answer<'r, F: RadeonFamily>(
     })))
 }
 
-/// Asks for (1) or gives back (0) something that one client can have; says whether the client has it. Who gets it finds
-/// nothing of its last owner there.
+/// Ask for (1) or give back (0) a memory that only one client can own. Return whether the client owns it. A new owner
+/// finds no data of the last owner there.
 ///
 /// # Errors
 ///
-/// `EINVAL` for another wish; as [`Job::prepare`](crate::submit::job::Job::prepare).
+/// `EINVAL` for another value; as [`Job::prepare`](crate::submit::job::Job::prepare).
 fn want<F: RadeonFamily>(
     dev: &Device<F>,
     running: &Running<'_, F>,

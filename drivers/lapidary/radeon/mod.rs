@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The `radeon` user-space interface, 2.51.0, as Mesa and libdrm know it.
+//! The `radeon` user-space interface, 2.51.0, that Mesa and libdrm use.
 //!
-//! What each call does and which errors it gives is documented in `Documentation/radeon-uapi.md`; layouts and numbers
-//! are in [`crate::portable::radeon::uapi`]. Numbers that are missing in the table answer `EINVAL`, which is also what
-//! upstream's driver says to the calls of its past.
+//! `Documentation/radeon-uapi.md` describes each call and its errors. [`crate::portable::radeon::uapi`] contains
+//! layouts and numbers. A number that is missing in the table answers `EINVAL`, as upstream's driver does for its
+//! obsolete calls.
 
 use core::marker::PhantomData;
 
@@ -60,30 +60,30 @@ use owners::{
 
 /// What the interface has to know about a Radeon family.
 pub trait RadeonFamily: Family<Uapi = Radeon> {
-    /// The rings that clients may name, and how they are isolated there.
+    /// The rings that clients may name, and how clients are isolated there.
     const RINGS: Rings;
 
-    /// Index in [`Gpu::rings`](crate::family::gpu::Gpu::rings) of the ring that executes what clients send to `ring`, which [`RadeonFamily::RINGS`] has,
-    /// with `priority`: the higher, the more urgent.
+    /// Return the index in [`Gpu::rings`](crate::family::gpu::Gpu::rings) of the ring that executes what clients send
+    /// to `ring` with `priority`. `ring` is one of [`RadeonFamily::RINGS`]. A higher priority is more urgent.
     fn ring(ring: envelope::Ring, priority: i32) -> usize;
 
-    /// What INFO reports about every chip.
+    /// Return what INFO reports about every chip.
     fn facts(gpu: &Self::Gpu<'_>) -> Facts;
 
-    /// The answer to a `request` of INFO about what only some families have; `None` if this one has not.
+    /// Answer a `request` of INFO that only some families know. `None` if this one does not.
     fn info<'g>(gpu: &'g Self::Gpu<'_>, request: u32) -> Option<Info<'g>>;
 
-    /// The client of a submission, as the family's isolation sees it.
+    /// Return the client of a submission, as the family's isolation sees it.
     fn client<'a>(
         gpu: &Self::Gpu<'a>,
         submitter: Submitter,
     ) -> <IsolationOf<'a, Self> as Isolation>::Client;
 
-    /// Dwords that suffice for [`RadeonFamily::clear`].
+    /// The number of dwords that [`RadeonFamily::clear`] writes at most.
     const CLEAR_DWORDS: usize;
 
-    /// Writes into `out` the commands for the kernel's ring that remove what the last owner of `resource` has left there;
-    /// returns the number of dwords, at least one.
+    /// Write into `out` the commands for the kernel's ring that remove what the last owner of `resource` has left
+    /// there. Return the number of dwords, at least one.
     ///
     /// # Errors
     ///
@@ -91,10 +91,10 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
     fn clear(gpu: &Self::Gpu<'_>, resource: Resource, out: &mut [u32]) -> Result<usize>;
 }
 
-/// What a command checker has to know about who submits.
+/// What a command checker has to know about the submitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitter {
-    /// The tiling bits in the stream are meant, not those of the objects.
+    /// The stream's own tiling bits apply, not those of the objects.
     pub keep_tiling: bool,
     /// The client owns the memories of hierarchical Z and Z compression.
     pub hyperz: bool,
@@ -103,7 +103,7 @@ pub struct Submitter {
 }
 
 impl Submitter {
-    /// The memories on the chip that the client owns.
+    /// Return the memories on the chip that the client owns.
     fn memories(&self) -> Memories {
         let owned = [
             (self.hyperz, Resource::HyperZ),
@@ -139,9 +139,9 @@ pub struct Facts {
 /// The interface, for [`Family::Uapi`].
 pub struct Radeon;
 
-/// A file that is open on a device of family `F`, as commands get it.
+/// A file that is open on a device of family `F`, as commands receive it.
 type ClientFile<F> = drm::File<File<F>>;
-/// The device, as commands get it.
+/// The device, as commands receive it.
 type Device<F> = drm::Device<Driver<F>, drm::Registered>;
 
 /// All calls may be made on render nodes, and on primary nodes after authentication.

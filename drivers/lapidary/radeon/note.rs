@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the interface keeps with an object for the clients that share it: tiling, and the domains that were asked for.
+//! What the interface stores with an object for the clients that share it: the tiling, and the requested domains.
 //!
-//! Numbers of user space, which may be anything. Counters and flags have no order between them.
+//! User space chooses these numbers, which may have any value. There is no order between accesses to them.
 
 use core::fmt;
 
@@ -30,30 +30,31 @@ impl Default for Note {
 }
 
 impl Note {
-    /// Tiling flags, and the pitch in bytes.
+    /// Return tiling flags, and the pitch in bytes.
     #[inline]
     pub fn tiling(&self) -> (u32, u32) {
         let both = self.tiling.load(Relaxed);
         (both as u32, (both >> 32) as u32)
     }
 
-    /// Stores what [`Note::tiling`] says; returns whether that is a change. The caller holds the object's reservation.
+    /// Store what [`Note::tiling`] returns. Return whether that is a change. The caller holds the object's
+    /// reservation.
     pub fn set_tiling(&self, flags: u32, pitch: u32) -> bool {
         let both = u64::from(flags) | u64::from(pitch) << 32;
         self.tiling.xchg(both, Relaxed) != both
     }
 
-    /// The domains that the object was made with, or has been given since.
+    /// Return the domains that the object was made with, or that were set since.
     pub(super) fn initial_domains(&self) -> u32 {
         self.initial_domains.load(Relaxed)
     }
 
-    /// Stores what [`Note::initial_domains`] says.
+    /// Store what [`Note::initial_domains`] returns.
     pub(super) fn set_initial_domains(&self, domains: u32) {
         self.initial_domains.store(domains, Relaxed);
     }
 
-    /// The tiling, if there is any.
+    /// Return the tiling, if there is any.
     pub(super) fn arrangement(&self) -> Option<Arrangement> {
         let (flags, pitch) = self.tiling();
         (flags != 0).then_some(Arrangement { flags, pitch })

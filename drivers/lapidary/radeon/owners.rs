@@ -2,12 +2,12 @@
 
 //! On-chip memories that only one client can use at a time.
 //!
-//! Hierarchical Z and the colour mask are RAM inside the chip without any division between clients. A client asks for
-//! them with INFO and keeps them until it gives them back or closes its file.
+//! Hierarchical Z and the colour mask are RAM inside the chip that is not divided between clients. A client asks for
+//! one of them with INFO, and keeps it until it gives it back or closes its file.
 //!
-//! What the last owner has left there the ring removes before the next one may use it ([`Owners::acquire`]): once for
-//! each change of the owner, behind the last job of the one and before the first of the next. Nobody waits for it. If the
-//! clear fails nobody is the owner any more ([`Owners::lose`]).
+//! The ring removes what the last owner has left there before the next owner may use it ([`Owners::acquire`]). It
+//! does this once for each change of the owner, behind the last job of the old owner and before the first job of the
+//! new one. No thread waits for it. If the clear fails, the memory has no owner any more ([`Owners::lose`]).
 
 use kernel::{
     prelude::*,
@@ -19,7 +19,7 @@ use kernel::{
 
 use crate::portable::replay::Memories;
 
-/// What can be owned.
+/// A memory that can be owned.
 #[derive(Clone, Copy)]
 pub enum Resource {
     /// Hierarchical Z and Z mask memory.
@@ -31,27 +31,27 @@ pub enum Resource {
 impl Resource {
     const ALL: [Self; 2] = [Self::HyperZ, Self::Cmask];
 
-    /// The memory, for those who know it by number.
+    /// Return the memory as a set of numbers.
     pub(super) const fn memories(self) -> Memories {
         Memories::one(self as u32)
     }
 }
 
-/// Nobody.
+/// The number that stands for no owner.
 const NOBODY: u64 = 0;
-/// With a client's id: it will be the owner when the clear is on the ring.
+/// Set beside a client's id. The client becomes the owner when the clear is on the ring.
 const CLAIM: u64 = 1 << 63;
 
-/// Who a client is.
+/// Identifies a client.
 pub struct Client {
     id: u64,
 }
 
-/// Who owns what on one device.
+/// The owners of the memories of one device.
 pub struct Owners {
     hyperz: Atomic<u64>,
     cmask: Atomic<u64>,
-    /// The last client's id.
+    /// The id that was given last.
     last: Atomic<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Owners {
         }
     }
 
-    /// A new client, which owns nothing.
+    /// Make a new client, which owns nothing.
     pub(super) fn client(&self) -> Client {
         Client {
             id: self.last.fetch_add(1, Relaxed) + 1,
@@ -78,13 +78,13 @@ impl Owners {
         }
     }
 
-    /// Gives `resource` to `client` if nobody has it, or is about to. `clear` puts the job on the ring that removes what
-    /// the last owner has left, and calls its argument when no other job can come before that one any more; from then
-    /// on `client` is the owner.
+    /// Give `resource` to `client`, unless it has an owner or is claimed. `clear` puts the job on the ring that
+    /// removes what the last owner has left. It calls its argument when no other job can be put before that job any
+    /// more. From then on `client` is the owner.
     ///
     /// # Errors
     ///
-    /// Those of `clear`: then nobody has it.
+    /// Those of `clear`. The resource then has no owner.
     pub(super) fn acquire(
         &self,
         resource: Resource,
@@ -96,7 +96,7 @@ impl Owners {
         if slot.cmpxchg(NOBODY, claim, Relaxed).is_err() {
             return Ok(());
         }
-        // Nobody else changes a claim.
+        // Only this thread changes the claim.
         let result = clear(&|| slot.store(client.id, Relaxed));
         if result.is_err() {
             slot.store(NOBODY, Relaxed);
@@ -104,26 +104,26 @@ impl Owners {
         result
     }
 
-    /// Takes `resource` from `client` if it has it.
+    /// Take `resource` from `client` if the client owns it.
     pub(super) fn release(&self, resource: Resource, client: &Client) {
-        // If somebody else has it, it stays his.
+        // A resource that another client owns is not changed.
         let _ = self.slot(resource).cmpxchg(client.id, NOBODY, Relaxed);
     }
 
-    /// The clear of these memories has failed: takes them from whoever has them. A client that only has a claim is going
-    /// to have them cleared.
+    /// Take these memories from their owners, because their clear has failed. A client that only has a claim is not
+    /// affected: it is going to have them cleared.
     pub(super) fn lose(&self, memories: Memories) {
         for resource in Resource::ALL {
             let slot = self.slot(resource);
             let owner = slot.load(Relaxed);
             if resource.memories().meets(memories) && owner & CLAIM == 0 {
-                // If it has been given back meanwhile, so be it.
+                // The owner may have given it back meanwhile.
                 let _ = slot.cmpxchg(owner, NOBODY, Relaxed);
             }
         }
     }
 
-    /// Whether `client` has `resource`.
+    /// Return whether `client` owns `resource`.
     pub(super) fn owns(&self, resource: Resource, client: &Client) -> bool {
         self.slot(resource).load(Relaxed) == client.id
     }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use core::cell::Cell;
 
-    /// Asks for it, with a clear that works.
+    /// Ask for a resource, with a clear that succeeds.
     fn ask(owners: &Owners, resource: Resource, client: &Client) -> bool {
         let cleared = |publish: &dyn Fn()| {
             assert!(!owners.owns(resource, client), "it is the owner too early");
@@ -157,7 +157,7 @@ mod tests {
             assert!(!ask(&owners, resource, &b));
             assert!(owners.owns(resource, &a));
             assert!(!owners.owns(other, &a));
-            // The other memory is another's to have.
+            // The other memory can have another owner.
             assert!(ask(&owners, other, &b));
             assert!(owners.owns(resource, &a) && !owners.owns(other, &a));
             owners.release(resource, &b);
@@ -194,7 +194,7 @@ mod tests {
         let owners = Owners::new();
         let (a, b) = (owners.client(), owners.client());
         let refused = owners.acquire(Resource::HyperZ, &a, |_| {
-            // While it is on its way, it is nobody else's.
+            // While the clear is under way, no other client can acquire it.
             assert!(!ask(&owners, Resource::HyperZ, &b));
             owners.lose(Resource::HyperZ.memories());
             assert!(!ask(&owners, Resource::HyperZ, &b));
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(refused, Err(EBUSY));
         assert!(!owners.owns(Resource::HyperZ, &a));
         assert!(ask(&owners, Resource::HyperZ, &b));
-        // A clear that fails later takes it away again.
+        // A clear that fails later takes the memory away again.
         assert!(ask(&owners, Resource::Cmask, &a));
         owners.lose(Resource::HyperZ.memories());
         assert!(!owners.owns(Resource::HyperZ, &b));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A submission, as CS gets it: copied in, and its handles looked up.
+//! A submission as CS receives it. It is copied in, and its handles are looked up.
 //!
-//! Everything a submission says is read from user memory exactly once, here. The numbers are judged before they are
-//! used ([`crate::portable::radeon::envelope`]). The commands are not interpreted: what comes out is what
-//! [`crate::submit`] begins with.
+//! All of a submission is read from user memory exactly once, here. The numbers are checked before they are used
+//! ([`crate::portable::radeon::envelope`]). The commands are not interpreted. The result is the input of
+//! [`crate::submit`].
 
 use kernel::{
     prelude::*,
@@ -68,12 +68,12 @@ use crate::{
     }, //
 };
 
-/// Chunks whose addresses are read at once.
+/// Chunks whose addresses are read in one copy.
 const BATCH: usize = 8;
 
-/// A submission, copied from user space and not yet looked at.
+/// A submission that is copied from user space and not checked yet.
 pub(super) struct UserStream<'s, F: RadeonFamily, I: Isolation> {
-    /// Words and relocation entries are in here, as many as the numbers below say.
+    /// Holds words and relocation entries. The numbers below say how many.
     workspace: Borrowed<'s, F, I>,
     words: usize,
     relocs: usize,
@@ -86,12 +86,12 @@ pub(super) struct UserStream<'s, F: RadeonFamily, I: Isolation> {
 }
 
 impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
-    /// Reads a submission into `workspace`. `None` if it has no commands: that does nothing and succeeds.
+    /// Read a submission into `workspace`. `None` if it has no commands. Such a submission does nothing and succeeds.
     ///
     /// # Errors
     ///
-    /// `EFAULT` for user memory that is not there; `EINVAL` for numbers that make no sense, after `refused` has been
-    /// told which; `ENOMEM`.
+    /// `EFAULT` for user memory that does not exist; `EINVAL` for invalid numbers, after `refused` has been called
+    /// with the reason; `ENOMEM`.
     pub(super) fn read(
         mut workspace: Borrowed<'s, F, I>,
         cs: &Cs,
@@ -104,7 +104,7 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
         let envelope = read_envelope(cs, refuse)?;
         let mut flags = [0u32; FLAGS_DWORDS as usize];
         if let Some(extent) = envelope.flags() {
-            // The envelope bounds the length by that of the array.
+            // The envelope limits the length to that of the array.
             let flags = flags.get_mut(..extent.dwords as usize).ok_or(EINVAL)?;
             read(extent.pointer, flags.as_mut_bytes())?;
         }
@@ -131,17 +131,17 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
         }))
     }
 
-    /// What the client asks for besides.
+    /// Return the options of the submission.
     pub(super) fn flags(&self) -> Flags {
         self.flags
     }
 
-    /// The ring that the commands are for.
+    /// Return the ring that the commands are for.
     pub(super) fn ring(&self) -> Ring {
         self.ring
     }
 
-    /// Looks the synchronisation objects up in `file`.
+    /// Look up the synchronisation objects in `file`.
     ///
     /// # Errors
     ///
@@ -160,12 +160,12 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
         Syncs::look_up(file, before, after, refused)
     }
 
-    /// Looks the handles of the relocation entries up in `file`.
+    /// Look up the handles of the relocation entries in `file`.
     ///
     /// # Errors
     ///
-    /// After `refused` has been told why: `EINVAL` for an entry that allows no memory the GPU can reach, `ENOENT` for a
-    /// handle that is none. `ENOMEM`.
+    /// After `refused` has been called with the reason: `EINVAL` for an entry that allows no memory the GPU can
+    /// reach, `ENOENT` for an invalid handle. Also `ENOMEM`.
     pub(super) fn look_up(
         self,
         file: &ClientFile<F>,
@@ -195,7 +195,7 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
     }
 }
 
-/// Reads which chunks there are, and judges their lengths.
+/// Read which chunks there are, and check their lengths.
 fn read_envelope(cs: &Cs, refuse: impl Fn(u32, envelope::Error) -> Error) -> Result<Envelope> {
     let mut envelope = Envelope::new(cs.num_chunks).map_err(|e| refuse(NO_POSITION, e))?;
     let mut index = 0;
@@ -218,7 +218,7 @@ fn read_envelope(cs: &Cs, refuse: impl Fn(u32, envelope::Error) -> Error) -> Res
     Ok(envelope)
 }
 
-/// Reads entries of which the envelope has bounded the number. Most submissions have none.
+/// Read entries whose number the envelope has limited. Most submissions have none.
 fn read_syncs(extent: Option<Extent>) -> Result<KVec<Sync>> {
     let mut entries = KVec::new();
     if let Some(extent) = extent {
@@ -232,14 +232,14 @@ fn read_syncs(extent: Option<Extent>) -> Result<KVec<Sync>> {
     Ok(entries)
 }
 
-/// A pointer of user space, which always has 64 bits in this interface.
+/// Convert a pointer of user space, which always has 64 bits in this interface.
 fn user_ptr(pointer: u64) -> Result<UserPtr> {
     Ok(UserPtr::from_addr(
         usize::try_from(pointer).map_err(|_| EFAULT)?,
     ))
 }
 
-/// Fills `to` from user memory.
+/// Fill `to` from user memory.
 fn read(from: u64, to: &mut [u8]) -> Result {
     UserSlice::new(user_ptr(from)?, to.len())
         .reader()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Waiting for the GPU, and asking whether one would have to.
+//! Waiting for the GPU, and asking whether a wait would block.
 
 use kernel::{
     drm::gem::BaseObject,
@@ -27,14 +27,14 @@ use crate::{
 
 /// How long WAIT_IDLE waits, in milliseconds.
 const IDLE_MS: u32 = 30_000;
-/// How long to wait before looking whether the device is still there. Each look costs a waiter some thousand
-/// instructions, and matters only to those who wait for another driver.
+/// How long to wait before testing whether the device is still bound. Each test costs a waiter some thousand
+/// instructions, and matters only to a client that waits for another driver.
 const SLICE_MS: u32 = 1_000;
 
-/// Waits until no job uses `object`, whatever became of it.
+/// Wait until no job uses `object`, whatever the result of the jobs.
 ///
-/// At unbind and after a hang our own fences signal, so that this ends at once. Those of other drivers do not, and
-/// unbind waits for this call.
+/// At unbind and after a hang our own fences signal, so the wait ends at once. Fences of other drivers do not signal
+/// then, and unbind waits for this call.
 fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Result {
     running.look();
     running.announce(object);
@@ -50,7 +50,7 @@ fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Resu
     Err(EBUSY)
 }
 
-/// GEM_WAIT_IDLE: until no job uses the object.
+/// Wait until no job uses the object (GEM_WAIT_IDLE).
 ///
 /// # Errors
 ///
@@ -65,13 +65,14 @@ pub(super) fn idle<F: RadeonFamily>(
     until_idle(running, &object)
 }
 
-/// GEM_SET_DOMAIN: what the CPU domain asks for is [`idle`]; the others ask for nothing.
+/// Prepare for CPU access (GEM_SET_DOMAIN). For the CPU domain this is [`idle`]. For the other domains nothing is
+/// done.
 ///
-/// A write domain counts, otherwise the read domains; none at all is accepted.
+/// A write domain counts, otherwise the read domains. No domain at all is accepted.
 ///
 /// # Errors
 ///
-/// As [`idle`]; `EINVAL` for VRAM if another driver uses the object or owns it: it cannot go there.
+/// As [`idle`]; `EINVAL` for VRAM if another driver uses or owns the object, because it cannot move there.
 pub(super) fn set_domain<F: RadeonFamily>(
     _dev: &Device<F>,
     running: &Running<'_, F>,
@@ -92,11 +93,11 @@ pub(super) fn set_domain<F: RadeonFamily>(
     until_idle(running, &object)
 }
 
-/// GEM_BUSY: whether a job uses the object, and where the object is.
+/// Return whether a job uses the object, and where the object is (GEM_BUSY).
 ///
 /// # Errors
 ///
-/// `ENOENT`; `EBUSY` if a job does.
+/// `ENOENT`; `EBUSY` if a job uses it.
 pub(super) fn busy<F: RadeonFamily>(
     _dev: &Device<F>,
     running: &Running<'_, F>,
