@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! For how long an engine worked for whom.
+//! How long an engine worked for each client.
 //!
-//! A ring executes one job after the other, and a job's time goes from when it is the first on the ring to its end.
-//! The end is seen when somebody looks, perhaps at several ends at once; the time since the last look is then divided
-//! equally among the jobs. So nothing is counted twice and the sum over all jobs is right, up to the time that passes
-//! from the last end to the look that sees it.
+//! A ring executes one job after the other. A job's time begins when the job is the first on the ring, and ends with
+//! the job. The driver sees the end when it looks at the ring, and it may see several ends at once. It then divides
+//! the time since the last look equally among these jobs. So no time is counted twice. The sum over all jobs is
+//! right, except for the time between the last end and the look that sees it.
 
-/// The time of one ring. Times are in nanoseconds, on any clock that does not go back.
+/// The time of one ring. Times are in nanoseconds, on any clock that does not run backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Busy {
-    /// What has passed until then has been counted.
+    /// The time until here has been counted.
     since: u64,
 }
 
 impl Busy {
-    /// The ring was idle and has got a job.
+    /// Begin to count: the ring was idle and has a job from `now` on.
     pub fn begin(&mut self, now: u64) {
         self.since = self.since.max(now);
     }
 
-    /// A job is done, the first of `jobs` of which one sees it now: its share.
+    /// Return the time of a job that is done. It is the first of the `jobs` that one look found done.
     pub fn end(&mut self, now: u64, jobs: u64) -> u64 {
         let share = now
             .saturating_sub(self.since)

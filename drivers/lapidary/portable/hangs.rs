@@ -2,21 +2,21 @@
 
 //! How often a process may hang the GPU.
 //!
-//! A hang stops everybody's work for seconds. The file whose job hung is refused for good, but its process opens the
-//! device again, or forks a child that does. So hangs are remembered for [`WINDOW`], with the process that submitted
-//! the job and the user that this process belongs to, and three budgets hold:
+//! A hang stops the work of all clients for seconds. The file whose job hung is refused from then on. But its process
+//! can open the device again, or fork a child that does. So a log keeps each hang for [`WINDOW`], with the process
+//! that submitted the job and the user of that process. There are three limits:
 //!
-//! | hangs in the last ten minutes | who is refused |
+//! | hangs in the last ten minutes | refused |
 //! | --- | --- |
 //! | [`OF_PROCESS`] of one process | this process |
 //! | [`OF_NEWCOMERS`] of one user | processes of this user that began after the first of these hangs |
 //! | [`OF_USER`] of one user | all processes of this user |
 //!
-//! A process is refused whatever file it submits through. The second budget is for a program that is started again and
-//! again, and for one that forks: what the user had running before goes on. The third is for somebody who has begun
-//! many processes beforehand.
+//! A process is refused for all files through which it submits. The second limit is for a program that is started
+//! again and again, and for one that forks. Older processes of the user are not refused by it. The third limit is for
+//! a user who has started many processes beforehand.
 //!
-//! The memory for this has a fixed size. The record that is overwritten when it is full is the oldest.
+//! The log has a fixed size. When it is full, a new hang overwrites the oldest.
 
 /// For how long a hang counts, in nanoseconds: ten minutes.
 pub const WINDOW: u64 = 600_000_000_000;
@@ -26,21 +26,21 @@ pub const OF_PROCESS: usize = 3;
 pub const OF_NEWCOMERS: usize = 6;
 /// Hangs of one user within [`WINDOW`] from which on all processes of the user are refused.
 pub const OF_USER: usize = 12;
-/// Hangs that are remembered. With the usual bound of a hang, 5 s, fewer fit into [`WINDOW`].
+/// Hangs that the log keeps. With the usual time limit of a hang, 5 s, fewer fit into [`WINDOW`].
 pub const KEPT: usize = 128;
 
-/// A process, as the budgets count it.
+/// A process, as the limits count it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Process {
     /// The user it belongs to.
     pub user: u32,
-    /// Its number, which another process may have had before.
+    /// Its number. An earlier process may have had the same.
     pub id: u32,
-    /// When it began, in nanoseconds on the clock of all times here.
+    /// When it began, in nanoseconds on the clock of all times in this file.
     pub began: u64,
 }
 
-/// A hang that is remembered.
+/// A hang in the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Hang {
     at: u64,
@@ -52,32 +52,33 @@ pub struct Hang {
 pub struct Log<M>(M);
 
 impl<M: AsRef<[Option<Hang>]> + AsMut<[Option<Hang>]>> Log<M> {
-    /// No hangs yet.
+    /// Make an empty log.
     pub fn new(memory: M) -> Self {
         Self(memory)
     }
 
-    /// A job that `by` submitted has hung the GPU. `now`, here and below, is in nanoseconds and does not go back.
+    /// Record that a job that `by` submitted has hung the GPU. `now`, here and below, is in nanoseconds and does not
+    /// decrease.
     pub fn record(&mut self, now: u64, by: Process) {
         let places = self.0.as_mut().iter_mut();
-        // A free place comes before all others.
+        // A free place is less than all others.
         if let Some(place) = places.min_by_key(|place| place.map(|hang| hang.at)) {
             *place = Some(Hang { at: now, by });
         }
     }
 
-    /// The hangs that count.
+    /// Return the hangs that count.
     fn recent(&self, now: u64) -> impl Iterator<Item = &Hang> {
         let counts = move |hang: &&Hang| now.saturating_sub(hang.at) < WINDOW;
         self.0.as_ref().iter().flatten().filter(counts)
     }
 
-    /// Whether no hang counts any more: nobody is refused until the next.
+    /// Return whether no hang counts any more. Then no process is refused until the next hang.
     pub fn is_quiet(&self, now: u64) -> bool {
         self.recent(now).next().is_none()
     }
 
-    /// Whether submissions of `who` are refused.
+    /// Return whether submissions of `who` are refused.
     pub fn refuses(&self, now: u64, who: &Process) -> bool {
         let (mut of_process, mut of_user, mut first) = (0usize, 0usize, u64::MAX);
         for hang in self.recent(now) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Heaps in memory of the caller: sorting, and the least of many items. They cannot panic and need no memory.
+//! Heaps in memory of the caller: sorting, and the least of many items. They cannot panic and do not allocate.
 
 use core::{
     cell::Cell,
     cmp::Reverse, //
 };
 
-/// Sorts by `key`, the least first.
+/// Sort by `key`, the least first.
 pub fn sort<T: Copy, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     let cells = Cell::from_mut(items).as_slice_of_cells();
     arrange(cells, &key);
@@ -19,19 +19,19 @@ pub fn sort<T: Copy, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     }
 }
 
-/// Makes a heap, the greatest first.
+/// Make a heap, the greatest first.
 fn arrange<T: Copy, K: Ord>(cells: &[Cell<T>], key: &impl Fn(&T) -> K) {
     for root in (0..cells.len() / 2).rev() {
         sink(cells, root, key);
     }
 }
 
-/// `Cell::swap` panics for cells that overlap.
+/// Exchange two values. `Cell::swap` is not used because it panics for cells that overlap.
 fn exchange<T: Copy>(a: &Cell<T>, b: &Cell<T>) {
     a.set(b.replace(a.get()));
 }
 
-/// Lets element `at` sink in a heap of which everything below it is in order.
+/// Let element `at` sink in a heap. All below it is in order.
 fn sink<T: Copy, K: Ord>(cells: &[Cell<T>], mut at: usize, key: &impl Fn(&T) -> K) {
     let key = |index: usize| cells.get(index).map(|cell| key(&cell.get()));
     loop {
@@ -49,7 +49,7 @@ fn sink<T: Copy, K: Ord>(cells: &[Cell<T>], mut at: usize, key: &impl Fn(&T) -> 
     }
 }
 
-/// The least of many items: as many as there is room for.
+/// The least of many items, as many as there is room for.
 ///
 /// Time grows with the number of items times the logarithm of the room.
 pub struct Least<'a, T> {
@@ -59,12 +59,12 @@ pub struct Least<'a, T> {
 }
 
 impl<'a, T: Copy + Ord> Least<'a, T> {
-    /// Nothing yet. What `room` holds before is arbitrary.
+    /// Make an empty set. The initial content of `room` does not matter.
     pub fn new(room: &'a mut [T]) -> Self {
         Self { room, count: 0 }
     }
 
-    /// Remembers `item`, if it is among the least so far.
+    /// Keep `item`, if it is among the least so far.
     pub fn offer(&mut self, item: T) {
         let full = self.room.len();
         if let Some(free) = self.room.get_mut(self.count) {
@@ -79,7 +79,7 @@ impl<'a, T: Copy + Ord> Least<'a, T> {
         }
     }
 
-    /// Sorts them, the least last; says how many they are. They are the first in the room.
+    /// Sort the items, the least last, and return their number. They are at the beginning of the room.
     pub fn finish(self) -> usize {
         let found = self.room.get_mut(..self.count).unwrap_or(&mut []);
         sort(found, |item| Reverse(*item));

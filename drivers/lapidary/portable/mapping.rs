@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What an entry of a GPU's page table says: where a page is, and what the engines may do with it.
+//! The content of an entry of a GPU's page table: where a page is, and what the engines may do with it.
 //!
-//! All of these chips have 4 KiB pages. What an entry can express differs: the R5xx table leads to system memory only
-//! (Linux, `r300.c`), those of R6xx and of GCN also to the chip's own memory, by a bit of the entry (Linux, `r600.c`,
-//! `radeon_vm.c`: valid, system, snooped, readable, writeable).
+//! All of these chips have 4 KiB pages. They differ in what an entry can express. An entry of the R5xx table can only
+//! point to system memory (Linux, `r300.c`). An entry of R6xx and of GCN can also point to the chip's own memory,
+//! selected by a bit of the entry (Linux, `r600.c`, `radeon_vm.c`: valid, system, snooped, readable, writeable).
 
 /// Where consecutive pages are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Flags {
     pub read: bool,
     /// They may write.
     pub write: bool,
-    /// Accesses are coherent with CPU caches. Of no meaning for VRAM.
+    /// Accesses are coherent with CPU caches. Has no meaning for VRAM.
     pub snooped: bool,
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code that all families share: bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS, where
-//! objects go, which free memory is zero, why a submission is refused, the radeon uAPI, how engine time is divided,
-//! what a reset makes of jobs, how often a process may hang the GPU, and how long a submission waits for work of others.
+//! Portable code that all families share.
 //!
-//! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and
-//! benches reach it in milliseconds. It therefore uses `core` only: no allocation, no kernel types, no
-//! `unsafe`, buffers that belong to the caller, error types of its own. It cannot panic; a host test fails
-//! if the compiled object refers to `core::panicking`.
+//! It contains bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS and the radeon
+//! uAPI. It decides where objects are placed, which free memory is zero, why a submission is refused, how engine time
+//! is divided, which jobs a reset executes again, how often a process may hang the GPU, and how long a submission
+//! waits for work of others.
+//!
+//! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and benchmarks
+//! run in milliseconds. So it uses `core` only: no allocation, no kernel types, no `unsafe`, buffers that the caller
+//! owns, error types of its own. It cannot panic. A host test fails if the compiled object refers to
+//! `core::panicking`.
 
 #![forbid(unsafe_code)]
 

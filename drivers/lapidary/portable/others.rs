@@ -2,12 +2,13 @@
 
 //! How long, and how often, one submission waits for work of others on its objects.
 //!
-//! A submission locks its objects and looks for fences that its ring does not know. If there are any it unlocks the
-//! objects, waits for what it has seen, and looks again: a *round*. Another driver may have new work on an object at each
-//! look, and may never end what it has begun. So both are bounded: [`ROUNDS`] rounds, and [`MOST`] milliseconds from the
-//! first wait on. Rounds in which nothing is left to wait for take no time that the second bound would count.
+//! A submission locks its objects and looks for fences that its ring does not order. If there are any, it unlocks the
+//! objects, waits for these fences, and looks again. This is a *round*. Another driver may have new work on an object
+//! in each round, and may never complete its work. So both are limited: [`ROUNDS`] rounds, and [`MOST`] milliseconds
+//! from the first wait on. Rounds without a wait add no time to the second limit.
 //!
-//! A wait comes in slices of [`SLICE`] milliseconds, between which the caller can see that its device is gone.
+//! A wait is divided into slices of [`SLICE`] milliseconds. Between two slices the caller can see that its device is
+//! gone.
 
 /// How long to wait in all rounds together, in milliseconds.
 pub const MOST: u32 = 30_000;
@@ -16,36 +17,36 @@ pub const SLICE: u32 = 100;
 /// How many rounds there are.
 pub const ROUNDS: u32 = 1_000;
 
-/// Why a round ends before all has been waited for.
+/// Why a round ends before all fences have signalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End<E> {
-    /// One of the bounds is reached.
+    /// One of the limits is reached.
     Spent,
     /// A wait failed.
     Failed(E),
 }
 
-/// What one submission may still spend.
+/// The rounds that one submission may still use.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     left: u32,
 }
 
 impl Rounds {
-    /// Everything is left.
+    /// Return a full budget.
     pub const fn new() -> Self {
         Self { left: ROUNDS }
     }
 
-    /// One round: waits for each of `fences`, one after the other.
+    /// Run one round: wait for each of `fences`, one after the other.
     ///
-    /// `spent` says how many milliseconds have passed since it was asked for the first time, and does not go back.
-    /// `wait` waits for a fence, at most for so many milliseconds, at least 1; it says whether the fence has signalled.
+    /// `spent` returns the milliseconds since its first call, and does not decrease. `wait` waits for a fence, at
+    /// most for the given number of milliseconds, at least 1. It returns whether the fence has signalled.
     ///
     /// # Errors
     ///
-    /// [`End::Spent`] in the round after the last, before anything is waited for, and when [`MOST`] milliseconds have
-    /// passed; what `wait` returns.
+    /// [`End::Spent`] in the round after the last, before any wait, and when [`MOST`] milliseconds have passed. The
+    /// errors of `wait`.
     pub fn round<F, E>(
         &mut self,
         fences: impl Iterator<Item = F>,

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Where objects go, and which of them make room for another.
+//! Where objects are placed, and which objects are evicted for another.
 //!
-//! The GPU reaches two memories: its own, VRAM, of which the CPU may see only the first part, and system pages. What
-//! user space asks for is a preference (as it is for Linux' TTM drivers): an object that wants VRAM may be in
-//! system pages whenever VRAM is full, and never the other way round. This module decides; it moves nothing.
+//! The GPU reaches two memories: its own, VRAM, of which the CPU may see only the first part, and system pages. User
+//! space states a preference (as for Linux' TTM drivers). An object that wants VRAM may be in system pages whenever
+//! VRAM is full. An object that wants system pages is never in VRAM. This module decides; it moves nothing.
 //!
 //! # The rules
 //!
-//! 1. A new object goes where it wants to be. If there is no room, objects that were not used for the longest time
-//!    make it ([`make_room`]); if they cannot, the object is made in system pages.
-//! 2. An object that wants VRAM and is in system pages comes back when a submission uses it. Only objects that have
-//!    been idle for longer than the newcomer make room then. So a working set that is larger than VRAM settles: what is
-//!    in VRAM stays, the rest is used where it is, and nothing goes round in circles.
-//! 3. One submission moves a bounded number of bytes for its own sake ([`Budget`]).
-//! 4. An object that the CPU touches where it cannot see it moves to where it can, and stays on that side from then on.
+//! 1. A new object is placed where it wants to be. If there is no room, the objects that have been idle for the
+//!    longest time are evicted ([`make_room`]). If that does not make room, the object is made in system pages.
+//! 2. An object that wants VRAM and is in system pages moves to VRAM when a submission uses it. It may evict only
+//!    objects that have been idle for longer than itself. So a working set that is larger than VRAM becomes stable:
+//!    what is in VRAM stays there, the rest is used in system pages, and no object moves back and forth.
+//! 3. One submission moves a limited number of bytes for its own objects ([`Budget`]).
+//! 4. An object that the CPU touches where it cannot see it moves to where it can, and stays on that side from then
+//!    on.
 //!
-//! Times are counts of submissions: whoever has the smaller one has been idle for longer.
+//! Times are counts of submissions. The object with the smaller time has been idle for longer.
 
 use core::ops::Range;
 
@@ -25,7 +26,7 @@ use super::heap;
 /// Unit of sizes, addresses and alignments, in bytes.
 pub const PAGE: u64 = 4096;
 
-/// The least that a submission may move, in bytes: or it would take very long until a working set is where it belongs.
+/// The least that a submission may move, in bytes. With less it would take very long until a working set is in VRAM.
 pub const LEAST_BUDGET: u64 = 1 << 20;
 
 /// Where an object is, or is wanted.
@@ -39,23 +40,23 @@ pub enum Domain {
     Vram,
 }
 
-/// Who is going to access the content.
+/// Which of CPU and GPU accesses the content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// GPU and CPU, as far as anybody knows.
+    /// GPU and CPU, as far as is known.
     Both,
-    /// The GPU only, user space says.
+    /// The GPU only, as user space states.
     Gpu,
-    /// The CPU does: it has been seen.
+    /// The CPU, as a page fault has shown.
     Cpu,
 }
 
-/// What user space asks for.
+/// The request of user space.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// Bytes; rounded up to whole pages.
     pub size: u64,
-    /// Alignment of the GPU address in bytes, any number; at least a page is given.
+    /// Alignment of the GPU address in bytes, any number. It is rounded up to at least a page.
     pub align: u64,
     /// The preferred place.
     pub domain: Domain,
@@ -68,12 +69,12 @@ pub struct Request {
 pub enum Error {
     /// It has no size.
     Empty,
-    /// It is larger, or to be aligned to more, than the GPU's window on system memory.
+    /// It is larger, or has a larger alignment, than the GPU's window on system memory.
     TooLarge,
 }
 
 impl Request {
-    /// Size in bytes, whole pages; `limit` is the largest allowed.
+    /// Return the size in bytes, in whole pages. `limit` is the largest allowed.
     ///
     /// # Errors
     ///
@@ -85,11 +86,11 @@ impl Request {
         whole_pages(self.size, limit)
     }
 
-    /// Alignment in bytes, whole pages; `limit` is the largest allowed.
+    /// Return the alignment in bytes, in whole pages. `limit` is the largest allowed.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] beyond the limit: there is no such room.
+    /// [`Error::TooLarge`] beyond the limit, because there is no such room.
     pub fn alignment(&self, limit: u64) -> Result<u64, Error> {
         whole_pages(self.align.max(1), limit)
     }
@@ -105,16 +106,16 @@ fn whole_pages(bytes: u64, limit: u64) -> Result<u64, Error> {
 /// A part of VRAM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// What the CPU sees.
+    /// The part that the CPU sees.
     Visible,
-    /// What lies behind it.
+    /// The part behind it.
     Hidden,
-    /// All of it.
+    /// All of VRAM.
     Any,
 }
 
 impl Part {
-    /// The part's addresses, in VRAM that is `vram` and hidden from `hidden` on.
+    /// Return the part's addresses, in VRAM that is `vram` and hidden from `hidden` on.
     pub fn of(self, vram: &Range<u64>, hidden: u64) -> Range<u64> {
         let hidden = hidden.min(vram.end).max(vram.start);
         match self {
@@ -125,18 +126,19 @@ impl Part {
     }
 }
 
-/// Something to try to find a place for an object.
+/// One attempt to find a place for an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attempt {
-    /// What is free in that part of VRAM.
+    /// Free room in that part of VRAM.
     Free(Part),
-    /// What is free there after others have moved away.
+    /// Room there after the eviction of other objects.
     Displace(Part),
     /// System pages.
     System,
 }
 
-/// What to try for an object, first to last. The last attempt is system pages, which cannot fail for want of room.
+/// Return the attempts for an object, first to last. The last attempt is system pages, which cannot fail for lack of
+/// room.
 pub fn attempts(domain: Domain, access: Access) -> &'static [Attempt] {
     use Attempt::{
         Displace,
@@ -161,7 +163,7 @@ pub fn attempts(domain: Domain, access: Access) -> &'static [Attempt] {
     }
 }
 
-/// Something that occupies VRAM.
+/// An object, or something fixed, that occupies VRAM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resident {
     /// First address.
@@ -184,19 +186,19 @@ impl Resident {
     }
 }
 
-/// Sorts by address, in place.
+/// Sort by address, in place.
 pub fn sort(residents: &mut [Resident]) {
     heap::sort(residents, |resident| resident.start);
 }
 
-/// Who has to go for another to come.
+/// The objects to evict for another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Where the newcomer fits, when they are gone.
+    /// Where the new object fits after the eviction.
     pub start: u64,
-    /// Index of the first that has to go; all that follow it up to [`Plan::count`] are its neighbours.
+    /// Index of the first victim. The others, [`Plan::count`] in total, follow it as its neighbours.
     pub first: usize,
-    /// How many have to go. None if there is room already.
+    /// How many victims there are. None if there is room already.
     pub count: usize,
     /// Their bytes.
     pub bytes: u64,
@@ -214,7 +216,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// The first address not below `from` at which the room could begin, if it ends before `to`.
+    /// Return the first address not below `from` at which the room could begin, if it ends before `to`.
     fn fits(&self, from: u64, to: u64) -> Option<u64> {
         let from = from.max(self.span.start);
         let start = from.checked_next_multiple_of(self.align.max(1))?;
@@ -222,7 +224,7 @@ impl Room {
         (end <= to.min(self.span.end)).then_some(start)
     }
 
-    /// Whether there is such room once everybody has gone who was not used since `before`.
+    /// Return whether there is such room once all residents are gone that were not used since `before`.
     fn exists(&self, residents: &[Resident], before: u64) -> bool {
         let mut from = self.span.start;
         for resident in residents.iter().filter(|r| !r.yields(before)) {
@@ -235,18 +237,18 @@ impl Room {
     }
 }
 
-/// Says who has to go so that there is `room`, among those not used since `before`.
+/// Return the victims whose eviction makes `room`, among the residents not used since `before`.
 ///
-/// `residents` is sorted by address ([`sort`]) and without overlaps. Of all ways the one is chosen whose most
-/// recently used victim has been idle for the longest, and of these the one that moves the fewest bytes (the lowest
-/// address, if there are several). `None` if there is no way.
+/// `residents` is sorted by address ([`sort`]) and without overlaps. The plan is chosen whose most recently used
+/// victim has been idle for the longest time. Among equal plans the one that moves the fewest bytes is chosen, and
+/// then the one at the lowest address. `None` if there is no plan.
 ///
 /// Time grows with the number of residents times 64.
 pub fn make_room(residents: &[Resident], room: &Room, before: u64) -> Option<Plan> {
     if room.size == 0 || !room.exists(residents, before) {
         return None;
     }
-    // The earliest time that does: more can go the later it is.
+    // Find the earliest time for which there is room. A later time allows more victims.
     let (mut low, mut high) = (0, before);
     while low < high {
         let middle = low.midpoint(high);
@@ -259,10 +261,10 @@ pub fn make_room(residents: &[Resident], room: &Room, before: u64) -> Option<Pla
     cheapest(residents, room, high)
 }
 
-/// Slides the room over all places that only those occupy who were not used since `before`.
+/// Slide the room over all places that are occupied only by residents not used since `before`, and return the best.
 fn cheapest(residents: &[Resident], room: &Room, before: u64) -> Option<Plan> {
     let mut best: Option<Plan> = None;
-    // Those in the room at the moment, their bytes, and how many of them do not yield.
+    // The residents in the room at the moment, their bytes, and how many of them do not yield.
     let (mut first, mut end, mut bytes) = (0usize, 0usize, 0u64);
     let mut firm = 0usize;
     // The room begins at the beginning of the span, or behind a resident.
@@ -297,7 +299,7 @@ fn cheapest(residents: &[Resident], room: &Room, before: u64) -> Option<Plan> {
     best
 }
 
-/// In which direction to go through VRAM.
+/// The direction of a walk through VRAM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
     /// To higher addresses.
@@ -306,22 +308,22 @@ pub enum Way {
     Down,
 }
 
-/// A look at the neighbours of a resident, as far as they would go if it went.
+/// A walk over the neighbours of a resident, as far as they could be evicted together with it.
 ///
-/// Whoever asks those who were idle for the longest one after the other finds the answer of [`make_room`] at the first
-/// of them around whom there is room, without a look at all residents: whoever has to go with it was idle as long.
+/// The caller starts a walk at each resident, longest idle first. The first walk that finds room finds the answer of
+/// [`make_room`] without a look at all residents, because every victim beside the resident has been idle as long.
 #[derive(Debug)]
 pub struct Around {
     room: Room,
     /// First address of the resident.
     start: u64,
-    /// Who was not used since then goes with it.
+    /// A neighbour that was not used since then is evicted with the resident.
     until: u64,
     guess: bool,
 }
 
 impl Around {
-    /// For the resident at `start` that was last used at `used`, and somebody who needs `room`.
+    /// Begin at the resident at `start` that was last used at `used`. `room` is the room to make.
     pub fn new(room: &Room, start: u64, used: u64) -> Self {
         Self {
             room: room.clone(),
@@ -331,17 +333,17 @@ impl Around {
         }
     }
 
-    /// Looks at the next one in that direction: first at the resident itself, upwards, and then at its neighbours. Says
-    /// whether to go on. At the `last` one it says no.
+    /// Look at the next resident in that direction: upwards first at the resident itself, then at its neighbours.
+    /// Return whether to continue; `false` at the `last` one.
     pub fn look(&mut self, way: Way, next: &Resident, last: bool) -> bool {
-        // No room with the resident in it reaches further.
+        // No room that contains the resident reaches further.
         let reach = self.room.size.saturating_add(self.room.align);
         let far = next.start.abs_diff(self.start) >= reach.saturating_add(next.size);
         let goes = next.yields(self.until) && !far;
         if goes && !last {
             return true;
         }
-        // Nothing is known of what lies behind this one.
+        // It is not known what lies behind this one.
         let span = &mut self.room.span;
         match way {
             Way::Up => span.end = span.end.min(next.end()),
@@ -351,41 +353,41 @@ impl Around {
         false
     }
 
-    /// Who has to go. `near` are all who were looked at and what is fixed, sorted.
+    /// Return the plan. `near` are all residents that were looked at and all that is fixed, sorted.
     pub fn plan(&self, near: &[Resident]) -> Option<Plan> {
         make_room(near, &self.room, self.until)
     }
 
-    /// Whether there may be room around the resident that [`Around::plan`] does not know of.
+    /// Return whether there may be room around the resident that [`Around::plan`] does not know of.
     pub fn guess(&self) -> bool {
         self.guess
     }
 }
 
-/// What a submission may move for its own sake.
+/// How much one submission may move for its own objects.
 ///
-/// Moves go on while less than the budget has been moved: one submission moves less than the budget and one more
-/// newcomer with its victims.
+/// Moves continue while less than the budget has been moved. So one submission moves less than the budget plus one
+/// more new object with its victims.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     left: u64,
 }
 
 impl Budget {
-    /// For VRAM of `size` bytes, of which `used` are occupied: half of what is free, which fills VRAM in a few
-    /// submissions, but at least [`LEAST_BUDGET`].
+    /// Make a budget for VRAM of `size` bytes, of which `used` are occupied. It is half of what is free, which fills
+    /// VRAM in a few submissions, but at least [`LEAST_BUDGET`].
     pub fn new(size: u64, used: u64) -> Self {
         Self {
             left: (size.saturating_sub(used) / 2).max(LEAST_BUDGET),
         }
     }
 
-    /// Whether anything more may be moved.
+    /// Return whether more may be moved.
     pub fn allows(&self) -> bool {
         self.left > 0
     }
 
-    /// `bytes` have been moved.
+    /// Count `bytes` that have been moved.
     pub fn spend(&mut self, bytes: u64) {
         self.left = self.left.saturating_sub(bytes);
     }

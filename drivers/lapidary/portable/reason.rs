@@ -2,17 +2,18 @@
 
 //! Why a submission is refused: a number for programs, and a text for people.
 //!
-//! User space gets both. What a number means never changes; the text may. Numbers tell which step refuses:
+//! User space receives both. The meaning of a number never changes. The text may change. The number shows which step
+//! refuses:
 //!
 //! | numbers | step |
 //! | --- | --- |
-//! | 0x001 to 0x0ff | the client as such, before its submission is looked at |
+//! | 0x001 to 0x0ff | the client itself, before its submission is read |
 //! | 0x100 to 0x1ff | the envelope: the user-space interface's |
 //! | 0x200 to 0x2ff | an object that the submission names |
-//! | 0x300 to 0x3ff | what it waits for and signals |
-//! | from 0x1000 on | a command: the family's checker; what all checkers of packets share is in `pm4::reason` |
+//! | 0x300 to 0x3ff | the fences that it waits for and signals |
+//! | from 0x1000 on | a command, by the family's checker. Reasons that all packet checkers share are in `pm4::reason` |
 //!
-//! Here are those that the generic driver gives.
+//! The reasons of the generic driver are below.
 
 /// Why a submission is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ macro_rules! reasons {
 }
 
 impl Reason {
-    /// A reason with this number and text.
+    /// Make a reason with this number and text.
     pub const fn new(number: u32, text: &'static str) -> Self {
         Self { number, text }
     }
@@ -54,12 +55,12 @@ reasons! {
     NO_OBJECT = 0x204 "no object has this handle";
     /// No synchronisation object has the handle.
     NO_SYNCOBJ = 0x301 "no synchronisation object has this handle";
-    /// Nothing has been submitted that would signal the object, or the point on its timeline.
+    /// No submission has been made that would signal the object, or the point on its timeline.
     NOT_SUBMITTED = 0x302 "nothing submitted would signal this object or point";
     /// Flags of an entry that do not exist.
     SYNC_FLAGS = 0x303 "unknown flags of a synchronisation object";
     /// Two entries signal one handle.
     SIGNALLED_TWICE = 0x304 "a handle is to be signalled twice";
-    /// What a submission waits for did not signal in time.
+    /// A fence that the submission waits for did not signal in time.
     NOT_SIGNALLED = 0x305 "a synchronisation object did not signal in time";
 }

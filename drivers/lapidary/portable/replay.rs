@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What a reset makes of the jobs under way, and who gets to video memory that should have been cleared.
+//! What a reset does with the jobs under way, and which jobs may use video memory whose clear has failed.
 //!
 //! # Rings
 //!
-//! A ring executes its jobs one after the other. So of each ring only the oldest job under way may have begun, and all
-//! behind it can be executed as if nothing had happened. When one ring hangs, no new jobs are taken, and the others get
-//! [`SETTLE_MS`] to finish what they have begun, as a reset stops all of them. What has begun by then and not finished is
-//! not executed again, because drawing twice is not drawing once (blending, counters, a picture that is its own source):
-//! it ends with an error that is not its client's fault ([`Fate::Interrupted`]). The kernel's own jobs fill and copy; to
-//! execute these twice does no harm.
+//! A ring executes its jobs one after the other. So on each ring only the oldest job under way may have begun. All
+//! jobs behind it can be executed as if nothing had happened. When one ring hangs, no new jobs are accepted, and the
+//! other rings have [`SETTLE_MS`] to finish the jobs that they have begun, because a reset stops all rings. A job
+//! that has begun by then and has not finished is not executed again: drawing twice is not drawing once (blending,
+//! counters, a picture that is its own source). It ends with an error that is not its client's fault
+//! ([`Fate::Interrupted`]). The kernel's own jobs fill and copy. Executing these twice does no harm.
 //!
-//! Jobs of different rings may depend on each other, always a later one on an earlier. So the jobs of all rings go
-//! on their rings again in the order in which they were committed ([`oldest`]).
+//! Jobs of different rings may depend on each other, always a later job on an earlier one. So the jobs of all rings
+//! are put on their rings again in the order in which they were committed ([`oldest`]).
 //!
 //! # Memory
 //!
-//! Video memory holds what its last owner left in it until the clear of its next one has been executed. The GPU
-//! executes jobs in order, so a job may be put on the ring as soon as the clear is there too ([`Content::Pending`]).
-//! After a reset that order is not enough: the clear may have ended with an error, and then the jobs behind it would see
-//! what it should have removed. So they fail with it ([`fate`]; those behind the clear of a memory on the chip likewise,
-//! [`Memories`]), a job that is about to be committed begins anew
+//! Video memory holds the data of its last owner until the clear for its next owner has been executed. The GPU
+//! executes jobs in order. So a job may be put on the ring as soon as the clear is there ([`Content::Pending`]).
+//!
+//! After a reset that order is not enough, because the clear may have ended with an error. The jobs behind it would
+//! then see the data of the last owner. So they fail, too ([`fate`]). The same holds for jobs behind the clear of a
+//! memory on the chip ([`Memories`]). A job that is about to be committed starts again ([`Content::admits`]). The
+//! next user of the object first replaces its memory ([`Content::is_lost`]).
 //! ([`Content::admits`]), and whoever needs the object next has it replaced before ([`Content::is_lost`]).
 
 /// How often a job of the kernel may hang the ring until it counts as the cause.
 pub const KERNEL_TRIES: u32 = 2;
 
-/// For how long the other rings may go on when one hangs, in milliseconds.
+/// For how long the other rings may continue when one ring hangs, in milliseconds.
 pub const SETTLE_MS: u32 = 500;
 
 /// What is known about the memory of an object.
@@ -36,35 +38,36 @@ pub enum Content {
     Unknown,
     /// Its clear is on the ring.
     Pending,
-    /// It is the object's own.
+    /// The memory holds the object's own content.
     Own,
     /// Its clear has failed.
     Lost,
 }
 
 impl Content {
-    /// Whether a job that uses the object may be put on the ring now.
+    /// Return whether a job that uses the object may be put on the ring now.
     pub fn admits(self) -> bool {
         matches!(self, Self::Pending | Self::Own)
     }
 
-    /// Whether the object has to get other memory before anybody uses it.
+    /// Return whether the object needs other memory before its next use.
     pub fn is_lost(self) -> bool {
         self == Self::Lost
     }
 }
 
-/// Memories on the chip, as a set. Each has one owner at a time, and a number that the interface gives it.
+/// A set of memories on the chip. Each has one owner at a time, and a number that the interface assigns.
 ///
-/// The kernel's job that clears one for its new owner and the jobs of the owner behind it carry its number.
+/// A number is carried by the kernel's job that clears the memory for its new owner, and by the jobs of the owner
+/// behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memories(u8);
 
 impl Memories {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// The one with this number, 0 to 7; none for others.
+    /// Return the memory with this number, 0 to 7. Empty for other numbers.
     pub const fn one(number: u32) -> Self {
         Self(match 1u8.checked_shl(number) {
             Some(bit) => bit,
@@ -72,35 +75,35 @@ impl Memories {
         })
     }
 
-    /// Those of both sets.
+    /// Return the memories of both sets together.
     #[must_use]
     pub const fn and(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Whether any is in both sets.
+    /// Return whether any memory is in both sets.
     pub const fn meets(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 }
 
-/// What becomes of a job that was under way at a reset.
+/// What happens to a job that was under way at a reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is executed again.
     Again,
-    /// It hung the ring, and ends with an error.
+    /// It hung the ring. It ends with an error.
     Hung,
-    /// Its client has hung the ring: it is not executed.
+    /// Its client has hung the ring. It is not executed.
     Cancelled,
-    /// It relies on a clear that has failed: it is not executed, and its client is not to blame.
+    /// It relies on a clear that has failed. It is not executed, and its client is not guilty.
     Spoilt,
-    /// It had begun when another ring hung, and did not finish: it ends with an error, and its client is not to blame.
+    /// It had begun when another ring hung, and did not finish. It ends with an error, and its client is not guilty.
     Interrupted,
 }
 
-/// Says what becomes of the job in which the ring has hung, the `hangs`th time. What was executed before a job of the
-/// kernel may be the cause, so that it is tried again.
+/// Return the fate of the job in which the ring has hung for the `hangs`th time. A job of the kernel is tried again,
+/// because the cause may be a job executed before it.
 pub fn fate_of_hung(is_kernel: bool, hangs: u32) -> Fate {
     match is_kernel && hangs < KERNEL_TRIES {
         true => Fate::Again,
@@ -108,20 +111,20 @@ pub fn fate_of_hung(is_kernel: bool, hangs: u32) -> Fate {
     }
 }
 
-/// What there is to say about a job that was under way at a reset, and is not the one in which a ring has hung.
+/// The facts about a job that was under way at a reset, and is not the one in which a ring has hung.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// It is the kernel's own.
     pub is_kernel: bool,
     /// Its client is refused.
     pub is_banned: bool,
-    /// Something that it relies on is lost, the clear of the job in which the ring has hung included.
+    /// Something that it relies on is lost. This includes the clear by the job in which the ring has hung.
     pub relies_on_lost: bool,
     /// Its ring may have begun to execute it.
     pub has_begun: bool,
 }
 
-/// Says what becomes of such a job.
+/// Return the fate of such a job.
 pub fn fate(job: Standing) -> Fate {
     match job {
         Standing {
@@ -140,8 +143,8 @@ pub fn fate(job: Standing) -> Fate {
     }
 }
 
-/// Which ring's next job was committed first: the index in `next`, which has the numbers of these jobs in the order of all
-/// commits, `None` for a ring that has no more. `None` if none has.
+/// Return which ring's next job was committed first, as an index in `next`. `next` has the numbers of these jobs in
+/// the order of all commits, `None` for a ring that has no more jobs. `None` if no ring has one.
 pub fn oldest(next: &[Option<u64>]) -> Option<usize> {
     (0..next.len())
         .filter_map(|ring| Some(((*next.get(ring)?)?, ring)))

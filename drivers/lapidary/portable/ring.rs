@@ -2,13 +2,13 @@
 
 //! Arithmetic of a ring buffer that a host fills and a command processor empties.
 //!
-//! The ring is a block of dwords, a power of two of them. The host writes at the write pointer and then
-//! tells the chip; the chip reads at the read pointer and writes it back. Equal pointers mean *empty*, so
-//! at least one dword must always stay unused (R5xx 4.4). Pointers count dwords from the start of the ring
-//! and wrap at its end.
+//! The ring is a block of dwords whose length is a power of two. The host writes at the write pointer and then tells
+//! the chip. The chip reads at the read pointer and reports it to memory. Equal pointers mean *empty*, so at least
+//! one dword must always stay unused (R5xx 4.4). Pointers count dwords from the start of the ring and wrap at its
+//! end.
 //!
-//! Nothing here trusts a pointer: a value outside the ring, which only a dead or faulty device reports, is
-//! first reduced to it.
+//! No pointer is trusted. A value outside the ring, which only a dead or faulty device reports, is first reduced to
+//! the ring.
 
 /// Size and alignment of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub struct Run {
 }
 
 impl Geometry {
-    /// A ring of `dwords` whose write pointer the host leaves at multiples of `align` dwords.
+    /// Return a ring of `dwords` whose write pointer the host leaves at multiples of `align` dwords.
     ///
-    /// Both must be powers of two, the ring at least two dwords and two alignments long.
+    /// Both must be powers of two. The ring must be at least two dwords and two alignments long.
     pub const fn new(dwords: u32, align: u32) -> Option<Self> {
         if !dwords.is_power_of_two() || !align.is_power_of_two() {
             return None;
@@ -40,19 +40,19 @@ impl Geometry {
         Some(Self { dwords, align })
     }
 
-    /// Size in dwords.
+    /// Return the size in dwords.
     pub const fn dwords(self) -> u32 {
         self.dwords
     }
 
-    /// Alignment of the write pointer in dwords.
+    /// Return the alignment of the write pointer in dwords.
     pub const fn align(self) -> u32 {
         self.align
     }
 
-    /// Logarithm to base 2 of the size in 8-byte units, which is how `RB_BUFSZ` fields count.
+    /// Return the logarithm to base 2 of the size in 8-byte units, as `RB_BUFSZ` fields count it.
     pub const fn log2_qwords(self) -> u32 {
-        // The constructor keeps the size at two dwords or more.
+        // The constructor guarantees a size of at least two dwords.
         self.dwords.trailing_zeros().saturating_sub(1)
     }
 
@@ -60,43 +60,43 @@ impl Geometry {
         self.dwords.wrapping_sub(1)
     }
 
-    /// Reduces a position to the ring.
+    /// Reduce a position to the ring.
     #[inline]
     pub const fn wrap(self, position: u32) -> u32 {
         position & self.mask()
     }
 
-    /// The position `count` dwords after `position`.
+    /// Return the position `count` dwords after `position`.
     #[inline]
     pub const fn advance(self, position: u32, count: u32) -> u32 {
         self.wrap(position.wrapping_add(count))
     }
 
-    /// Dwords that the chip has not consumed yet.
+    /// Return the number of dwords that the chip has not consumed yet.
     #[inline]
     pub const fn used(self, read: u32, write: u32) -> u32 {
         self.wrap(write.wrapping_sub(read))
     }
 
-    /// Dwords that may be written before the pointers would meet.
+    /// Return the number of dwords that may be written before the pointers would meet.
     #[inline]
     pub const fn free(self, read: u32, write: u32) -> u32 {
         self.mask().wrapping_sub(self.used(read, write))
     }
 
-    /// The most dwords that a completely empty ring takes, padding included.
+    /// Return the largest number of dwords that fit into an empty ring, padding included.
     pub const fn capacity(self) -> u32 {
         self.mask() & !(self.align.wrapping_sub(1))
     }
 
-    /// Filler dwords needed to bring `position` to the alignment.
+    /// Return the number of filler dwords that bring `position` to the alignment.
     #[inline]
     pub const fn padding(self, position: u32) -> u32 {
         position.wrapping_neg() & self.align.wrapping_sub(1)
     }
 
-    /// Dwords that `count` dwords at `position` occupy once they are padded to the alignment, or `None` if
-    /// not even an empty ring could take them.
+    /// Return the number of dwords that `count` dwords at `position` occupy once they are padded to the alignment.
+    /// `None` if not even an empty ring has room for them.
     #[inline]
     pub const fn padded(self, position: u32, count: u32) -> Option<u32> {
         let Some(end) = self.wrap(position).checked_add(count) else {
@@ -112,8 +112,8 @@ impl Geometry {
         }
     }
 
-    /// The one or two contiguous pieces that `count` dwords at `position` occupy; the second one starts at
-    /// 0 and may be empty. `None` if the ring is shorter than that.
+    /// Return the one or two contiguous pieces that `count` dwords at `position` occupy. The second one starts at 0
+    /// and may be empty. `None` if the ring is shorter than `count`.
     #[inline]
     pub const fn split(self, position: u32, count: u32) -> Option<(Run, Run)> {
         if count > self.dwords {

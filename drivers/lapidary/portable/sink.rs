@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Where the kernel's own command sequences are written to.
+//! The destination of the kernel's own command sequences.
 //!
-//! A ring slot, an indirect buffer and a plain slice differ in where a dword goes, not in what is written.
-//! Emitters write to a [`Sink`]; each of them publishes how many dwords it writes, so that the space is
-//! reserved before the first one and running out of it is a fault of the caller.
+//! A ring slot, an indirect buffer and a plain slice differ in where a dword is written, not in what is written.
+//! Emitters write to a [`Sink`]. Each emitter publishes how many dwords it writes. The caller reserves the space
+//! before the first dword, and a lack of space is a bug of the caller.
 
-/// Takes dwords in order.
+/// Accepts dwords in order.
 pub trait Sink {
-    /// Appends one dword in CPU byte order.
+    /// Append one dword in CPU byte order.
     ///
     /// # Errors
     ///
-    /// [`Full`] if the space that was reserved is used up.
+    /// [`Full`] if the reserved space is used up.
     fn put(&mut self, word: u32) -> Result<(), Full>;
 
-    /// Appends several dwords.
+    /// Append several dwords.
     ///
     /// # Errors
     ///
-    /// [`Full`] if they do not all fit; those that do have been written.
+    /// [`Full`] if they do not all fit. Those that fit have been written.
     fn put_all(&mut self, words: &[u32]) -> Result<(), Full> {
         for word in words {
             self.put(*word)?;
@@ -28,7 +28,7 @@ pub trait Sink {
     }
 }
 
-/// The space that was reserved for a sequence is used up.
+/// The space reserved for a sequence is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -40,7 +40,7 @@ pub struct SliceSink<'a> {
 }
 
 impl<'a> SliceSink<'a> {
-    /// Writes to `out` from its first element on.
+    /// Make a sink that writes to `out` from its first element on.
     pub fn new(out: &'a mut [u32]) -> Self {
         Self {
             rest: out,
@@ -48,7 +48,7 @@ impl<'a> SliceSink<'a> {
         }
     }
 
-    /// Number of dwords written so far.
+    /// Return the number of dwords written so far.
     pub fn written(&self) -> usize {
         self.written
     }
@@ -67,7 +67,7 @@ impl Sink for SliceSink<'_> {
     }
 }
 
-/// A [`Sink`] that only counts: how long a sequence is.
+/// A [`Sink`] that only counts, to find out how long a sequence is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountingSink(
     /// Number of dwords written so far.

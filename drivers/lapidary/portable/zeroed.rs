@@ -2,10 +2,9 @@
 
 //! Which pages of video memory are free, and which of these are known to be zero.
 //!
-//! A page is taken, stale or zero. What its last owner left is in a stale page, and nothing in a page that is zero. A
-//! page becomes zero in one way only: whoever had it gives it back and says that it is, since a [`Zeroed::life`] that
-//! has not ended. When video memory may have lost its content, the life ends ([`Zeroed::forget`]), and all pages that
-//! were zero are stale.
+//! A page is taken, stale or zero. A stale page holds the data of its last owner. A page becomes zero in one way
+//! only: its owner gives it back and states that it is zero since a [`Zeroed::life`] that has not ended. When video
+//! memory may have lost its content, the life ends ([`Zeroed::forget`]), and all zero pages become stale.
 //!
 //! Addresses, sizes and alignments are in bytes and whole pages. Time grows with the number of pages, 64 at a time.
 
@@ -19,12 +18,13 @@ use super::placement::PAGE;
 /// Pages in a word.
 const BITS: usize = 64;
 
-/// Words that one set of pages takes for `bytes` of video memory.
+/// Return how many words one set of pages takes for `bytes` of video memory.
 pub const fn words(bytes: u64) -> usize {
     bytes.div_ceil(PAGE * BITS as u64) as usize
 }
 
-/// The first of the pages `from..to` that is in the set (or that is not, if `inside` is false); `to` if there is none.
+/// Return the first of the pages `from..to` that is in the set (or that is not, if `inside` is false); `to` if there
+/// is none.
 fn next(set: &[u64], from: usize, to: usize, inside: bool) -> usize {
     let mut at = from;
     while at < to {
@@ -42,7 +42,7 @@ fn next(set: &[u64], from: usize, to: usize, inside: bool) -> usize {
     to
 }
 
-/// Adds the pages to the set, or takes them out of it. Says how many pages more, or less, it has.
+/// Add the pages to the set, or remove them from it. Return by how many pages the set has changed.
 fn put(set: &mut [u64], pages: &Range<usize>, inside: bool) -> u64 {
     let mut changed = 0u64;
     let mut at = pages.start;
@@ -80,7 +80,7 @@ pub struct Zeroed<S> {
 }
 
 impl<S: DerefMut<Target = [u64]>> Zeroed<S> {
-    /// All pages of the `bytes` from `start` on are free and stale. Both sets have [`words`]; what is in them before
+    /// Make all pages of the `bytes` from `start` on free and stale. Both sets have [`words`]. Their initial content
     /// does not matter.
     pub fn new(start: u64, bytes: u64, mut zero: S, mut stale: S) -> Self {
         let count = (bytes / PAGE) as usize;
@@ -98,7 +98,7 @@ impl<S: DerefMut<Target = [u64]>> Zeroed<S> {
         }
     }
 
-    /// Indices of the pages in a range of addresses, as far as there are any.
+    /// Return the indices of the pages in a range of addresses, limited to existing pages.
     fn pages(&self, range: &Range<u64>) -> Range<usize> {
         let index = |addr: u64| {
             let page = addr.saturating_sub(self.start) / PAGE;
@@ -112,17 +112,17 @@ impl<S: DerefMut<Target = [u64]>> Zeroed<S> {
             .saturating_add((page as u64).saturating_mul(PAGE))
     }
 
-    /// What is zero is so since this life of video memory began, or later. Never 0.
+    /// Return the present life of video memory. All zero pages became zero in it. Never 0.
     pub fn life(&self) -> u64 {
         self.life
     }
 
-    /// Bytes that are free and zero.
+    /// Return how many bytes are free and zero.
     pub fn zeros(&self) -> u64 {
         self.zeros.saturating_mul(PAGE)
     }
 
-    /// The pages have an owner from now on, whatever they were.
+    /// Take the pages, whatever their state. They have an owner from now on.
     pub fn take(&mut self, range: &Range<u64>) {
         let pages = self.pages(range);
         self.zeros = self
@@ -131,7 +131,7 @@ impl<S: DerefMut<Target = [u64]>> Zeroed<S> {
         put(&mut self.stale, &pages, false);
     }
 
-    /// The pages, which were taken, have no owner any more. They are zero since that life, or stale.
+    /// Give back pages that were taken. They are zero since the life in `zero`, or stale.
     pub fn give(&mut self, range: &Range<u64>, zero: Option<u64>) {
         let pages = self.pages(range);
         if zero == Some(self.life) {
@@ -142,7 +142,7 @@ impl<S: DerefMut<Target = [u64]>> Zeroed<S> {
         }
     }
 
-    /// The lowest address in `span` at a multiple of `align` from which on `size` bytes are free and zero.
+    /// Return the lowest address in `span` at a multiple of `align` from which on `size` bytes are free and zero.
     pub fn find(&mut self, size: u64, align: u64, span: &Range<u64>) -> Option<u64> {
         let span = self.pages(span);
         let count = usize::try_from(size / PAGE)
@@ -169,7 +169,7 @@ impl<S: DerefMut<Target = [u64]>> Zeroed<S> {
         }
     }
 
-    /// The first stale pages in `span` that lie one behind the other, at most `most` bytes of them.
+    /// Return the first stale pages in `span` that are adjacent, at most `most` bytes of them.
     pub fn stale(&self, span: &Range<u64>, most: u64) -> Option<Range<u64>> {
         let span = self.pages(span);
         let most = usize::try_from(most / PAGE).unwrap_or(usize::MAX);
@@ -179,7 +179,7 @@ impl<S: DerefMut<Target = [u64]>> Zeroed<S> {
         (first < end).then(|| self.address(first)..self.address(end))
     }
 
-    /// Video memory may hold anything: a new life begins, in which nothing is zero.
+    /// Begin a new life, in which no page is zero: video memory may hold anything.
     pub fn forget(&mut self) {
         self.life = self.life.saturating_add(1);
         for (zero, stale) in self.zero.iter_mut().zip(self.stale.iter_mut()) {

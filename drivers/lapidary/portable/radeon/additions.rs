@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What we add to the `radeon` interface: layouts and numbers of `uapi/drm/lapidary_drm.h`.
+//! What this driver adds to the `radeon` interface: layouts and numbers of `uapi/drm/lapidary_drm.h`.
 //!
 //! A host test compares them with the header as a C compiler reads it. All structures consist of naturally aligned
-//! integers without holes and mean the same to 32-bit and 64-bit programs.
+//! integers without holes, and mean the same to 32-bit and 64-bit programs.
 
 /// Requests of INFO.
 pub mod info {
-    /// Fences that somebody waited for and no interrupt announced, u64.
+    /// Fences that a thread waited for and no interrupt announced, u64.
     pub const FENCES_POLLED: u32 = 0x4c50_0000;
     /// Set of [`feature`](super::feature) bits, u64.
     pub const FEATURES: u32 = 0x4c50_0001;
@@ -17,7 +17,7 @@ pub mod info {
     pub const LAST_REFUSAL: u32 = 0x4c50_0003;
 }
 
-/// What there is.
+/// The features.
 pub mod feature {
     /// CS takes the chunks for synchronisation objects, with points of timelines.
     pub const SYNCOBJ: u64 = 1 << 0;
@@ -62,12 +62,12 @@ uapi! {
         point: u64,
     }
 
-    /// What resets of the GPU have done to a file.
+    /// How resets of the GPU have affected a file.
     #[derive(Default)]
     ResetStatus {
         /// Resets that a submission of this file caused.
         guilty: u32,
-        /// Resets that others caused while submissions of this file were under way.
+        /// Resets that other files caused while submissions of this file were under way.
         innocent: u32,
         /// Resets of the device, as `GPU_RESET_COUNTER`.
         resets: u32,
@@ -75,19 +75,20 @@ uapi! {
         flags: u32,
     }
 
-    /// Why the last submission of a file that was refused was refused.
+    /// Why the last refused submission of a file was refused.
     LastRefusal {
-        /// Refusals so far; 0: the other fields say nothing.
+        /// Refusals so far. If 0, the other fields have no meaning.
         count: u64,
-        /// Number of the reason; what it means never changes.
+        /// Number of the reason. Its meaning never changes.
         reason: u32,
-        /// Index of the dword, chunk, or entry at fault, by reason; [`NO_POSITION`] where there is none.
+        /// Index of the dword, chunk, or entry at fault, depending on the reason. [`NO_POSITION`] where there is
+        /// none.
         position: u32,
         /// The error that CS answered, positive.
         error: u32,
         /// 0.
         pad: u32,
-        /// The reason in a few words, ended by a zero.
+        /// The reason in a few words, terminated by a zero.
         text: [u8; TEXT_BYTES],
     }
 }
@@ -96,7 +97,7 @@ uapi! {
 pub const SYNC_DWORDS: u32 = 4;
 
 impl LastRefusal {
-    /// As much of `text`, which is ASCII, as fits before the zero at the end.
+    /// Return as much of `text`, which is ASCII, as fits before the final zero.
     pub fn text(text: &str) -> [u8; TEXT_BYTES] {
         let mut bytes = [0; TEXT_BYTES];
         for (to, from) in bytes.iter_mut().take(TEXT_BYTES - 1).zip(text.bytes()) {

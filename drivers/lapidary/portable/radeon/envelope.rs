@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The envelope of a submission: which chunks it has, how long they are, what they ask for.
+//! The envelope of a submission: which chunks it has, how long they are, and what they request.
 //!
-//! A submission is a list of chunks, each an id, a length in dwords and a user pointer: the command stream
-//! (`IB`), the objects it uses (`RELOCS`), and flags, ring and priority (`FLAGS`). This module judges the
-//! numbers alone; it never sees user memory. Its caller copies a chunk only after [`Envelope::add`] has
-//! accepted its length, so nothing that user space says is multiplied, allocated or copied unbounded.
+//! A submission is a list of chunks. Each chunk has an id, a length in dwords and a user pointer. There are chunks
+//! for the command stream (`IB`), the objects that it uses (`RELOCS`), and flags, ring and priority (`FLAGS`). This
+//! module checks the numbers alone; it never sees user memory. Its caller copies a chunk only after [`Envelope::add`]
+//! has accepted its length. So no number of user space is multiplied, allocated or copied without a bound.
 //!
-//! What is accepted follows Linux (`drivers/gpu/drm/radeon/radeon_cs.c`): unknown chunks are ignored (and
-//! never copied), of several chunks of a kind the last one counts, unknown flags are ignored, a missing
-//! command stream is a submission that does nothing, no chunks at all likewise. It departs where that would
-//! be a hole:
+//! The rules of acceptance follow Linux (`drivers/gpu/drm/radeon/radeon_cs.c`). Unknown chunks are ignored (and never
+//! copied). Of several chunks of a kind the last one counts. Unknown flags are ignored. A submission without a
+//! command stream, or without any chunk, does nothing. The rules differ where those of Linux would be a hole:
 //!
 //! - lengths are bounded before they are used, and byte counts are computed where they cannot wrap;
-//! - a relocation chunk must be made of whole entries;
-//! - a relocation must name a domain that the GPU can reach, and nothing unknown.
+//! - a relocation chunk must consist of whole entries;
+//! - a relocation must name a domain that the GPU can reach, and no unknown domain.
 //!
 //! Two kinds of chunks are our own ([`additions::chunk`]): synchronisation objects to wait for, and to signal. A
-//! submission has one of each at most, and they want a command stream: without one nothing would ever signal them.
+//! submission has at most one of each. It then needs a command stream, because without one the objects would never be
+//! signalled.
 //!
-//! Every refusal is `EINVAL` to user space; [`Error`] says why, for the one line that a developer sees.
+//! Every refusal is `EINVAL` to user space. [`Error`] contains the reason, for the one line in the debug log.
 
 use super::{
     super::reason::Reason,
@@ -45,13 +45,13 @@ pub const MAX_CHUNKS: u32 = 64;
 pub const MAX_IB_DWORDS: u32 = 64 * 1024;
 /// The most relocation entries of a submission, 256 KiB of them.
 pub const MAX_RELOCS: u32 = 16 * 1024;
-/// Dwords of the flags chunk that have a meaning; a longer one is read up to here.
+/// Dwords of the flags chunk that have a meaning. Further dwords are not read.
 pub const FLAGS_DWORDS: u32 = 3;
 
 /// Dwords of a relocation entry.
 pub const RELOC_DWORDS: u32 = 4;
 
-/// Why a submission's envelope is refused. User space gets `EINVAL`.
+/// Why a submission's envelope is refused. User space receives `EINVAL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// More than [`MAX_CHUNKS`] chunks.
@@ -66,9 +66,9 @@ pub enum Error {
     PartialReloc,
     /// A ring that the chip does not have, or a number that is no ring.
     NoSuchRing,
-    /// Virtual addresses asked for on a chip that has none.
+    /// Virtual addresses requested on a chip that has none.
     NoVm,
-    /// Physical mode asked for on a ring that nobody checks.
+    /// Physical mode requested on a ring whose streams are not checked.
     NeedsVm,
     /// A chunk of synchronisation objects that ends within an entry.
     PartialSync,
@@ -76,13 +76,13 @@ pub enum Error {
     TooManySyncs,
     /// Two chunks of synchronisation objects of one kind.
     TwoSyncChunks,
-    /// Synchronisation objects, but no command stream.
+    /// Synchronisation objects without a command stream.
     SyncWithoutStream,
-    /// A relocation without any domain: the object would be nowhere.
+    /// A relocation without any domain. The object would have no place.
     NoDomain,
     /// A relocation with unknown domain bits.
     UnknownDomain,
-    /// A relocation that asks for memory that the GPU cannot reach.
+    /// A relocation that requests memory that the GPU cannot reach.
     CpuDomain,
 }
 
@@ -106,7 +106,7 @@ impl Error {
         Self::CpuDomain,
     ];
 
-    /// What user space can ask for: 0x1xx is the envelope, 0x2xx a relocation.
+    /// Return the reason for user space: 0x1xx for the envelope, 0x2xx for a relocation.
     pub const fn reason(self) -> Reason {
         let (number, text) = match self {
             Self::TooManyChunks => (0x101, "too many chunks"),
@@ -132,7 +132,7 @@ impl Error {
     }
 }
 
-/// Where a chunk's data are and how many dwords of them to copy.
+/// Where a chunk's data are, and how many dwords of them to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// User pointer.
@@ -142,16 +142,15 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Length in bytes. Bounds on the lengths keep this far from overflow.
+    /// Return the length in bytes. Bounds on the lengths keep this far from overflow.
     pub const fn bytes(self) -> usize {
         (self.dwords as usize).saturating_mul(4)
     }
 }
 
-/// The chunks of a submission that mean something.
+/// The chunks of a submission that have a meaning.
 ///
-/// Start with [`Envelope::new`], [`add`](Envelope::add) each chunk in order, then copy what the accessors
-/// say.
+/// Start with [`Envelope::new`], [`add`](Envelope::add) each chunk in order, then copy what the accessors return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope {
     stream: Option<Extent>,
@@ -163,11 +162,11 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// An envelope for `num_chunks` chunks, none of which has been looked at.
+    /// Make an envelope for `num_chunks` chunks, none of which has been read.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyChunks`]. Zero chunks are fine: a submission that does nothing.
+    /// [`Error::TooManyChunks`]. Zero chunks are accepted, as a submission that does nothing.
     pub const fn new(num_chunks: u32) -> Result<Self, Error> {
         if num_chunks > MAX_CHUNKS {
             return Err(Error::TooManyChunks);
@@ -182,7 +181,7 @@ impl Envelope {
         })
     }
 
-    /// Takes the next chunk.
+    /// Add the next chunk.
     ///
     /// # Errors
     ///
@@ -222,7 +221,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// All chunks have been added.
+    /// Check the envelope after all chunks have been added.
     ///
     /// # Errors
     ///
@@ -235,28 +234,28 @@ impl Envelope {
         Ok(())
     }
 
-    /// The synchronisation objects to wait for, 0 to [`MAX_SYNCS`] whole entries.
+    /// Return the synchronisation objects to wait for, 0 to [`MAX_SYNCS`] whole entries.
     pub const fn sync_in(&self) -> Option<Extent> {
         self.sync_in
     }
 
-    /// The synchronisation objects to signal, 0 to [`MAX_SYNCS`] whole entries.
+    /// Return the synchronisation objects to signal, 0 to [`MAX_SYNCS`] whole entries.
     pub const fn sync_out(&self) -> Option<Extent> {
         self.sync_out
     }
 
-    /// The command stream, 1 to [`MAX_IB_DWORDS`] dwords. Without one the submission does nothing and
+    /// Return the command stream, 1 to [`MAX_IB_DWORDS`] dwords. Without one the submission does nothing and
     /// succeeds.
     pub const fn stream(&self) -> Option<Extent> {
         self.stream
     }
 
-    /// The constant engine's stream, which only chips with virtual addresses look at.
+    /// Return the constant engine's stream, which only chips with virtual addresses use.
     pub const fn const_stream(&self) -> Option<Extent> {
         self.const_stream
     }
 
-    /// The relocation entries, if there are any.
+    /// Return the relocation entries, if there are any.
     pub const fn relocs(&self) -> Option<Extent> {
         match self.relocs {
             Some(Extent { dwords: 0, .. }) => None,
@@ -264,7 +263,7 @@ impl Envelope {
         }
     }
 
-    /// Number of relocation entries, at most [`MAX_RELOCS`].
+    /// Return the number of relocation entries, at most [`MAX_RELOCS`].
     pub const fn num_relocs(&self) -> u32 {
         match self.relocs {
             Some(extent) => extent.dwords / RELOC_DWORDS,
@@ -272,7 +271,7 @@ impl Envelope {
         }
     }
 
-    /// The flags, 1 to [`FLAGS_DWORDS`] dwords; without them [`Flags::default`] holds.
+    /// Return the flags, 1 to [`FLAGS_DWORDS`] dwords. Without them [`Flags::default`] applies.
     pub const fn flags(&self) -> Option<Extent> {
         self.flags
     }
@@ -301,21 +300,21 @@ const fn stream(extent: Extent) -> Result<Extent, Error> {
     Ok(extent)
 }
 
-/// What the flags chunk says.
+/// The content of the flags chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// Keep the tiling bits of the stream instead of taking the objects'.
+    /// Keep the tiling bits of the stream instead of using those of the objects.
     pub keep_tiling: bool,
-    /// Addresses are the client's virtual ones.
+    /// Addresses in the stream are virtual addresses of the client.
     pub use_vm: bool,
-    /// Ring number as given, a [`cs_ring`] value or nonsense.
+    /// Ring number as given, a [`cs_ring`] value or any other.
     pub ring: u32,
     /// Priority, higher is more urgent.
     pub priority: i32,
 }
 
 impl Flags {
-    /// Reads the dwords of the chunk; those that are missing mean 0, further ones are ignored.
+    /// Read the dwords of the chunk. Missing dwords mean 0, further dwords are ignored.
     pub fn read(words: &[u32]) -> Self {
         let word = |index: usize| words.get(index).copied().unwrap_or(0);
         Self {
@@ -326,7 +325,7 @@ impl Flags {
         }
     }
 
-    /// The ring for this submission.
+    /// Return the ring for this submission.
     ///
     /// # Errors
     ///
@@ -406,7 +405,7 @@ impl Rings {
         dma: Support::None,
     };
 
-    /// Whether clients can send something to ring `number`; `None` if that is no ring.
+    /// Return whether clients can submit to ring `number`. `None` if that is not the number of a ring.
     pub const fn has(&self, number: u32) -> Option<bool> {
         let support = match number {
             // Compute streams run on the graphics ring where there is no other.
@@ -419,19 +418,19 @@ impl Rings {
     }
 }
 
-/// Where an object has to be for a submission, from its relocation entry.
+/// Where an object has to be for a submission, according to its relocation entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Allowed domains: [`domain::GTT`], [`domain::VRAM`] or both; not empty.
     pub domains: u32,
-    /// Whether the entry announces that the object is written.
+    /// Whether the entry states that the object is written.
     pub write: bool,
     /// Priority, 0 to 15, higher is more urgent.
     pub priority: u32,
 }
 
 impl Placement {
-    /// Judges the domains of a relocation entry. The write domain wins over the read domains.
+    /// Check the domains of a relocation entry. The write domain takes precedence over the read domains.
     ///
     /// # Errors
     ///

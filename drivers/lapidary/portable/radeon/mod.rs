@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The `radeon` user-space interface, as numbers and layouts: what upstream defines ([`uapi`]), what we add to it
-//! ([`additions`]), and which chunks of a submission are taken ([`envelope`]).
+//! The `radeon` user-space interface, as numbers and layouts. [`uapi`] contains what upstream defines, [`additions`]
+//! what this driver adds, and [`envelope`] which chunks of a submission are accepted.
 
 /// Defines a structure that is exchanged with user space.
 macro_rules! uapi {

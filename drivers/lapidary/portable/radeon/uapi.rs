@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The `radeon` uAPI: what user space and the three Radeon families say to each other.
+//! The `radeon` uAPI between user space and the three Radeon families.
 //!
-//! Layouts, numbers and flags of the public header `drm/radeon_drm.h` (DRM driver `radeon`, 2.51.0), in
-//! definitions of our own. A host test compares the size of every structure and the offset of every field
-//! with the system's header. All structures consist of naturally aligned integers and mean the same to
-//! 32-bit and 64-bit programs; every bit pattern is a valid value, so they are read from and written to
-//! user memory as they are.
+//! It contains layouts, numbers and flags of the public header `drm/radeon_drm.h` (DRM driver `radeon`, 2.51.0), in
+//! definitions of our own. A host test compares the size of every structure and the offset of every field with the
+//! system's header. All structures consist of naturally aligned integers and mean the same to 32-bit and 64-bit
+//! programs. Every bit pattern is a valid value, so they are read from and written to user memory as they are.
 
 /// Ioctl numbers, relative to `DRM_COMMAND_BASE` (0x40).
 pub mod ioctl {
@@ -68,7 +67,7 @@ pub mod userptr {
     pub const READONLY: u32 = 1 << 0;
     /// Anonymous memory only.
     pub const ANONONLY: u32 = 1 << 1;
-    /// Look at the pages at once.
+    /// Validate the pages at once.
     pub const VALIDATE: u32 = 1 << 2;
     /// Follow changes of the address space.
     pub const REGISTER: u32 = 1 << 3;
@@ -149,7 +148,7 @@ pub mod chunk {
 
 /// First dword of the flags chunk.
 pub mod cs_flags {
-    /// The tiling bits in the stream are meant; do not replace them by the objects'.
+    /// The tiling bits in the stream apply. Do not replace them by those of the objects.
     pub const KEEP_TILING: u32 = 0x01;
     /// Addresses in the stream are virtual addresses of the client.
     pub const USE_VM: u32 = 0x02;
@@ -281,7 +280,7 @@ uapi! {
         initial_domain: u32,
         /// In: [`gem`] flags.
         flags: u32,
-        /// What makes the size a multiple of 8; the C structure has it implicitly.
+        /// Padding to a multiple of 8 bytes. The C structure has it implicitly.
         pad: u32,
     }
 
@@ -307,7 +306,7 @@ uapi! {
         handle: u32,
         /// In: [`domain`] set.
         read_domains: u32,
-        /// In: [`domain`] set; wins if not zero.
+        /// In: [`domain`] set; takes precedence if not zero.
         write_domain: u32,
     }
 
@@ -336,7 +335,7 @@ uapi! {
         handle: u32,
         /// [`tiling`] flags.
         tiling_flags: u32,
-        /// Bytes or pixels from line to line, as user space means it.
+        /// Bytes or pixels from line to line, as user space interprets it.
         pitch: u32,
     }
 
@@ -423,7 +422,7 @@ uapi! {
         handle: u32,
         /// In: [`domain`] set for reading.
         read_domains: u32,
-        /// In: [`domain`] set for writing; wins if not zero.
+        /// In: [`domain`] set for writing; takes precedence if not zero.
         write_domain: u32,
         /// In: priority.
         flags: u32,
