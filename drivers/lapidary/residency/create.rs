@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Making objects: fresh ones, of a process's memory, and of another driver's.
+//! Creation of objects: new ones, objects that are a process's memory, and objects that are another driver's memory.
 
 use kernel::{
     drm,
@@ -46,15 +46,15 @@ use crate::{
     submit::kernel_stream::KernelStream, //
 };
 
-/// Makes an object, which is zero.
+/// Create an object, which is zero.
 ///
-/// In VRAM it comes from the stock of memory that is zero, or the ring clears it, with a fence of kernel usage. If the
+/// In VRAM it is taken from the stock of zeroed memory, or the ring clears it, with a fence of kernel usage. If the
 /// ring does not work, the object is made in system pages instead.
 ///
 /// # Errors
 ///
-/// `EINVAL` for size 0; `ENOMEM` if the object would be larger than the GTT window, or if there is no
-/// memory, or if `client` has as many objects as it may have; `ERESTARTSYS` and `EINTR` if a signal arrives.
+/// `EINVAL` for size 0; `ENOMEM` if the object would be larger than the GTT window, if there is no memory, or if
+/// `client` has as many objects as it may have; `ERESTARTSYS` and `EINTR` if a signal arrives.
 pub fn create<F: Family>(
     dev: &drm::Device<Driver<F>>,
     running: &Running<'_, F>,
@@ -69,7 +69,7 @@ pub fn create<F: Family>(
     };
     let size = request.bytes(limit).map_err(errno)?;
     let align = request.alignment(limit).map_err(errno)?;
-    // Before others make room for it.
+    // Tested before other objects are evicted for it.
     let mut charge = Some(client.object()?);
     if request.domain == Domain::Vram && memory.vram().is_clearing() {
         running.look();
@@ -80,7 +80,7 @@ pub fn create<F: Family>(
         let home = match attempt(running, way, size, align, memory.now(), true) {
             Ok(Some((mut lot, _))) => {
                 zero = lot.is_zero();
-                // From now on that is for the object to say.
+                // From here on the object knows whether the lot is zero.
                 lot.set_zero(false);
                 Home::Vram(lot)
             }
@@ -119,15 +119,15 @@ pub fn create<F: Family>(
                 return Ok(object);
             }
             Err(e) if e == ERESTARTSYS || e == EINTR => return Err(e),
-            // A ring that does not work: what VRAM holds cannot be removed, so it is not used.
+            // The ring does not work. It cannot clear VRAM, so VRAM is not used.
             Err(_) => {}
         }
     }
     Err(ENOMEM)
 }
 
-/// Makes an object that is memory of the calling process: `bytes` from address `start` on, both in whole pages. With
-/// `now` its pages are got at once, otherwise by the first job.
+/// Create an object that is memory of the calling process: `bytes` from address `start` on, both in whole pages. With
+/// `now` its pages are pinned at once, otherwise by the first job.
 ///
 /// # Errors
 ///
@@ -170,7 +170,7 @@ pub fn create_user<F: Family>(
     Ok(object)
 }
 
-/// Makes an object that is another driver's memory. It has no place in VRAM, ever.
+/// Create an object that is another driver's memory. It is never in VRAM.
 ///
 /// # Errors
 ///
@@ -208,8 +208,8 @@ pub(crate) fn create_foreign<F: Family>(
     object
 }
 
-/// Has the ring clear an object that no client knows yet. If the ring has nothing else to do, the same job adds to the
-/// stock.
+/// Let the ring clear an object that no client knows yet. If the ring has no other work, the same job also refills
+/// the stock.
 fn clear<F: Family>(
     running: &Running<'_, F>,
     object: &ARef<Bo<F>>,
@@ -221,7 +221,7 @@ fn clear<F: Family>(
     let vram = running.data().memory.vram();
     let mut batch = None;
     if running.is_idle() {
-        // Without it the object is as good.
+        // The object does not depend on the stock, so an error here is ignored.
         batch = vram.restock(vram.part_of(addr)).unwrap_or(None);
     }
     if let Some(batch) = &batch {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Making room in VRAM: which objects have to go.
+//! Eviction from VRAM: making room for another object.
 //!
-//! The rules are portable code, [`crate::portable::placement`]; here they meet objects, locks and the ring. Room is
-//! made for an object that is made ([`super::create`]) and for one that moves to VRAM ([`super::to_vram`]).
+//! The rules are portable code, [`crate::portable::placement`]. This file applies them to objects, locks and the
+//! ring. Room is made for an object that is being created ([`super::create`]) and for one that moves to VRAM
+//! ([`super::to_vram`]).
 //!
-//! Others' objects are only tried for: one that is locked is in use at this moment, perhaps by the very submission
-//! that looks for room, and stays.
+//! Victims are locked by trylock only. A locked object is in use at this moment, perhaps by the same submission that
+//! needs room, and stays.
 
 use core::ops::RangeInclusive;
 
@@ -57,21 +58,22 @@ use crate::{
     running::Running, //
 };
 
-/// How often to look for others to make room: some may be locked, or another thread takes the room.
+/// How often to choose victims: some may be locked, or another thread may take the room.
 const TRIES: usize = 4;
-/// Objects that may come into being between counting and listing them.
+/// Objects that may be created between counting and listing them.
 const SPARE: usize = 16;
-/// How many of those used longest ago are looked at for a place, before all are.
+/// How many of the least recently used objects are examined before all objects are.
 const CANDIDATES: usize = 32;
-/// On each side of them, so many neighbours.
+/// Neighbours that are examined on each side of them.
 const NEAR: usize = 32;
 
-/// Tries one way to find a place for `size` bytes, from the stock if it is to be `zero`; only objects not used since
-/// `before` make room. Says how many bytes have been moved for it; `None` stands for system pages.
+/// Try one way to find a place for `size` bytes. With `zero` the place is taken from the stock. Only objects not used
+/// since `before` are evicted. Return the place and how many bytes have been moved for it; `None` stands for system
+/// pages.
 ///
 /// # Errors
 ///
-/// `ENOSPC` if that way leads nowhere; `ERESTARTSYS` if a signal arrives; `ENOMEM`; as [`moves::carry_out`].
+/// `ENOSPC` if there is no place in this way; `ERESTARTSYS` if a signal arrives; `ENOMEM`; as [`moves::carry_out`].
 pub(crate) fn attempt<F: Family>(
     running: &Running<'_, F>,
     attempt: Attempt,
@@ -103,7 +105,7 @@ pub(crate) fn attempt<F: Family>(
     }
 }
 
-/// Moves objects away so that there is room; says how many bytes.
+/// Evict objects to make room. Return how many bytes have moved.
 fn displace<F: Family>(
     running: &Running<'_, F>,
     size: u64,
@@ -140,7 +142,7 @@ fn displace<F: Family>(
     Err(ENOSPC)
 }
 
-/// References to the objects that have to go; none if there is room already.
+/// Return references to the victims, none if there is room already.
 fn choose<F: Family>(
     running: &Running<'_, F>,
     room: &Room,
@@ -159,23 +161,24 @@ fn choose<F: Family>(
     }
 }
 
-/// A search for objects that have to go.
+/// A search for victims.
 struct Search<'a> {
     room: &'a Room,
-    /// Those used since then stay.
+    /// Objects used since then stay.
     before: u64,
-    /// First addresses of objects that cannot go at the moment.
+    /// First addresses of objects that cannot move at the moment.
     locked: &'a [GpuAddr],
     fixed: KVec<Fixed>,
 }
 
-/// What there is around an object that might go.
+/// The result of a look around an object that might be evicted.
 enum Around {
-    /// It is not there any more, or has been used.
+    /// The object is not there any more, or has been used.
     Stale,
-    /// No room if it goes, nor if its neighbours go that were not used later. With many neighbours that is a guess.
+    /// There is no room, even if the object and all neighbours that were used no later are evicted. With many
+    /// neighbours this is a guess.
     Nothing { guess: bool },
-    /// There is room once those between these addresses have gone, both included.
+    /// There is room once the objects between these addresses, both included, are evicted.
     Room(RangeInclusive<GpuAddr>),
     /// There is room already.
     Free,
@@ -194,11 +197,11 @@ impl Search<'_> {
         }
     }
 
-    /// Looks around those objects that were used longest ago. The first around which there is room decides: no victim
-    /// was used later. `None` if it takes more than that to know.
+    /// Look around the least recently used objects. The first of them around which there is room decides, because no
+    /// victim was used later. `None` if this does not find an answer.
     ///
-    /// How long that takes does not depend on the number of objects, but for the walks of
-    /// [`Turns`](crate::memory::turns::Turns), of which each finds many.
+    /// The time does not depend on the number of objects, except for the walks of
+    /// [`Turns`](crate::memory::turns::Turns). Each of these finds many objects.
     fn near_the_oldest<F: Family>(
         &self,
         running: &Running<'_, F>,
@@ -220,7 +223,7 @@ impl Search<'_> {
                     break;
                 }
                 walked = true;
-                // It finds those that were tried once more.
+                // The walk finds the objects again that were tried before.
                 count = 0;
                 turns.find(|least| {
                     names.in_device(0, Way::Up, &mut |start, entry| {
@@ -234,7 +237,7 @@ impl Search<'_> {
             };
             let around = match turn.0 < self.before {
                 true => self.around(&mut names, turn, &mut near),
-                // All others were used later still.
+                // All other objects were used later still.
                 false => {
                     turns.put_back(turn);
                     if !guess {
@@ -246,7 +249,7 @@ impl Search<'_> {
             if matches!(around, Around::Stale) {
                 continue;
             }
-            // It has had its turn when it has gone.
+            // It is put back below. If it is evicted, it is stale at its next turn.
             if let Some(place) = tried.get_mut(count) {
                 *place = turn;
                 count += 1;
@@ -271,8 +274,8 @@ impl Search<'_> {
         result
     }
 
-    /// Looks at the neighbours of an object whose turn it is, as far as they would go with it. `near` has room for
-    /// [`NEAR`] on each side, the object, and what is fixed.
+    /// Look at the neighbours of an object whose turn it is, as far as they can be evicted with it. `near` has room
+    /// for [`NEAR`] on each side, the object, and what is fixed.
     fn around<F: Family>(
         &self,
         names: &mut Names<'_, Object<F>>,
@@ -313,10 +316,10 @@ impl Search<'_> {
         chosen(near, &plan).map_or(Around::Free, Around::Room)
     }
 
-    /// Looks at all objects: who has to go is known exactly then.
+    /// Look at all objects, and find the victims exactly.
     ///
-    /// That takes long if they are many. It happens where a large object needs the room of many small ones, or where
-    /// those used longest ago are scattered among others.
+    /// This takes long if there are many objects. It is needed when a large object needs the room of many small ones,
+    /// or when the least recently used objects are scattered among others.
     fn everywhere<F: Family>(&self, running: &Running<'_, F>) -> Result<KVVec<ARef<Bo<F>>>> {
         let objects = &running.data().objects;
         let count = objects.device_len() + SPARE + self.fixed.len();
@@ -338,7 +341,7 @@ impl Search<'_> {
             full.is_ok()
         });
         full.map_err(|_| ENOSPC)?;
-        // Only what is fixed is not where it belongs.
+        // The objects are sorted already. Only what is fixed is in the wrong place.
         placement::sort(&mut residents);
         let plan = placement::make_room(&residents, self.room, self.before).ok_or(ENOSPC)?;
         let mut victims = KVVec::with_capacity(plan.count, GFP_KERNEL)?;
@@ -348,7 +351,7 @@ impl Search<'_> {
         Ok(victims)
     }
 
-    /// References to those who stand in `span`, as many as `victims` has room for.
+    /// Return references to the objects in `span`, as many as `victims` has room for.
     fn take<F: Family>(
         &self,
         names: &mut Names<'_, Object<F>>,
@@ -359,7 +362,7 @@ impl Search<'_> {
             if !span.contains(&start) || victims.len() == victims.capacity() {
                 return false;
             }
-            // One that is on its way out makes room without our doing.
+            // An object that is being freed makes room by itself.
             if let Some(object) = entry.keep() {
                 drop(victims.push_within_capacity(object));
             }
@@ -368,14 +371,14 @@ impl Search<'_> {
     }
 }
 
-/// First addresses of the first and the last that have to go, if any have to.
+/// Return the addresses of the first and the last victim, if there are any.
 fn chosen(residents: &[Resident], plan: &Plan) -> Option<RangeInclusive<GpuAddr>> {
     let end = plan.first.saturating_add(plan.count);
     let chosen = residents.get(plan.first..end)?;
     Some(chosen.first()?.start..=chosen.last()?.start)
 }
 
-/// Moves objects out of `part` of VRAM.
+/// Move objects out of `part` of VRAM.
 fn send_away<F: Family>(
     running: &Running<'_, F>,
     objects: &[Held<Bo<F>>],
@@ -387,11 +390,11 @@ fn send_away<F: Family>(
         let mut moves = KVec::with_capacity(objects.len(), GFP_KERNEL)?;
         for object in objects {
             renew(object)?;
-            // It has been locked only now, or had nothing to take along.
+            // It moved before it was locked here, or has no content in VRAM.
             if object.vram().is_none() {
                 continue;
             }
-            // What the CPU does not need to see may make room by going behind that part.
+            // An object that the CPU does not need to see may move to the hidden part.
             let hidden = match (part, object.access()) {
                 (Part::Visible, Access::Both | Access::Gpu) => {
                     vram.find(object.bytes(), object.align(), Part::Hidden).ok()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the corner asks of an object: page faults, sharing with other drivers, and its end.
+//! The hooks that the corner calls for an object: page faults, sharing with other drivers, and its release.
 //!
-//! Showing an object to the CPU may move it, which takes the ring. So these hooks are here and not with the object.
+//! A page fault may move an object so that the CPU sees it, which needs the ring. So these hooks are here and not in
+//! the file of the object.
 
 use kernel::{
     drm,
@@ -54,11 +55,11 @@ use crate::{
     }, //
 };
 
-// SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0;
-// system pages are held from when `frames` reports them until `release`, after which there is no
-// mapping. `seat` is not used here.
+// SAFETY: A range of VRAM belongs to the object until it is freed, and `bus_address` is inside BAR0. System pages are
+// held from when `frames` reports them until `release`, after which there is no mapping. `seat` is not used here.
 unsafe impl<F: Family> Backed for Object<F> {
-    /// The memory of others is not ours to move, nor is another driver's reservation.
+    /// Return the list of movable objects. Memory of a process or of another driver is not on it: this driver can
+    /// neither move it nor use its reservation.
     fn roster(&self) -> Option<&Arc<Roster<Self>>> {
         (self.foreign.is_none() && self.user().is_none()).then_some(self.objects())
     }
@@ -72,7 +73,7 @@ unsafe impl<F: Family> Backed for Object<F> {
     }
 
     fn release(object: &Bo<F>) {
-        // Before its range can be another's.
+        // Before its range can belong to another object.
         surfaces::give_back(object);
         let zero = !object.is_reached() && object.content() == Content::Own;
         object.set_zero(zero);
@@ -82,7 +83,7 @@ unsafe impl<F: Family> Backed for Object<F> {
             let memory = object.memory();
             gtt::release(memory.gtt(), &backing, object);
             memory.discount_system(object.bytes());
-            // Its end has been asked for now.
+            // The release above has asked for its end.
             if let Some(import) = &object.foreign {
                 memory.foreign().remove(import);
             }
@@ -98,7 +99,7 @@ unsafe impl<F: Family> Backed for Object<F> {
         first: usize,
         report: &mut dyn FnMut(Frame) -> bool,
     ) -> Result {
-        // The fault handler holds the reservation: the home stays what it is. It has waited for the clear.
+        // The fault handler holds the reservation, so the home does not change. It has waited for the clear.
         renew(object)?;
         object.check()?;
         if let At::Vram { start, size } = object.at() {
@@ -109,7 +110,7 @@ unsafe impl<F: Family> Backed for Object<F> {
                 let offset = start - object.memory().layout().vram.start;
                 surfaces::show(object, offset..offset + size)?;
                 for addr in (from..start + size).step_by(PAGE_SIZE) {
-                    // The next fault brings the rest, if the CPU does not see it.
+                    // The CPU does not see the rest. The next fault moves the object.
                     let Some(bus) = vram.bus_address(addr) else {
                         break;
                     };

@@ -2,23 +2,24 @@
 
 //! Moving objects between VRAM and system pages.
 //!
-//! A move happens under the object's reservation, from beginning to end:
+//! The thread that moves an object holds its reservation during the whole move:
 //!
-//! 1. all CPU mappings are taken away: the next access is a fault, which waits for the reservation;
-//! 2. the new home is made: a range of VRAM, or fresh system pages with addresses in the GTT window;
-//! 3. the kernel's ring copies, behind all jobs that use the object, and the thread that moves it waits for the fence;
-//! 4. only if the copy has succeeded the object has its new home, and the old one is given back.
+//! 1. All CPU mappings are removed. The next access is a fault, which waits for the reservation.
+//! 2. The new home is made: a range of VRAM, or new system pages with addresses in the GTT window.
+//! 3. The kernel's ring copies, behind all jobs that use the object. The thread that moves the object waits for the
+//!    fence.
+//! 4. If the copy has succeeded, the object takes its new home, and the old one is freed.
 //!
-//! So whatever happens on the way, the object has one home that holds all of its content. The copy only reads the old
-//! one: when a hang or an unbind ends it with an error, nothing has changed, and the new home is thrown away with
-//! whatever is in it. Executing the copy again after a reset does no harm. And no job uses a range that is
-//! given back, so that its next owner need not know about it.
+//! So the object always has one home that holds all of its content. The copy only reads the old home. When a hang or
+//! an unbind ends the copy with an error, nothing has changed, and the new home is freed with its content. Executing
+//! the copy again after a reset does no harm. No job uses a range that is freed, so its next owner does not have to
+//! wait for one.
 //!
-//! No stranger's bytes are shown: the copy overwrites every page of the new home, and an object whose first clearing
-//! has failed is not copied at all, but gets fresh pages ([`crate::memory::renew`]). If the clearing fails while the
-//! copy is on the ring behind it, the object does not arrive.
+//! An object never shows another client's bytes. The copy overwrites every page of the new home. An object whose
+//! first clear has failed is not copied, but is given new pages ([`crate::memory::renew`]). If the clear fails while
+//! the copy is on the ring behind it, the object does not take its new home.
 //!
-//! The copy is of whole pages, one behind the other: tiled or compressed content stays what it is.
+//! The copy consists of whole pages in order, so tiled or compressed content does not change.
 
 use kernel::{
     page::PAGE_SIZE,
@@ -70,18 +71,18 @@ use crate::{
 
 /// How long to wait for other rings, in milliseconds.
 const OTHERS_MS: u32 = 30_000;
-/// How long to wait for a copy before waiting again, in milliseconds. The watchdog ends it.
+/// How long to wait for a copy before waiting again, in milliseconds. The watchdog makes its fence signal.
 const COPY_MS: u32 = 1_000;
 /// The most objects that are copied by one job.
 pub(crate) const BATCH: usize = 16;
 
-/// Where an object goes.
+/// The destination of an object.
 pub(crate) enum Goal {
     Vram(Lot),
     System,
 }
 
-/// Keeps addresses in the GTT window.
+/// Keeps addresses in the GTT window as long as it exists.
 struct KeptAddress(Arc<Backing>);
 
 impl Drop for KeptAddress {
@@ -90,24 +91,24 @@ impl Drop for KeptAddress {
     }
 }
 
-/// An object that is about to move. Dropping it before it has arrived leaves the object where it is.
+/// An object that is about to move. If it is dropped before the move is complete, the object stays where it is.
 pub(crate) struct Move<F: Family> {
     object: ARef<Bo<F>>,
     from: GpuAddr,
     to: GpuAddr,
-    /// Until it has arrived.
+    /// The new home, until the object takes it.
     home: Option<Home>,
     _old: Option<KeptAddress>,
     _new: Option<KeptAddress>,
 }
 
 impl<F: Family> Move<F> {
-    /// Prepares a move of `object`, whose reservation the caller holds.
+    /// Prepare a move of `object`, whose reservation the caller holds.
     ///
     /// # Errors
     ///
-    /// `EPERM` for an object that stays where it is; `EIO` if its content may not be looked at; `ENOSPC` if the GTT
-    /// window has no room between the objects in use; otherwise as [`gtt::place`] and [`resv::wait`].
+    /// `EPERM` for an object that cannot move; `EIO` if its content must not be read; `ENOSPC` if the GTT window has
+    /// no room between the objects in use; otherwise as [`gtt::place`] and [`resv::wait`].
     pub(crate) fn prepare(
         running: &Running<'_, F>,
         object: &ARef<Bo<F>>,
@@ -118,7 +119,7 @@ impl<F: Family> Move<F> {
             return Err(EPERM);
         }
         object.check()?;
-        // What runs on the kernel's ring is done before the copy begins, but other rings know nothing of it.
+        // The copy begins behind all jobs on the kernel's ring, but jobs on other rings have to be waited for.
         if running.gpu().rings().len() > 1 && !resv::wait(&**object, OTHERS_MS)? {
             return Err(EBUSY);
         }
@@ -160,9 +161,9 @@ impl<F: Family> Move<F> {
         Ok(mv)
     }
 
-    /// The copy has succeeded.
+    /// Complete the move after the copy has succeeded.
     fn arrive(mut self) {
-        // The clearing came before the copy, if there was one.
+        // The clear, if there was one, was executed before the copy.
         if self.object.check().is_err() {
             return;
         }
@@ -181,7 +182,7 @@ impl<F: Family> Drop for Move<F> {
     }
 }
 
-/// The content of `object` is at `home`: gives the old one back.
+/// Take `home` as the home of `object`, which has its content, and free the old one.
 fn settle<F: Family>(object: &ARef<Bo<F>>, home: Home) {
     let memory = object.memory();
     memory.count_moved(object.bytes());
@@ -192,12 +193,12 @@ fn settle<F: Family>(object: &ARef<Bo<F>>, home: Home) {
     }
 }
 
-/// Has the ring carry out the moves, and waits until they are done. Says how many bytes have moved.
+/// Let the ring execute the moves, and wait until they are done. Return how many bytes have moved.
 ///
 /// # Errors
 ///
-/// `EIO` and `ENODEV` if the copy has failed, and as [`crate::submit::job::Job::prepare`]: all objects are where they
-/// were.
+/// `EIO` and `ENODEV` if the copy has failed; as [`crate::submit::job::Job::prepare`]. After an error all objects are
+/// where they were.
 pub(crate) fn carry_out<F: Family>(running: &Running<'_, F>, moves: KVec<Move<F>>) -> Result<u64> {
     let mut stream = KernelStream::new(running)?;
     let mut bytes = 0;
@@ -215,7 +216,8 @@ pub(crate) fn carry_out<F: Family>(running: &Running<'_, F>, moves: KVec<Move<F>
     Ok(bytes)
 }
 
-/// Moves one object, whose reservation the caller holds, and waits until that is done. Says how many bytes have moved.
+/// Move one object, whose reservation the caller holds, and wait until that is done. Return how many bytes have
+/// moved.
 ///
 /// # Errors
 ///
@@ -230,8 +232,8 @@ pub(crate) fn move_to<F: Family>(
     carry_out(running, moves)
 }
 
-/// Moves an object in VRAM to system pages, if it is there: by the ring, or by the CPU if the ring does not work or has
-/// no addresses to spare and the CPU sees the object. The caller holds the reservation.
+/// Move an object that is in VRAM to system pages. The ring copies it. The CPU copies it if the ring does not work or
+/// has no free addresses, and the CPU sees the object. The caller holds the reservation.
 ///
 /// # Errors
 ///
@@ -249,10 +251,12 @@ pub fn to_system<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> R
     }
 }
 
-/// Moves an object that the CPU sees in VRAM to system pages, by the CPU.
+/// Move an object that the CPU sees in VRAM to system pages, by the CPU.
 ///
-/// Errors: `EBUSY` while a job uses it; `EINVAL` if the CPU does not see all of it; `EIO` if its content may not be
-/// looked at; as [`Backing::read_device`].
+/// # Errors
+///
+/// `EBUSY` while a job uses it; `EINVAL` if the CPU does not see all of it; `EIO` if its content must not be read; as
+/// [`Backing::read_device`].
 fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u64> {
     resv::assert_held(&**object);
     let At::Vram { start, size } = object.at() else {
@@ -266,10 +270,10 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     if !resv::wait(&**object, OTHERS_MS)? {
         return Err(EBUSY);
     }
-    // The clearing is among what was waited for.
+    // The wait above included the clear.
     object.check()?;
     mmap::zap(&**object);
-    // The memory as it is, not as lines.
+    // The copy reads the memory itself, not its lines through a surface register.
     surfaces::give_back(&***object);
     let backing = Backing::new(size, object.align())?;
     let window = wc::Window::at(running.pdev(), bus, usize::try_from(size)?)?;
@@ -278,20 +282,20 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     Ok(size)
 }
 
-/// Moves everything out of VRAM, so that it can lose its content: all objects are in system pages afterwards.
+/// Move all objects out of VRAM to system pages, so that VRAM can lose its content.
 ///
-/// To be called where no client makes or uses objects meanwhile, with no reservation held. Objects that were not
-/// cleared get fresh pages.
+/// The caller makes sure that no client creates or uses objects meanwhile, and holds no reservation. Objects that
+/// were not cleared are given new pages.
 ///
 /// # Errors
 ///
-/// As [`to_system`]; some objects are in VRAM then.
+/// As [`to_system`]. Some objects are still in VRAM then.
 pub fn evict_all<F: Family>(running: &Running<'_, F>) -> Result {
     loop {
         let mut next = None;
         let mut names = running.data().objects.lock();
         names.in_device(0, Way::Up, &mut |_, entry| {
-            // One that is on its way out needs no place.
+            // An object that is being freed needs no new place.
             next = entry.keep();
             next.is_none()
         });

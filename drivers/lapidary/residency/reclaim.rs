@@ -2,9 +2,9 @@
 
 //! Giving system pages back when the system runs out of memory.
 //!
-//! The kernel asks in the middle of an allocation, whatever locks its thread holds. So locks are only tried for,
-//! nothing is waited for, and nothing is allocated. It needs no ring: the pages stay in their file, from where they are
-//! swapped.
+//! The kernel asks in the middle of an allocation, and the allocating thread may hold any locks. So this code only
+//! uses trylock, does not wait and does not allocate. It needs no ring, because the pages stay in their file, from
+//! which they are swapped.
 
 use kernel::sync::{
     aref::ARef,
@@ -43,12 +43,12 @@ pub struct Reclaim<F: Family> {
 }
 
 impl<F: Family> Reclaim<F> {
-    /// Those of `objects`, which are in `memory`.
+    /// Reclaim pages of `objects`, whose manager is `memory`.
     pub fn new(objects: Arc<Roster<Object<F>>>, memory: Arc<Memory>) -> Self {
         Self { objects, memory }
     }
 
-    /// Gives back the pages of one object, if no job uses it.
+    /// Give back the pages of one object, if no job uses it.
     fn reclaim(object: ARef<Bo<F>>) -> Option<usize> {
         let object = Held::try_lock(object)?;
         if object.is_pinned() || !resv::wait(&**object, 0).ok()? {
@@ -89,7 +89,7 @@ impl<F: Family> Shrink for Reclaim<F> {
                 pages += Self::reclaim(object).unwrap_or(0);
             }
         }
-        // If this call has only found out that objects were used meanwhile, the kernel may ask again.
+        // If all looks of this call found objects that were used meanwhile, the kernel may ask again.
         (pages != 0 || (looks == 0 && !asked)).then_some(pages)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Moving objects to VRAM: those of a submission that should be there, and those that the CPU cannot see where they
-//! are.
+//! Moving objects to VRAM: objects of a submission that should be there, and objects in VRAM that the CPU touches but
+//! cannot see.
 
 use kernel::{
     prelude::*,
@@ -30,8 +30,8 @@ use crate::{
     running::Running, //
 };
 
-/// Brings objects of a submission to VRAM that should be there, as far as that is worth it. The caller holds their
-/// reservations. Those that stay where they are can be used all the same.
+/// Move objects of a submission to VRAM that should be there, within a budget. The caller holds their reservations.
+/// Objects that are not moved can be used where they are.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ pub fn bring_home<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Resul
         return Ok(());
     }
     let mut budget = Budget::new(memory.vram().size(), memory.vram().usage());
-    // Looking for victims in vain is expensive: once in a submission.
+    // A search for victims without success is expensive, so there is at most one in a submission.
     let mut displace = true;
     for object in uses.iter().filter_map(Use::astray) {
         if !budget.allows() {
@@ -57,7 +57,7 @@ pub fn bring_home<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Resul
     Ok(())
 }
 
-/// Moves an object to VRAM; says how many bytes have moved in all.
+/// Move an object to VRAM. Return how many bytes have moved in total.
 fn bring_to_vram<F: Family>(
     running: &Running<'_, F>,
     object: &ARef<Bo<F>>,
@@ -81,7 +81,8 @@ fn bring_to_vram<F: Family>(
     Err(ENOSPC)
 }
 
-/// Moves an object in VRAM to where the CPU sees it, from now on: it has touched it. The caller holds the reservation.
+/// Move an object in VRAM to where the CPU sees it, because the CPU has touched it. It stays on that side from then
+/// on. The caller holds the reservation.
 ///
 /// # Errors
 ///
