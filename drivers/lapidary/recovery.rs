@@ -10,32 +10,33 @@
 //!                                           three restarts fail, or the chip is silent
 //! ```
 //!
-//! The worker recovers ([`Running::recover`]): submissions wait, other rings get some time to finish what they have
-//! begun ([`crate::portable::replay`]), the chip is stopped, the oldest job of the ring is to blame
-//! ([`crate::timeline`] says why), its client is convicted, the chip restarts ([`Gpu::reset`]), and all jobs that are
-//! not the convict's are executed again. Their words lie in the lane's indirect buffers until their fences signal, so
-//! nothing is allocated, copied, or asked of user space.
+//! The worker recovers ([`Running::recover`]) in these steps. Submissions wait. Other rings have some time to finish
+//! what they have begun ([`crate::portable::replay`]). The chip is stopped. The oldest job of the hung ring is guilty
+//! ([`crate::timeline`] says why), and its client is convicted. The chip restarts ([`Gpu::reset`]). All jobs that are
+//! not the convict's are executed again. Their words stay in the lane's indirect buffers until their fences signal.
+//! So nothing is allocated, copied, or requested from user space.
 //!
-//! The watchdog's verdict is about one job, the one behind [`Hang::after`]. If that one completes all the same before
-//! the chip stands still, no client is to blame: the oldest job has only just begun then.
+//! The watchdog's verdict is about one job, the one behind [`Hang::after`]. If that job completes before the chip is
+//! stopped, no client is guilty, because the oldest job has only just begun then.
 //!
-//! - The hanging job ends with `EIO`, the convict's other jobs with `ECANCELED`; its submissions are refused with
-//!   `ECANCELED` from now on. What its jobs should have drawn is not there.
-//! - A job of the kernel is tried once more, as what was executed before it may be to blame. If it hangs again it ends
-//!   with `EIO`. A move has not happened then. If it was a clear, the jobs that use its object end with `EIO`, too, as
-//!   they would see what it should have removed; their clients are not to blame ([`crate::portable::replay`]).
-//! - If the chip does not work after [`ATTEMPTS`] restarts all jobs end with `EIO` and submissions get `EBUSY`; user
-//!   space is told by an event of the device, "wedged", that a new probe is needed.
+//! - The hanging job ends with `EIO`, and the convict's other jobs with `ECANCELED`. The convict's later submissions
+//!   are refused with `ECANCELED`. What its jobs should have drawn is missing.
+//! - A job of the kernel is tried once more, because the cause may be a job before it. If it hangs again it ends with
+//!   `EIO`. If it was a move, the move has not happened. If it was a clear, the jobs that use its object end with
+//!   `EIO`, too, because they would see what the clear should have removed. Their clients are not guilty
+//!   ([`crate::portable::replay`]).
+//! - If the chip does not work after [`ATTEMPTS`] restarts, all jobs end with `EIO` and submissions return `EBUSY`.
+//!   An event of the device, "wedged", tells user space that a new probe is needed.
 //!
 //! # Bounds
 //!
-//! A hang is noticed `hang_ms` and at most 0.6 s after the last job that completed. From then to the first job executed
-//! again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s, the bound of [`Gpu::reset`], and 0.5 s
-//! more if other rings are busy. Each hang bans
-//! its client, so that a waiter waits for at most so many hangs as there are clients with jobs before its own.
+//! A hang is noticed `hang_ms` and at most 0.6 s after the last job that completed. From then to the first job
+//! executed again, or to the end of all jobs, it takes at most [`ATTEMPTS`] × 1.1 s (the limit of [`Gpu::reset`]),
+//! and 0.5 s more if other rings are busy. Each hang bans its client. So a waiter waits for at most as many hangs as
+//! there are clients with jobs before its own.
 //!
-//! From beginning to end this is a fence-signalling section. What may allocate — telling user space — is left to a
-//! second worker, the [`Notifier`](crate::notifier::Notifier).
+//! All of recovery is a fence-signalling section. Telling user space may allocate, so a second worker does it, the
+//! [`Notifier`](crate::notifier::Notifier).
 
 use kernel::{
     fmt,
@@ -91,7 +92,7 @@ const ATTEMPTS: u32 = 3;
 pub(crate) enum Cause {
     /// No job has completed for `hang_ms`.
     Silence,
-    /// The chip says so.
+    /// The chip reports it.
     Report,
 }
 
@@ -104,15 +105,15 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A hang, as the watchdog has found it.
+/// A hang that the watchdog has found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hang {
     pub(crate) cause: Cause,
-    /// Number of the last job that had completed: the ring hangs in the one after it.
+    /// Number of the last job that had completed. The ring hangs in the job after it.
     pub(crate) after: u64,
 }
 
-/// Whose job it was.
+/// The client of a job.
 struct Whose<'c>(Option<&'c ClientRecord>);
 
 impl fmt::Display for Whose<'_> {
@@ -124,7 +125,7 @@ impl fmt::Display for Whose<'_> {
     }
 }
 
-/// The error of a job with this fate.
+/// Return the error of a job with this fate.
 fn verdict(fate: Fate) -> Result {
     match fate {
         Fate::Again => Ok(()),
@@ -134,10 +135,10 @@ fn verdict(fate: Fate) -> Result {
 }
 
 impl<'a, F: Family> Running<'a, F> {
-    /// Resets the GPU because ring `index` hangs, and has the jobs of the innocent executed again; or stops it for
-    /// good. If the ring gets on after all it only says so to the watchdog.
+    /// Reset the GPU because ring `index` hangs, and execute the jobs of other clients again. If that fails, stop the
+    /// GPU until a new probe. If the ring has made progress after all, only tell the watchdog so.
     ///
-    /// Only the worker calls it. When it returns either the rings run, or no fence is pending. Allocates nothing.
+    /// Only the worker calls it. On return either the rings run, or no fence is pending. Allocates nothing.
     pub(crate) fn recover(&self, index: usize, hang: Hang) {
         let signalling = Signalling::begin();
         let mut stopped = self.stopped.lock();
@@ -149,7 +150,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
         self.pause();
         self.look_and_ask();
-        // If the ring has got on since the verdict, wherever that was seen, it was no hang.
+        // If the ring has made progress since the verdict, whichever thread noticed it, there was no hang.
         if lane.timeline().progress().signalled == hang.after {
             let notice = self.reset(index, hang, &mut stopped);
             *self.notice.lock() = Some(notice);
@@ -161,20 +162,20 @@ impl<'a, F: Family> Running<'a, F> {
         drop(signalling);
     }
 
-    /// Stops, judges, restarts. Says what has come of it.
+    /// Stop, judge, restart. Return the notice for user space.
     fn reset(&self, index: usize, hang: Hang, stopped: &mut bool) -> Notice {
         let begin = Instant::<Monotonic>::now();
         events::reset(index, hang.after + 1);
-        // If the last state is being made known at this moment, that one has to do.
+        // If the notifier is publishing an earlier state at this moment, that state has to suffice.
         if let Some(mut snapshot) = self.snapshot.try_lock() {
             snapshot.take(self, index);
         }
         self.let_others_finish(index);
         self.gpu.quiesce();
-        // What completed until this moment is a success, also if its report was cut off.
+        // A job that completed until this moment is a success, even if its report was cut off.
         let answers = self.look_and_ask();
         self.data().count_reset();
-        // No client is to blame for a device that is gone.
+        // No client is guilty of the loss of a device that is gone.
         let guilty = if answers {
             self.judge(index, hang)
         } else {
@@ -221,8 +222,8 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Lets the rings other than `index`, which hangs, finish what they have begun: until they are idle, or the time is
-    /// up.
+    /// Let the rings other than `index`, which hangs, finish what they have begun. Return when they are idle, or when
+    /// the time is up.
     fn let_others_finish(&self, index: usize) {
         let busy = |(ring, lane): (usize, &Pin<KBox<Lane<F>>>)| {
             ring != index && lane.timeline().progress().busy()
@@ -236,10 +237,10 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Finds the guilty client, if there is one, and decides for each job whether it is executed again.
+    /// Find the guilty client, if there is one, and decide for each job whether it is executed again.
     fn judge(&self, index: usize, hang: Hang) -> Option<Arc<ClientRecord>> {
         let mut guilty = None;
-        // Memories on the chip that hold what their last owner left.
+        // Memories on the chip that still hold the data of their last owner.
         let mut lost = Memories::NONE;
         if let Some((_, lane)) = self.ring(index) {
             let hung = lane.timeline().judge_first(hang.after, |hangs, load| {
@@ -288,7 +289,7 @@ impl<'a, F: Family> Running<'a, F> {
                     is_banned: banned,
                     relies_on_lost: load.memories.meets(lost)
                         || load.uses.iter().any(Use::is_doomed),
-                    // No ring waits for another one before it begins a job.
+                    // No ring waits for another one before it begins a job, so it has begun.
                     has_begun: oldest && ring != index,
                 });
                 if let (Some(record), false) = (&load.record, banned) {
@@ -298,17 +299,17 @@ impl<'a, F: Family> Running<'a, F> {
             });
         }
         F::Uapi::lost(&self.data().uapi, lost);
-        // As soon as a fence has signalled, others rely on what it says.
+        // As soon as a fence has signalled, other threads rely on its result.
         for lane in self.lanes.iter() {
             lane.timeline().end_condemned();
         }
         guilty
     }
 
-    /// Puts all jobs under way on the rings again; says how many of them are executed.
+    /// Put all jobs under way on the rings again. Return how many of them are executed.
     fn replay(&self) -> Result<u64> {
         for lane in self.lanes.iter() {
-            // The last client's jobs may be among those that are not executed.
+            // The jobs of the last client may be among those that are not executed.
             lane.pool().lock().forget_client();
         }
         let timeline = |index: usize| Some(&**self.lanes.get(index)?.timeline());

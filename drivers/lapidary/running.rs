@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A GPU that runs: its rings, what looks after them, and how they stop.
+//! A running GPU: its rings, the threads that watch them, and how they stop.
 //!
-//! Fences complete by themselves in memory. What notices it:
+//! Fences complete by themselves in memory. The completion is noticed by one of these:
 //!
-//! - the **interrupt**, if a thread waits. It is let through only while that is so ([`Gpu::arm`]): a client that
-//!   submits and does not wait costs no interrupt. The client that waits for an object lets it through itself
-//!   ([`Running::announce`]), and gives back what finished jobs held when it is woken;
-//! - the **worker**, which looks ten times a second while jobs are under way, gives back what finished jobs held,
-//!   and lets the interrupt through when a wait begins in another way;
+//! - the **interrupt**, if a thread waits. It is armed only while a thread waits ([`Gpu::arm`]), so a client that
+//!   submits and does not wait costs no interrupt. The client that waits for an object arms it itself
+//!   ([`Running::announce`]), and releases what finished jobs held when it wakes up;
+//! - the **worker**, which looks ten times a second while jobs are under way. It releases what finished jobs held,
+//!   and arms the interrupt when a wait begins in another way;
 //! - the next thread that submits, or asks whether an object is busy.
 //!
-//! None of them reads a register to see how far the ring is.
+//! None of them reads a register to learn the progress of the ring.
 //!
-//! The worker is also the watchdog ([`crate::worker`]): it finds interrupts and reports that got lost, and rings that
-//! hang, and has the GPU reset then ([`recovery`](crate::recovery)). Only when that fails the GPU is wedged:
+//! The worker is also the watchdog ([`crate::worker`]). It finds lost interrupts and reports, and rings that hang,
+//! and then starts a reset of the GPU ([`recovery`](crate::recovery)). Only when that fails is the GPU wedged. Then
 //! all pending fences signal with `EIO`, and new work is refused with `EBUSY`.
 //!
 //! # Pausing
 //!
-//! A reset, or putting the machine to sleep, needs rings that no thread is writing to. [`Running::pause`] sees to that:
-//! submissions wait, interruptibly, until [`Running::unpause`]. What is under way goes on.
+//! For a reset, or for system sleep, no thread may write to the rings. [`Running::pause`] makes submissions wait,
+//! interruptibly, until [`Running::unpause`]. Jobs under way continue.
 
 use kernel::{
     device, drm, pci,
@@ -85,7 +85,7 @@ pub(crate) const TICK_MS: u32 = 100;
 /// A ring of family `F`.
 pub type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
 
-/// What proves streams for family `F`.
+/// The checker of streams of family `F`.
 pub type IsolationOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Isolation;
 
 /// A running GPU.
@@ -102,25 +102,26 @@ pub struct Running<'a, F: Family> {
     stash: Stash<F, IsolationOf<'a, F>>,
     #[pin]
     pub(crate) watchdog: Watchdog,
-    /// What user space has to be told.
+    /// The notice for user space.
     #[pin]
     pub(crate) notice: Mutex<Option<Notice>>,
-    /// What a hang looked like. The notifier allocates under this lock, so recovery only tries to take it.
+    /// The state of the GPU at a hang. The notifier allocates under this lock, so recovery only uses trylock.
     #[pin]
     pub(crate) snapshot: Mutex<Snapshot>,
-    /// The worker that tells it, and publishes the snapshot.
+    /// The worker that sends the notice and publishes the snapshot.
     pub(crate) notifier: Arc<Worker>,
-    /// The GPU is wedged, or going. The thread that holds this lock starts, stops or arms it.
+    /// The GPU is wedged or being unbound. The thread that holds this lock may start, stop or arm the GPU.
     #[pin]
     pub(crate) stopped: Mutex<bool>,
     /// Jobs that have been committed on any ring.
     order: Atomic<u64>,
-    /// It has no work, and its registers may not be touched: see `sleep`. Written under the lock of `stopped`.
+    /// The GPU has no work, and its registers must not be accessed (see `sleep`). Written under the lock of
+    /// `stopped`.
     pub(crate) asleep: Atomic<bool>,
 }
 
 impl<'a, F: Family> Running<'a, F> {
-    /// Brings the chip up and makes a lane for each ring.
+    /// Start the chip and make a lane for each ring.
     pub(crate) fn new<'n>(
         pdev: &'a pci::Device<device::Bound>,
         dev: ARef<drm::Device<Driver<F>>>,
@@ -137,7 +138,7 @@ impl<'a, F: Family> Running<'a, F> {
             dev,
             gpu <- F::bring_up(board, memory),
             lanes: Self::lanes(pdev, &gpu, memory, &worker)
-                // The ring runs already.
+                // The ring runs already, so it is stopped.
                 .inspect_err(|_| gpu.quiesce())?,
             watchdog <- Watchdog::new(lanes.len()).inspect_err(|_| gpu.quiesce())?,
             worker,
@@ -168,12 +169,12 @@ impl<'a, F: Family> Running<'a, F> {
         Ok(lanes)
     }
 
-    /// The chip.
+    /// Return the chip.
     pub fn gpu(&self) -> &F::Gpu<'a> {
         &self.gpu
     }
 
-    /// Memory for one submission.
+    /// Take memory for one submission.
     ///
     /// # Errors
     ///
@@ -182,17 +183,17 @@ impl<'a, F: Family> Running<'a, F> {
         self.stash.take()
     }
 
-    /// The PCI device.
+    /// Return the PCI device.
     pub fn pdev(&self) -> &'a pci::Device<device::Bound> {
         self.pdev
     }
 
-    /// What outlives unbind.
+    /// Return the state that outlives unbind.
     pub fn data(&self) -> &DeviceData<F> {
         &self.dev
     }
 
-    /// Ring `index` and its lane.
+    /// Return ring `index` and its lane.
     pub fn ring(&self, index: usize) -> Option<(&RingOf<'a, F>, &Lane<F>)> {
         Some((self.gpu.rings().get(index)?, self.lanes.get(index)?))
     }
@@ -204,17 +205,17 @@ impl<'a, F: Family> Running<'a, F> {
             .zip(self.lanes.iter().map(|lane| &**lane))
     }
 
-    /// Whether the GPU takes work.
+    /// Return whether the GPU accepts work.
     pub fn is_working(&self) -> bool {
         !*self.stopped.lock()
     }
 
-    /// A number for a job that is about to be committed: above those of all that have been.
+    /// Return a number for a job that is about to be committed. It is above the numbers of all committed jobs.
     pub(crate) fn next_order(&self) -> u64 {
         self.order.fetch_add(1, Relaxed)
     }
 
-    /// A job has been committed to `lane`: the worker will look at it.
+    /// Tell the worker that a job has been committed to `lane`.
     pub(crate) fn committed(&self, lane: &Lane<F>) {
         if lane.timeline().unreaped() > JOBS / 4 {
             self.worker.hasten();
@@ -223,17 +224,17 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Signals the fences that have completed. Reads memory only.
+    /// Signal the fences that have completed. Reads memory only.
     pub fn look(&self) {
         for (ring, lane) in self.rings() {
             if lane.timeline().process(ring.completed()).0 != 0 {
-                // What the jobs held is given back soon.
+                // The worker soon releases what the jobs held.
                 self.worker.hasten();
             }
         }
     }
 
-    /// As [`Running::look`], and asks the chip itself as well; says whether it answers.
+    /// As [`Running::look`], and read the chip's registers as well. Return whether the chip answers.
     pub(crate) fn look_and_ask(&self) -> bool {
         self.look();
         let mut answers = false;
@@ -246,17 +247,17 @@ impl<'a, F: Family> Running<'a, F> {
         answers
     }
 
-    /// How many jobs have given back what they held, on all rings.
+    /// Return how many jobs have released what they held, on all rings.
     pub(crate) fn dropped(&self) -> u64 {
         let lanes = self.lanes.iter();
         lanes.fold(0, |sum, lane| sum.wrapping_add(lane.timeline().dropped()))
     }
 
-    /// Waits until some job has given back what it held, since [`Running::dropped`] was `since`.
+    /// Wait until some job has released what it held, since [`Running::dropped`] was `since`.
     ///
     /// # Errors
     ///
-    /// `ENOMEM` if there is none; `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
+    /// `ENOMEM` if there is no such job; `ERESTARTSYS` if a signal arrives; `EBUSY` after `timeout` milliseconds.
     pub(crate) fn wait_for_drop(&self, since: u64, timeout: Msecs) -> Result {
         self.look();
         for lane in self.lanes.iter() {
@@ -264,22 +265,22 @@ impl<'a, F: Family> Running<'a, F> {
                 return Ok(());
             }
         }
-        // Nothing is under way now; the last may have been dropped a moment ago.
+        // Nothing is under way now. The last job may have been dropped just before.
         if self.dropped() != since {
             return Ok(());
         }
         Err(ENOMEM)
     }
 
-    /// Whether a thread waits for a job under way, on any ring. Any context.
+    /// Return whether a thread waits for a job under way, on any ring. Any context.
     pub(crate) fn is_wanted(&self) -> bool {
         self.lanes.iter().any(|lane| lane.timeline().is_wanted())
     }
 
-    /// Announces that the caller is about to wait for the jobs that use `object`: the interrupt is let through for the
-    /// last of them. Process context.
+    /// Announce that the caller is about to wait for the jobs that use `object`. The interrupt is armed for the last
+    /// of them. Process context.
     ///
-    /// A wait that is not announced is noticed by the fence, and the worker does this.
+    /// If a wait is not announced, the fence notices it and the worker arms the interrupt.
     pub fn announce(&self, object: &Bo<F>) {
         let mut new = false;
         for lane in self.lanes.iter() {
@@ -292,12 +293,12 @@ impl<'a, F: Family> Running<'a, F> {
         }
         match self.stopped.try_lock() {
             Some(stopped) => self.arm_locked(*stopped),
-            // It is being started or stopped, which may take seconds.
+            // Another thread is starting or stopping the GPU, which may take seconds.
             None => self.worker.hasten(),
         }
     }
 
-    /// Lets the interrupt through exactly while a thread waits.
+    /// Arm the interrupt if a thread waits, and disarm it otherwise.
     pub(crate) fn arm(&self) {
         self.arm_locked(*self.stopped.lock());
     }
@@ -309,14 +310,14 @@ impl<'a, F: Family> Running<'a, F> {
         }
         let wanted = self.is_wanted();
         if self.gpu.arm(wanted) && wanted {
-            // What completed before it was armed raises no interrupt.
+            // A fence that completed before the interrupt was armed raises none.
             self.look();
         }
     }
 
-    /// Stops the GPU until a new probe: new work is refused with `refusal`, pending fences signal with `result`.
+    /// Stop the GPU until a new probe. New work is refused with `refusal`, and pending fences signal with `result`.
     ///
-    /// When it returns no fence is pending and the GPU accesses no memory. A second call only changes the refusal.
+    /// On return no fence is pending and the GPU accesses no memory. A second call only changes the refusal.
     pub(crate) fn stop(&self, refusal: Error, result: Error) {
         let signalling = Signalling::begin();
         self.stop_locked(&mut self.stopped.lock(), refusal, result);
@@ -328,36 +329,36 @@ impl<'a, F: Family> Running<'a, F> {
     pub(crate) fn stop_locked(&self, stopped: &mut bool, refusal: Error, result: Error) {
         for lane in self.lanes.iter() {
             lane.timeline().close(refusal);
-            // A submitter that was on the way to the ring is through, and no other comes after it.
+            // Wait for a submitter that is on the way to the ring. No other one follows it.
             drop(lane.pool().lock());
         }
         if !*stopped {
             *stopped = true;
-            // Asleep it is quiet, and may not be touched.
+            // A sleeping GPU is quiet, and its registers must not be accessed.
             if !self.asleep.load(Relaxed) {
                 self.gpu.quiesce();
             }
             // New objects are made in system pages.
             self.data().memory.vram().forget();
         }
-        // What had completed before is a success.
+        // A job that had completed before is a success.
         self.look();
         for lane in self.lanes.iter() {
             lane.timeline().fail(result);
         }
     }
 
-    /// Whether no job is under way.
+    /// Return whether no job is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.look();
         let busy = |lane: &Pin<KBox<Lane<F>>>| lane.timeline().progress().busy();
         !self.lanes.iter().any(busy)
     }
 
-    /// Waits until no job is under way; says whether that is so after `timeout` milliseconds. The watchdog goes on:
-    /// jobs that hang are ended by it.
+    /// Wait until no job is under way. Return whether that is so after `timeout` milliseconds. The watchdog continues
+    /// and ends jobs that hang.
     ///
-    /// It stays so only while submissions are paused ([`Running::pause`]).
+    /// The GPU stays idle only while submissions are paused ([`Running::pause`]).
     pub fn wait_idle(&self, timeout: Msecs) -> bool {
         let begin = Instant::<Monotonic>::now();
         loop {
@@ -371,26 +372,26 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Lets no new job begin, the kernel's own included: submitters wait until [`Running::unpause`], for at most 30 s.
-    /// When it returns no submitter is on the way to a ring. May be called several times.
+    /// Let no new job begin, also none of the kernel. Submitters wait until [`Running::unpause`], for at most 30 s.
+    /// On return no submitter is on the way to a ring. May be called several times.
     ///
-    /// Sleeps for as long as a submitter needs from having room on the ring to using it. Allocates nothing.
+    /// Sleeps for as long as a submitter needs from finding room on the ring to using it. Allocates nothing.
     pub fn pause(&self) {
         for lane in self.lanes.iter() {
             lane.timeline().hold();
-            // A submitter that was on the way to the ring is through.
+            // Wait for a submitter that is on the way to the ring.
             drop(lane.pool().lock());
         }
     }
 
-    /// Takes one [`Running::pause`] back.
+    /// Take one [`Running::pause`] back.
     pub fn unpause(&self) {
         for lane in self.lanes.iter() {
             lane.timeline().release();
         }
     }
 
-    /// Drops what finished jobs held. Process context, no locks held.
+    /// Drop what finished jobs held. Process context, no locks held.
     pub fn reap(&self) {
         for lane in self.lanes.iter() {
             lane.timeline().reap();

@@ -2,20 +2,20 @@
 
 //! The fences of one ring, in order.
 //!
-//! A ring executes jobs one after the other, and the last thing a job does is to write its number to memory
+//! A ring executes jobs one after the other. The last command of a job writes the job's number to memory
 //! ([`crate::family::ring::Slot::fence`]). So a timeline is three numbers that only grow:
 //!
 //! ```text
 //! dropped ≤ signalled ≤ committed
 //! ```
 //!
-//! Jobs up to `signalled` are done and their fences have signalled; up to `dropped` what they held has been
-//! given back. The records of the jobs between `dropped` and `committed` lie in an array made beforehand, so that
-//! nothing from commit to retirement allocates. A record also says how the job is executed: when the hardware has been
-//! reset, jobs under way are executed again ([`replay`]).
+//! Jobs up to `signalled` are done, and their fences have signalled. Jobs up to `dropped` have released what they
+//! held. The records of the jobs between `dropped` and `committed` are in an array that is allocated beforehand, so
+//! nothing is allocated between commit and retirement. A record also says how the job is executed. After a reset of
+//! the hardware, jobs under way are executed again ([`replay`]).
 //!
-//! The hardware number has 32 bits, fences have 64: the number read is extended by what has been committed, and
-//! a number that cannot be (a device that answers all ones) is ignored.
+//! The hardware number has 32 bits, and a fence has 64. The number read is extended by means of the committed number.
+//! An impossible number is ignored (a dead device answers all ones).
 
 use core::mem::take;
 
@@ -67,23 +67,24 @@ pub const JOBS: u64 = 256;
 /// The most rings of a GPU.
 pub const RINGS: usize = 8;
 
-/// What kind of jobs a timeline has.
+/// The jobs of a timeline.
 pub trait Kind: Send + Sync + 'static {
     /// Driver name, for debugging interfaces.
     const DRIVER: &'static CStr;
-    /// What a job holds until it is done.
+    /// The resources that a job holds until it is done.
     type Load: Default + Send;
     /// How a job is put on the ring.
     type Command: Copy + Send;
 
-    /// A load that holds nothing. What it has memory for, jobs can hold without allocating any.
+    /// Make a load that holds nothing. A job can put resources into it without an allocation, as long as its memory
+    /// suffices.
     fn load() -> Result<Self::Load>;
 
-    /// The job with this load is done, and the ring has worked for it so many nanoseconds. Any context; called with a
-    /// spinlock held.
+    /// Account `nanoseconds` of the ring to a job with this load, which is done. Any context. Called with a spinlock
+    /// held.
     fn ran(load: &Self::Load, nanoseconds: u64);
 
-    /// Lets go what `load` holds, and may keep its memory. Called by the worker, in process context.
+    /// Release what `load` holds. The load may keep its memory. Called by the worker, in process context.
     fn spend(load: &mut Self::Load);
 }
 
@@ -93,25 +94,25 @@ struct Record<K: Kind> {
     /// Where the job's indirect buffer ends, see [`Turn::room`].
     mark: u64,
     command: K::Command,
-    /// Grows with each commit on any ring of the GPU.
+    /// Grows with each commit to any ring of the GPU.
     order: u64,
     /// How often the ring has hung in this job.
     hangs: u32,
-    /// An error if the job is not to be executed any more: its fence gets that when its turn comes.
+    /// An error if the job must not be executed any more. Its fence signals the error when its turn comes.
     verdict: Result,
 }
 
 impl<K: Kind> Record<K> {
-    /// Signals the fence of a job that is done, or has got an error.
+    /// Signal the fence of a job that is done or has an error.
     fn signal(self) {
         self.fence.signal(self.verdict);
     }
 }
 
 struct State<K: Kind> {
-    /// Of jobs that have not been signalled, by number.
+    /// The records of jobs that have not been signalled, by number.
     records: KVVec<Option<Record<K>>>,
-    /// Of jobs that have not been dropped, by number; the others hold nothing.
+    /// The loads of jobs that have not been dropped, by number. The others hold nothing.
     loads: KVVec<K::Load>,
     dropped: u64,
     signalled: u64,
@@ -119,19 +120,19 @@ struct State<K: Kind> {
     /// Mark of the last job that has been signalled.
     mark: u64,
     busy: Busy,
-    /// No new jobs, for this reason.
+    /// The error for new jobs, if none are accepted any more.
     closed: Option<Error>,
-    /// No new jobs for now, so many times.
+    /// Number of holds. While it is not 0, no new jobs are accepted.
     holds: u32,
     /// A submitter is the first of those that wait for room.
     queue: bool,
-    /// How many threads wait for the timeline to get on: for room, for a drop, or for the end of a hold.
+    /// How many threads wait for the timeline: for room, for a drop, or for the end of a hold.
     waiting: u32,
-    /// A thread drops what jobs held.
+    /// A thread is dropping what jobs held.
     reaping: bool,
 }
 
-/// How far a timeline has come.
+/// The progress of a timeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Number of the last job that is done.
@@ -141,7 +142,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Whether jobs are under way.
+    /// Return whether jobs are under way.
     pub fn busy(&self) -> bool {
         self.signalled != self.committed
     }
@@ -149,20 +150,20 @@ impl Progress {
 
 /// The fences of one ring.
 ///
-/// Locking: the state's lock is taken in interrupt handlers, so interrupts are off while it is held. Nothing but the
-/// condition variable and the work queue of the worker is locked under it. No lock is held when a fence signals.
+/// Locking: the state's lock is taken in interrupt handlers, so interrupts are off while it is held. Only the
+/// condition variable and the work queue of the worker are locked under it. No lock is held when a fence signals.
 #[pin_data]
 pub struct Timeline<K: Kind> {
     context: u64,
     /// Times are counted from here.
     epoch: Instant<Monotonic>,
     worker: Arc<Worker>,
-    /// The last number that a thread waits for.
+    /// The highest number that a thread waits for.
     wanted: Atomic<u64>,
     #[pin]
     state: SpinLockIrq<State<K>>,
-    /// Something has been signalled and dropped, a hold has ended, somebody else may be the first of those who wait for
-    /// room, or the timeline has been closed.
+    /// Notified when a job has been signalled and dropped, a hold has ended, another submitter may be the first of
+    /// those that wait for room, or the timeline has been closed.
     #[pin]
     moved: CondVar,
 }
@@ -183,7 +184,8 @@ fn slot(seqno: u64) -> usize {
 }
 
 impl<K: Kind> Timeline<K> {
-    /// An empty timeline. `worker` is hastened when a thread begins to wait for a fence that none has announced.
+    /// Make an empty timeline. `worker` is hastened when a thread begins to wait for a fence and the wait was not
+    /// announced.
     pub fn new(worker: Arc<Worker>) -> Result<Arc<Self>> {
         let mut records = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
         let mut loads = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
@@ -220,17 +222,17 @@ impl<K: Kind> Timeline<K> {
         )
     }
 
-    /// The fence context: fences of one context are ordered.
+    /// Return the fence context. Fences of one context are ordered.
     pub fn context(&self) -> u64 {
         self.context
     }
 
-    /// Memory for the fence of a job.
+    /// Allocate the fence of a job.
     pub fn unborn(self: &Arc<Self>) -> Result<Unborn<Self>> {
         Unborn::new(self.clone())
     }
 
-    /// How far it has come.
+    /// Return the progress.
     pub fn progress(&self) -> Progress {
         let state = self.state.lock();
         Progress {
@@ -239,14 +241,14 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// How many jobs wait to be reaped.
+    /// Return how many jobs wait to be reaped.
     pub fn unreaped(&self) -> u64 {
         let state = self.state.lock();
         state.signalled - state.dropped
     }
 
-    /// Announces a wait for job `seqno`. Says whether none for this job or a later one has been announced before: then
-    /// the caller sees to it that the interrupt is let through. Any context.
+    /// Announce a wait for job `seqno`. Return whether this is the first wait for this job or a later one. Then the
+    /// caller arms the interrupt. Any context.
     pub fn want(&self, seqno: u64) -> bool {
         let mut old = self.wanted.load(Relaxed);
         while old < seqno {
@@ -258,34 +260,34 @@ impl<K: Kind> Timeline<K> {
         false
     }
 
-    /// Whether the worker should run soon: threads wait for something that it does, or much is to be given back. Any
+    /// Return whether the worker should run soon, because threads wait for its work or much is to be released. Any
     /// context.
     pub fn is_urgent(&self) -> bool {
         let state = self.state.lock();
         state.waiting != 0 || state.signalled - state.dropped > JOBS / 4
     }
 
-    /// Whether a thread waits for a job that is under way. Any context.
+    /// Return whether a thread waits for a job that is under way. Any context.
     pub fn is_wanted(&self) -> bool {
         self.wanted.load(Acquire) > self.state.lock().signalled
     }
 
-    /// How many jobs have been dropped.
+    /// Return how many jobs have been dropped.
     pub fn dropped(&self) -> u64 {
         self.state.lock().dropped
     }
 
-    /// Makes the fence of job `seqno`, the number that [`Turn::room`] has given.
+    /// Make the fence of job `seqno`, the number that [`Turn::room`] has returned.
     pub fn start(&self, unborn: Unborn<Self>, seqno: u64) -> DriverFence<Self> {
         unborn.start(self.context, seqno)
     }
 
-    /// Puts the next job on record. `load` puts what the job holds into a load that holds nothing; it is called with a
+    /// Record the next job. `load` puts what the job holds into a load that holds nothing. It is called with a
     /// spinlock held.
     ///
-    /// There is room, by [`Turn::room`]. `mark` is not below that of the job before, and `order` above that of all
-    /// jobs of this GPU that it may depend on. By `command` the job can be executed again, as long as its fence has not
-    /// signalled.
+    /// There is room, by [`Turn::room`]. `mark` is not below that of the previous job. `order` is above that of all
+    /// jobs of this GPU on which the job may depend. `command` must suffice to execute the job again, as long as its
+    /// fence has not signalled.
     pub fn commit(
         &self,
         fence: DriverFence<Self>,
@@ -301,7 +303,7 @@ impl<K: Kind> Timeline<K> {
         }
         state.committed += 1;
         let index = slot(state.committed);
-        // Both slots are empty: their last job has been dropped.
+        // Both slots are empty, because their last job has been dropped.
         if let Some(slot) = state.loads.get_mut(index) {
             load(slot);
         }
@@ -317,15 +319,15 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// Signals what is done, `completed` being the number that the hardware has written last.
+    /// Signal what is done. `completed` is the number that the hardware has written last.
     ///
-    /// Any context, hard interrupt included; no lock is held. Says how many fences have been signalled, and how many of
-    /// them a thread waited for.
+    /// Any context, hard interrupt included. No lock is held. Return how many fences have been signalled, and how
+    /// many of them a thread waited for.
     pub fn process(&self, completed: u32) -> (u64, u64) {
         let wanted = self.wanted.load(Acquire);
         let mut signalled = 0;
         let mut waited = 0;
-        // All of them are seen at once.
+        // All of them are found done at the same time.
         let mut now = None;
         loop {
             let mut state = self.state.lock();
@@ -345,7 +347,7 @@ impl<K: Kind> Timeline<K> {
         (signalled, waited)
     }
 
-    /// How many fences with waiters `completed` covers, without signalling any.
+    /// Return how many fences with waiters `completed` covers, without signalling any.
     pub fn overdue(&self, completed: u32) -> u64 {
         let wanted = self.wanted.load(Acquire);
         let state = self.state.lock();
@@ -356,8 +358,8 @@ impl<K: Kind> Timeline<K> {
         ahead.min(wanted.saturating_sub(state.signalled))
     }
 
-    /// What `look` makes of the oldest job under way: how it is executed, and what it holds. `None` if there is none.
-    /// Called with a spinlock held.
+    /// Return the result of `look` for the oldest job under way. `look` receives how the job is executed, and what it
+    /// holds. `None` if there is no such job. `look` is called with a spinlock held.
     pub fn first<R>(&self, look: impl FnOnce(K::Command, &K::Load) -> R) -> Option<R> {
         let state = self.state.lock();
         let index = slot(state.signalled + 1);
@@ -365,12 +367,12 @@ impl<K: Kind> Timeline<K> {
         Some(look(record.command, state.loads.get(index)?))
     }
 
-    /// Nanoseconds since the timeline was made.
+    /// Return nanoseconds since the timeline was made.
     fn now(&self) -> u64 {
         self.epoch.elapsed().as_nanos().unsigned_abs()
     }
 
-    /// Takes the record of the next job, the first of `done`, which counts as signalled from `now` on.
+    /// Take the record of the next job, the first of `done`, which counts as signalled from `now` on.
     fn next(state: &mut State<K>, now: u64, done: u64) -> Option<Record<K>> {
         state.signalled += 1;
         let index = slot(state.signalled);
@@ -385,13 +387,13 @@ impl<K: Kind> Timeline<K> {
         record
     }
 
-    /// Lets no new job begin: waiters for room get `error`.
+    /// Accept no new jobs. Submitters that wait for room return `error`.
     pub fn close(&self, error: Error) {
         self.state.lock().closed = Some(error);
         self.moved.notify_all();
     }
 
-    /// Signals all jobs under way with `error`, unless they have got another already. The hardware does not execute
+    /// Signal all jobs under way with `error`, unless they have another error already. The hardware does not execute
     /// them any more.
     pub fn fail(&self, error: Error) {
         loop {
@@ -408,10 +410,10 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// Drops what the jobs held that are done. Process context, no locks held.
+    /// Drop what the jobs held that are done. Process context, no locks held.
     ///
-    /// If another thread is doing so at this moment it is left to that one. Each call drops as much as may be under way
-    /// at a time, and leaves to the worker what has been done meanwhile.
+    /// If another thread is doing so at this moment, that thread does it. Each call drops at most as many jobs as can
+    /// be under way at a time. Jobs that become done meanwhile are left to the worker.
     pub fn reap(&self) {
         let mut dropped = 0;
         loop {
@@ -432,7 +434,7 @@ impl<K: Kind> Timeline<K> {
             let mut load = state.loads.get_mut(index).map(take).unwrap_or_default();
             drop(state);
             K::spend(&mut load);
-            // Only now may the slot be used again.
+            // Only from here on may the slot be used again.
             let mut state = self.state.lock();
             if let Some(slot) = state.loads.get_mut(index) {
                 *slot = load;
@@ -484,7 +486,7 @@ mod tests {
         Timeline::new(Worker::new(c"lapidary-kunit")?)
     }
 
-    /// The number of the next job, if there is room for it.
+    /// Return the number of the next job, if there is room for it.
     pub(super) fn room(timeline: &Timeline<Test>, completed: u32) -> Result<u64> {
         let room = timeline.turn(0).room(|| completed, |_| true)?;
         room.ok_or(EAGAIN)
@@ -551,7 +553,7 @@ mod tests {
         let timeline = timeline()?;
         let load = Arc::new(7, GFP_KERNEL)?;
         commit(&timeline, &load)?;
-        // Not before the job is done.
+        // Nothing is dropped before the job is done.
         timeline.reap();
         assert_eq!(timeline.dropped(), 0);
         assert!(Arc::into_unique_or_drop(load.clone()).is_none());
@@ -573,7 +575,7 @@ mod tests {
         }
         assert!(!fences[1].wait(false, 1)?);
         assert_eq!(counted.runs(1), 1);
-        // It sees to that one anyway.
+        // The worker sees the first job anyway.
         assert!(!fences[0].wait(false, 1)?);
         fsleep(Delta::from_millis(20));
         assert_eq!(counted.runs(1), 1);
@@ -594,7 +596,7 @@ mod tests {
         assert!(timeline.want(1));
         assert!(!timeline.want(1));
         assert!(timeline.is_wanted());
-        // The wait itself asks for no more.
+        // The wait itself does not hasten the worker.
         assert!(!fence.wait(false, 1)?);
         fsleep(Delta::from_millis(20));
         assert_eq!(counted.runs(0), 0);

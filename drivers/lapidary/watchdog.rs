@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the watchdog remembers from one look to the next. It looks in [`crate::worker`].
+//! The state of the watchdog between two looks. [`crate::worker`] does the looking.
 
 use kernel::{
     prelude::*,
@@ -19,14 +19,15 @@ use kernel::{
 
 use crate::lock::shared_mutex;
 
-/// What is remembered about a ring from one look to the next.
+/// The state of one ring between two looks.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch {
-    /// Since when the ring is where it is.
+    /// Since when the ring has made no progress.
     pub(crate) since: Instant<Monotonic>,
     /// Jobs done at that time; `None` if the ring was idle.
     pub(crate) at: Option<u64>,
-    /// A completed fence that the interrupt should signal was first seen with this number of jobs done.
+    /// Number of jobs done when a completed fence that the interrupt should signal was first seen, and the time of
+    /// that.
     pub(crate) sighted: Option<(u64, Instant<Monotonic>)>,
 }
 
@@ -35,18 +36,18 @@ pub(crate) struct Watch {
 pub(crate) struct Watchdog {
     #[pin]
     pub(crate) watches: Mutex<KVec<Watch>>,
-    /// Interrupts get lost; until one arrives again.
+    /// Interrupts are lost. Cleared when one arrives.
     pub(crate) lost: Atomic<bool>,
-    /// Reports get lost; until one arrives again.
+    /// Reports are lost. Cleared when one arrives.
     pub(crate) unreported: Atomic<bool>,
-    /// That has been said.
+    /// The loss of reports has been logged.
     pub(crate) told: Atomic<bool>,
-    /// Rings that hang, as the chip says: a bit each.
+    /// Rings of which the chip reports a hang, one bit each.
     pub(crate) hung: Atomic<u32>,
 }
 
 impl Watchdog {
-    /// For so many rings.
+    /// Make the watchdog for `rings` rings.
     pub(crate) fn new(rings: usize) -> Result<impl PinInit<Self>> {
         let mut watches = KVec::new();
         for _ in 0..rings {
@@ -66,12 +67,12 @@ impl Watchdog {
         }))
     }
 
-    /// An interrupt has led to a fence.
+    /// Note that an interrupt has led to a fence.
     pub(crate) fn interrupted(&self) {
         self.lost.store(false, Relaxed);
     }
 
-    /// The chip says that ring `index` hangs.
+    /// Note that the chip reports a hang of ring `index`.
     pub(crate) fn accuse(&self, index: usize) {
         let bit = 1u32.checked_shl(index as u32).unwrap_or(0);
         let mut old = self.hung.load(Relaxed);
@@ -80,7 +81,7 @@ impl Watchdog {
         }
     }
 
-    /// All rings begin anew.
+    /// Start again for all rings.
     pub(crate) fn restart(&self) {
         self.hung.store(0, Relaxed);
         for watch in self.watches.lock().iter_mut() {

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The worker of a device, which is also its watchdog: a fence is signalled within its bound, whatever the hardware
-//! does.
+//! The worker of a device, which is also its watchdog. It guarantees that a fence is signalled within its time limit,
+//! whatever the hardware does.
 //!
-//! The worker of a device looks at each ring ten times a second while jobs are under way, and twice a second while the
-//! interrupt is let through for a waiter. What it may find, and what it does about it:
+//! The worker looks at each ring ten times a second while jobs are under way, and twice a second while the interrupt
+//! is armed for a waiter. Its findings and actions are:
 //!
-//! | finding | how it is noticed | what follows |
-//! | --- | --- | --- |
-//! | an interrupt got lost | a fence with a waiter has completed in memory, and 500 ms later it is not signalled | the worker signals it, and from now on looks each 5 ms while a thread waits, until an interrupt arrives again |
-//! | the chip's report got lost | nothing new in memory for 500 ms, but the chip's register says more | the register counts, and is read each 5 ms while a thread waits, until a report arrives in memory again |
-//! | a ring hangs | neither memory nor register say anything new for `hang_ms` | [`Running::recover`] |
-//! | the chip says that a ring hangs | [`Event::Hang`](crate::family::gpu::Event::Hang) | the same, at once |
+//! - An interrupt is lost: a fence with a waiter has completed in memory, and 500 ms later it is not signalled. The
+//!   worker signals it. It then looks every 5 ms while a thread waits, until an interrupt arrives again.
+//! - The chip's report is lost: there is nothing new in memory for 500 ms, but the chip's register has a higher number.
+//!   The number of the register counts. The worker then reads the register every 5 ms while a thread waits, until a
+//!   report arrives in memory again.
+//! - A ring hangs: neither memory nor the register have a new number for `hang_ms`. The worker resets the GPU
+//!   ([`Running::recover`]).
+//! - The chip reports that a ring hangs ([`Event::Hang`](crate::family::gpu::Event::Hang)). The worker resets the GPU at
+//!   once.
 //!
-//! The first two say so once for each device. A fence that is merely late costs nothing but its time.
+//! The worker logs the first two once for each device. A fence that is only late costs nothing but time.
 
 use kernel::{
     prelude::*,
@@ -46,13 +49,14 @@ use crate::{
     submit::lane::Lane, //
 };
 
-/// How often the worker looks while interrupts or reports get lost, in milliseconds.
+/// How often the worker looks while interrupts or reports are lost, in milliseconds.
 const POLL_MS: u32 = 5;
-/// How long the worker leaves a completed fence to the interrupt, and a ring without progress to itself.
+/// How long the worker waits before it signals a completed fence instead of the interrupt, or reads the register of a
+/// ring without progress.
 const GRACE_MS: u32 = 500;
 
 impl<'a, F: Family> Running<'a, F> {
-    /// One look at ring `index`; says after how many milliseconds to look again, or that the ring hangs.
+    /// Look at ring `index` once. Return after how many milliseconds to look again, or that the ring hangs.
     fn tend(
         &self,
         index: usize,
@@ -97,14 +101,14 @@ impl<'a, F: Family> Running<'a, F> {
             watch.at = None;
             return Ok(None);
         }
-        // It gets on, whether its fences have signalled by now or are left to the interrupt.
+        // The ring makes progress, whether its fences have signalled by now or are left to the interrupt.
         let mut moved = watch.at != Some(progress.signalled) || overdue != 0;
         if completed == progress.signalled as u32 {
-            // Memory knows of the last one: reports arrive.
+            // Memory has the number of the last job, so reports arrive.
             dog.unreported.store(false, Relaxed);
         }
         if !moved {
-            // The verdict is about the job after this one, whatever others find from here on.
+            // The verdict is about the job after this one, whatever other threads find from here on.
             let after = progress.signalled;
             let hang = |cause| Hang { cause, after };
             let stuck = watch.since.elapsed().as_millis();
@@ -131,7 +135,7 @@ impl<'a, F: Family> Running<'a, F> {
             watch.since = Instant::now();
         }
         if timeline.is_wanted() && self.gpu.is_armed() {
-            // The interrupt does the rest, if there is one. A hang is found no later than at any other time.
+            // The interrupt does the rest, if it is not lost. A hang is found no later than without it.
             let left = i64::from(crate::hang_ms()) - watch.since.elapsed().as_millis();
             let left = u32::try_from(left).unwrap_or(0).max(TICK_MS);
             next = next.max(GRACE_MS.min(left));
@@ -143,7 +147,7 @@ impl<'a, F: Family> Running<'a, F> {
         Ok(Some(next))
     }
 
-    /// Signals what the chip itself says is done, whatever memory says; says whether there is any.
+    /// Signal what the chip's register says is done, whatever memory says. Return whether there is any.
     fn ask(&self, ring: &RingOf<'a, F>, lane: &Lane<F>) -> bool {
         match ring.completed_slow() {
             Some(completed) => lane.timeline().process(completed).0 != 0,
@@ -151,7 +155,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// `fences` with waiters were found by looking.
+    /// Count `fences` with waiters that were found by looking.
     fn poll(&self, fences: u64) {
         if self.data().count_polled(fences) {
             dev_warn!(self.pdev, "interrupts are lost: polling for fences\n");
@@ -159,7 +163,7 @@ impl<'a, F: Family> Running<'a, F> {
     }
 }
 
-/// What the worker of a device runs. It also gives back what finished jobs held.
+/// The function that the worker of a device runs. It also releases what finished jobs held.
 pub(crate) struct Keeper<'a, F: Family>(pub(crate) Arc<Running<'a, F>>);
 
 impl<F: Family> Run for Keeper<'_, F> {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What becomes of jobs under way when the hardware had to be reset.
+//! What happens to the jobs under way when the hardware had to be reset.
 //!
-//! A ring executes its jobs one after the other, and a fence is behind everything that its job does. So when a ring
-//! hangs, the oldest job without a fence is the one that hangs, and none of those behind it has begun: they can be
-//! executed again as if nothing had happened, with the numbers that they have. If it completes at the last moment, the
-//! one behind it may have begun in that moment; it is executed again from its start. Of other rings the oldest job may
-//! have been executed for long: see [`crate::portable::replay`].
+//! A ring executes its jobs one after the other, and a job's fence is behind all of its commands. So when a ring
+//! hangs, the oldest job without a fence is the one that hangs. None of the jobs behind it has begun. They can be
+//! executed again with the same numbers as if nothing had happened. If the hung job completes at the last moment, the
+//! job behind it may have begun in that moment. It is executed again from its start. On other rings, the oldest job
+//! may have been executing for a long time (see [`crate::portable::replay`]).
 //!
-//! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]): it is executed again, or it gets an
-//! error. Those with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]); one further
-//! behind waits for its turn, because fences of one timeline signal in order: it is put on the ring as a fence and
-//! nothing else. Then all are put on their rings again, in the order in which they were committed ([`replay`]).
+//! First each job is judged ([`Timeline::judge_first`], [`Timeline::judge`]). It is executed again, or it has an
+//! error. Jobs with an error at the head of the queue are signalled at once ([`Timeline::end_condemned`]). A job with
+//! an error further behind waits for its turn, because fences of one timeline signal in order. Only its fence is put
+//! on the ring. Then all jobs are put on their rings again, in the order in which they were committed ([`replay`]).
 //!
-//! No job is committed meanwhile: the timeline is on hold.
+//! No job is committed meanwhile, because the timeline is on hold.
 
 use kernel::prelude::*;
 
@@ -28,12 +28,12 @@ use super::{
 use crate::portable::replay as rule;
 
 impl<K: Kind> Timeline<K> {
-    /// Judges the oldest job under way, in which the ring has hung since job `after` was done. `judge` learns how often
-    /// the ring has done so in this job, at least once, and what the job holds; its error becomes the job's. Called
-    /// with a spinlock held.
+    /// Judge the oldest job under way, in which the ring has hung since job `after` was done. `judge` receives how
+    /// often the ring has hung in this job, at least once, and what the job holds. Its error becomes that of the job.
+    /// It is called with a spinlock held.
     ///
-    /// Says which job it is; `None` if there is none, or `after` is not the last one that is done any more: then the
-    /// ring got on, and no job is judged.
+    /// Return which job it is. `None` if there is no such job, or if `after` is not the last job done any more. Then
+    /// the ring has made progress, and no job is judged.
     pub fn judge_first(
         &self,
         after: u64,
@@ -51,8 +51,8 @@ impl<K: Kind> Timeline<K> {
         Some(seqno)
     }
 
-    /// Judges all jobs under way that have no error yet, oldest first. `judge` learns whether the job is the oldest and
-    /// what it holds; its error becomes the job's. Called with a spinlock held.
+    /// Judge all jobs under way that have no error yet, oldest first. `judge` receives whether the job is the oldest,
+    /// and what it holds. Its error becomes that of the job. It is called with a spinlock held.
     pub fn judge(&self, mut judge: impl FnMut(bool, &K::Load) -> Result) {
         let mut state = self.state.lock();
         let first = state.signalled + 1;
@@ -71,7 +71,7 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// Signals the jobs with an error that nothing else is to be executed before.
+    /// Signal the jobs with an error before which no other job has to be executed.
     pub fn end_condemned(&self) {
         loop {
             let mut state = self.state.lock();
@@ -88,7 +88,7 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// The first job under way behind job `after`.
+    /// Return the first job under way behind job `after`.
     fn behind(&self, after: u64) -> Option<Pending<K>> {
         let state = self.state.lock();
         let seqno = after.max(state.signalled) + 1;
@@ -108,18 +108,18 @@ impl<K: Kind> Timeline<K> {
 struct Pending<K: Kind> {
     seqno: u64,
     order: u64,
-    /// `None` if only its fence is wanted.
+    /// `None` if only its fence is to be executed.
     command: Option<K::Command>,
 }
 
-/// Calls `emit` for each job under way on the rings of a GPU, in the order in which they were committed: with the
-/// ring's index, the job's number, and how it is executed; `None` if only its fence is wanted. `timeline` gives the
-/// timeline of a ring, of which there are [`RINGS`] at most, `None` behind the last one. Says how many jobs are
-/// executed.
+/// Call `emit` for each job under way on the rings of a GPU, in the order in which they were committed. `emit`
+/// receives the ring's index, the job's number, and how the job is executed; `None` if only its fence is to be
+/// executed. `timeline` returns the timeline of a ring, `None` behind the last one. There are [`RINGS`] at most.
+/// Return how many jobs are executed.
 ///
 /// # Errors
 ///
-/// The first of `emit`.
+/// The first error of `emit`.
 pub fn replay<'t, K: Kind>(
     timeline: impl Fn(usize) -> Option<&'t Timeline<K>>,
     mut emit: impl FnMut(usize, u64, Option<K::Command>) -> Result,
@@ -156,7 +156,7 @@ mod tests {
         Arc, //
     };
 
-    /// Jobs that hold the number of their client, 0 for the kernel; a job's command is ten times its number.
+    /// Jobs that hold the number of their client, 0 for the kernel. A job's command is ten times its number.
     struct Test;
 
     impl Kind for Test {
@@ -182,12 +182,12 @@ mod tests {
     }
 
     impl Bench {
-        /// A timeline with a job of each of these clients.
+        /// Make a timeline with one job of each of these clients.
         fn new(clients: &[u32]) -> Result<Self> {
             Self::numbered(clients, 0)
         }
 
-        /// The same; ten times the number of a job and `order` is its number on all rings.
+        /// As [`Bench::new`], but a job's order on all rings is ten times its number plus `order`.
         fn numbered(clients: &[u32], order: u64) -> Result<Self> {
             let mut bench = Self {
                 timeline: Timeline::new(Worker::new(c"lapidary-kunit")?)?,
@@ -212,7 +212,7 @@ mod tests {
             Ok(())
         }
 
-        /// The ring hangs: the client of the first job is guilty, unless it is the kernel, which has two tries.
+        /// Judge after a hang. The client of the first job is guilty, unless it is the kernel, which has two tries.
         fn judge(&self) -> Option<u64> {
             self.judge_after(self.timeline.progress().signalled)
         }
@@ -236,7 +236,7 @@ mod tests {
             first
         }
 
-        /// What is put on the ring: numbers and commands, 0 for none.
+        /// Return what is put on the ring: numbers and commands, 0 for none.
         fn replay(&self) -> Result<(KVec<(u64, u64)>, u64)> {
             let mut ring = KVec::new();
             let executed = replay(self.only(), |_, seqno, command| {
@@ -246,7 +246,7 @@ mod tests {
             Ok((ring, executed))
         }
 
-        /// A GPU with this ring only.
+        /// Return a GPU with this ring only.
         fn only<'a>(&'a self) -> impl Fn(usize) -> Option<&'a Timeline<Test>> {
             |index| (index == 0).then_some(&*self.timeline)
         }
@@ -262,7 +262,7 @@ mod tests {
 
     impl Drop for Bench {
         fn drop(&mut self) {
-            // A pending fence and its timeline hold each other.
+            // A pending fence and its timeline hold references to each other.
             self.timeline.fail(EIO);
         }
     }
@@ -276,7 +276,7 @@ mod tests {
         let bench = Bench::new(&[3, 1, 2, 1, 0, 1])?;
         bench.timeline.process(1);
         assert!(bench.judge() == Some(2));
-        // The guilty at the head knows at once, all others wait for their turn.
+        // The guilty job at the head is signalled at once. All others wait for their turn.
         assert!(bench.results()?[..] == [DONE, HUNG, None, None, None, None]);
         let (ring, executed) = bench.replay()?;
         assert!(ring[..] == [(3, 30), (4, 0), (5, 50), (6, 0)]);
@@ -295,7 +295,7 @@ mod tests {
         let bench = Bench::new(&[1, 2, 1, 2, 3])?;
         assert!(bench.judge() == Some(1));
         assert!(bench.judge() == Some(2));
-        // The first one's error stays what it was; with nothing to be executed before it, it is told.
+        // The error of the first job does not change. It is signalled, because no other job is executed before it.
         assert!(bench.results()?[..] == [HUNG, HUNG, CANCELLED, CANCELLED, None]);
         assert!(bench.replay()?.0[..] == [(5, 50)]);
         assert!(bench.judge() == Some(5));
@@ -311,7 +311,7 @@ mod tests {
         assert!(bench.replay()?.0[..] == [(1, 10), (2, 20)]);
         assert!(bench.judge() == Some(1));
         assert!(bench.results()?[..] == [HUNG, None]);
-        // It was somebody else's first hang.
+        // It is the first hang of another job.
         assert!(bench.replay()?.0[..] == [(2, 20)]);
         Ok(())
     }
@@ -324,7 +324,7 @@ mod tests {
         assert!(bench.judge_after(0).is_none());
         assert!(bench.results()?[..] == [DONE, None, None, None]);
         assert!(bench.replay()?.0[..] == [(2, 20), (3, 30), (4, 40)]);
-        // So does a job before the kernel's, which has both its tries still.
+        // The job before the kernel's completes, too. The kernel's job still has both its tries.
         bench.timeline.process(2);
         assert!(bench.judge_after(1).is_none());
         assert!(bench.judge() == Some(3));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who waits for a timeline: for room before a job, for the end of a hold, for what a job held to be dropped.
+//! Waits for a timeline: for room before a job, for the end of a hold, and for the drop of what a job held.
 //!
-//! All sleep on one condition variable, with the state's lock let go of and no lock held that others need on their
-//! way to the ring, and have a time limit. Waits for fences are the kernel's own.
+//! All waiters sleep on one condition variable. The state's lock is released, and no lock is held that others need on
+//! their way to the ring. All waits have a time limit. Waits for fences are implemented by the kernel.
 
 use kernel::{
     prelude::*,
@@ -30,7 +30,7 @@ use super::{
 use crate::corner::fence;
 
 impl<K: Kind> State<K> {
-    /// Whether one more job can be committed.
+    /// Return whether one more job can be committed.
     fn has_room(&self, fits: impl FnOnce(u64) -> bool) -> bool {
         self.committed - self.dropped < JOBS && fits(self.mark)
     }
@@ -38,26 +38,26 @@ impl<K: Kind> State<K> {
 
 /// A submitter on the way to a timeline, from before it looks for room until it is the next to commit.
 ///
-/// Of those that wait for room one is the first. None overtakes it: otherwise a job that needs much room would find
-/// none as long as others are content with little.
+/// One of the submitters that wait for room is the first. No other submitter overtakes it. Otherwise a job that needs
+/// much room would find none while others need little.
 pub struct Turn<'t, K: Kind> {
     timeline: &'t Timeline<K>,
-    /// How long it waits at most from now on.
+    /// How long it still waits at most.
     left: Jiffies,
     first: bool,
 }
 
 impl<K: Kind> Turn<'_, K> {
-    /// The number of the next job, if it can be committed now and `fits` agrees with the mark of the last job that is
-    /// done. `completed` asks for the number that the hardware has written last. Does not sleep.
+    /// Return the number of the next job, if it can be committed now and `fits` accepts the mark of the last job that
+    /// is done. `completed` returns the number that the hardware has written last. Does not sleep.
     ///
-    /// The submitter excludes others from before this call until after [`Timeline::commit`]: then there is room for one
-    /// job, and it has this number. `None` if there is no room now, or not for this one: the caller lets others in
-    /// again, goes on with [`Turn::wait`], and begins anew.
+    /// The submitter excludes others from before this call until after [`Timeline::commit`]. Then there is room for
+    /// one job, and it has this number. `None` if there is no room now, or not for this submitter. The caller then
+    /// stops to exclude others, calls [`Turn::wait`], and starts again.
     ///
     /// # Errors
     ///
-    /// Why the timeline was closed.
+    /// The error with which the timeline was closed.
     pub fn room(
         &self,
         completed: impl FnOnce() -> u32,
@@ -65,8 +65,8 @@ impl<K: Kind> Turn<'_, K> {
     ) -> Result<Option<u64>> {
         let timeline = self.timeline;
         let mut state = timeline.state.lock();
-        // Signalling what is done is the worker's task. Only if that is late, the submitter does it; but not on
-        // hold, when the hardware may be on its way through a reset.
+        // The worker signals what is done. The submitter does it only if the worker is late. It does not do it on
+        // hold, because the hardware may be in a reset.
         let scarce = state.committed - state.dropped > JOBS / 4 || !fits(state.mark);
         if scarce && state.holds == 0 {
             drop(state);
@@ -81,8 +81,8 @@ impl<K: Kind> Turn<'_, K> {
         Ok(free.then_some(state.committed + 1))
     }
 
-    /// Waits until [`Turn::room`] may find room: until the timeline is not on hold, no other is the first, and there
-    /// was room at one moment. The caller excludes no other.
+    /// Wait until [`Turn::room`] may find room: until the timeline is not on hold, no other submitter is the first,
+    /// and there was room at one moment. The caller excludes no other submitter.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl<K: Kind> Turn<'_, K> {
                 }
                 let pending = state.committed - state.signalled;
                 if pending == JOBS || !fits(state.mark) {
-                    // The hardware has to get on: worth an interrupt when half of it is done.
+                    // The hardware has to make progress. An interrupt is useful when half of the jobs are done.
                     let half = state.signalled + pending.div_ceil(2);
                     fence::Timeline::wanted(timeline, half);
                 } else {
@@ -126,7 +126,7 @@ impl<K: Kind> Drop for Turn<'_, K> {
 }
 
 impl<K: Kind> Timeline<K> {
-    /// The way to this timeline, for a submitter that waits for at most `timeout` milliseconds.
+    /// Return the way to this timeline, for a submitter that waits for at most `timeout` milliseconds.
     pub fn turn(&self, timeout: Msecs) -> Turn<'_, K> {
         Turn {
             timeline: self,
@@ -135,7 +135,7 @@ impl<K: Kind> Timeline<K> {
         }
     }
 
-    /// Waits until something has changed.
+    /// Wait until something has changed.
     fn wait(
         &self,
         state: &mut Guard<'_, State<K>, SpinLockIrqBackend>,
@@ -152,12 +152,12 @@ impl<K: Kind> Timeline<K> {
         Ok(())
     }
 
-    /// Lets no new job begin until [`Timeline::release`] has been called as often.
+    /// Accept no new job until [`Timeline::release`] has been called as often.
     pub fn hold(&self) {
         self.state.lock().holds += 1;
     }
 
-    /// Takes one [`Timeline::hold`] back.
+    /// Take one [`Timeline::hold`] back.
     pub fn release(&self) {
         let mut state = self.state.lock();
         state.holds = state.holds.saturating_sub(1);
@@ -165,7 +165,7 @@ impl<K: Kind> Timeline<K> {
         self.moved.notify_all();
     }
 
-    /// Waits until what a job held has been dropped; `false` if there is no such job.
+    /// Wait until what a job held has been dropped. Return `false` if there is no such job.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ mod tests {
         assert!(room(&timeline, 0) == Err(EAGAIN));
         assert!(timeline.turn(10).wait(|_| true) == Err(EBUSY));
         assert!(timeline.is_wanted());
-        // Three are done, which is seen on the way, but they have not been dropped.
+        // Three jobs are done, which is noticed on the way, but they have not been dropped.
         assert!(room(&timeline, 3) == Err(EAGAIN));
         assert!(timeline.progress().signalled == 3);
         assert!(timeline.turn(10).wait(|_| true) == Err(EBUSY));
@@ -256,14 +256,14 @@ mod tests {
         let timeline = timeline()?;
         let (mut first, mut second) = (timeline.turn(10), timeline.turn(10));
         assert!(first.wait(|_| false) == Err(EBUSY));
-        // There is enough for whoever is content with less.
+        // There is enough room for a submitter that needs less.
         assert!(second.room(|| 0, |_| true) == Ok(None));
         assert!(second.wait(|_| true) == Err(EBUSY));
         assert!(first.room(|| 0, |_| false) == Ok(None));
         assert!(first.room(|| 0, |_| true) == Ok(Some(1)));
         drop(first);
         assert!(second.room(|| 0, |_| true) == Ok(Some(1)));
-        // He was never the first, and leaves no trace.
+        // It was never the first, and leaves no trace.
         drop(second);
         assert!(room(&timeline, 0) == Ok(1));
         Ok(())
@@ -284,7 +284,7 @@ mod tests {
             other.process(1);
             other.reap();
         })?;
-        // The limits are how long this takes if nobody is woken.
+        // Without a wake-up the call would take as long as the limits.
         assert!(timeline.turn(10_000).wait(|_| true) == Ok(()));
 
         timeline.hold();
@@ -306,7 +306,7 @@ mod tests {
         commit(&timeline, &load)?;
         let other = timeline.clone();
         workqueue::system_long().try_spawn(GFP_KERNEL, move || {
-            // The first, until he gives up.
+            // The first submitter, until it gives up.
             assert!(other.turn(50).wait(|_| false) == Err(EBUSY));
         })?;
         while !timeline.is_wanted() {
@@ -342,14 +342,14 @@ mod tests {
         commit(&timeline, &load)?;
         let other = timeline.clone();
         workqueue::system_long().try_spawn(GFP_KERNEL, move || {
-            // Who waits says so before it sleeps, and does not let go of the state in between.
+            // The waiter counts itself before it sleeps, and keeps the lock of the state in between.
             while !other.is_wanted() {
                 fsleep(Delta::from_millis(1));
             }
             other.process(1);
             other.reap();
         })?;
-        // The limit is how long this takes if nobody is woken.
+        // Without a wake-up the call would take as long as the limit.
         assert!(timeline.wait_for_drop(10_000) == Ok(true));
         Ok(())
     }
