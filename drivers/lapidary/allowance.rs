@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What there may be at most, of a device and of one client.
+//! Limits of what a device and one client may use.
 //!
-//! An object takes some kilobytes of the kernel's memory, whatever its size, and a page of a process that the GPU uses
-//! stays in memory even if the process has unmapped it. Neither is counted by the kernel for the process. So the driver
-//! bounds both for each open file: far above what clients need, and low enough that one file cannot use up the machine.
-//! A process may open several files; for pages there is a bound for the device besides.
+//! An object takes some kilobytes of kernel memory, whatever its size. A page of a process that the GPU uses stays in
+//! memory even if the process has unmapped it. The kernel counts neither for the process. So the driver limits both
+//! for each open file. The limits are far above what clients need, and low enough that one file cannot exhaust the
+//! machine. A process may open several files, so for pages there is also a limit for the device.
 //!
-//! What is counted has a [`Charge`], which may outlive the client.
+//! Each counted thing has a [`Charge`], which may outlive the client.
 
 use kernel::{
     prelude::*,
@@ -20,20 +20,20 @@ use kernel::{
     },
 };
 
-/// How many there are of something, and how many there may be.
+/// A counter with a limit.
 pub struct Count {
     now: Atomic<usize>,
     most: usize,
 }
 
-/// So many are counted, as long as this is there.
+/// Keeps `amount` counted as long as it exists.
 pub struct Charge {
     count: Arc<Count>,
     amount: usize,
 }
 
 impl Count {
-    /// None yet, and `most` at a time.
+    /// Make a counter that is 0 and has the limit `most`.
     ///
     /// # Errors
     ///
@@ -46,18 +46,18 @@ impl Count {
         Ok(Arc::new(count, GFP_KERNEL)?)
     }
 
-    /// How many there may be.
+    /// Return the limit.
     pub fn most(&self) -> usize {
         self.most
     }
 }
 
 impl Charge {
-    /// Counts `amount` more.
+    /// Count `amount` more.
     ///
     /// # Errors
     ///
-    /// `ENOMEM` if that is more than there may be.
+    /// `ENOMEM` if that is above the limit.
     pub fn new(count: &Arc<Count>, amount: usize) -> Result<Self> {
         let before = count.now.fetch_add(amount, Relaxed);
         let charge = Self {
@@ -77,14 +77,14 @@ impl Drop for Charge {
     }
 }
 
-/// What one client may have.
+/// The limits of one client.
 pub struct Allowance {
     objects: Arc<Count>,
     pages: Arc<Count>,
 }
 
 impl Allowance {
-    /// At most `objects` objects, and `pages` pages of processes' memory.
+    /// Allow at most `objects` objects, and `pages` pages of processes' memory.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Allowance {
         })
     }
 
-    /// One object more.
+    /// Count one more object.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Allowance {
         Charge::new(&self.objects, 1)
     }
 
-    /// The client's pages of processes' memory that are pinned.
+    /// Return the counter of the client's pinned pages of processes' memory.
     pub fn pages(&self) -> &Arc<Count> {
         &self.pages
     }
@@ -125,14 +125,14 @@ mod tests {
         let third = allowance.object()?;
         assert_eq!(allowance.object().err(), Some(ENOMEM));
         let pages = Charge::new(allowance.pages(), 4)?;
-        // Nothing is left of what was refused.
+        // A refused charge is not counted.
         assert_eq!(Charge::new(allowance.pages(), 2).err(), Some(ENOMEM));
         let more = Charge::new(allowance.pages(), 1)?;
         assert_eq!(
             Charge::new(allowance.pages(), usize::MAX).err(),
             Some(ENOMEM)
         );
-        // They outlive the client.
+        // Charges outlive the client.
         drop(allowance);
         drop((second, third, pages, more));
         Ok(())

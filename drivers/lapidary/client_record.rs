@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the driver remembers about a client's work: the record of an open file.
+//! The record of an open file: what the driver keeps about a client's work.
 //!
-//! Jobs outlive the ioctls that make them, and a client may be gone when its job turns out to hang the GPU. So what a
-//! job has to say about its client goes to a counted object that the file and each of its jobs hold. The kernel's own
-//! jobs have none.
+//! Jobs outlive the ioctls that make them. A client may have closed its file when its job turns out to hang the GPU.
+//! So the record is a counted object, to which the file and each of its jobs hold a reference. The kernel's own jobs
+//! have no record.
 //!
-//! Counters and flags have no order between them. Only the record of refusals has a lock: jobs have nothing to do with
-//! it.
+//! There is no order between accesses to counters and flags. Only the record of refusals has a lock, because jobs do
+//! not use it.
 
 use kernel::{
     prelude::*,
@@ -30,9 +30,9 @@ use crate::{
 /// Refusals of one client's submissions.
 #[derive(Clone, Copy)]
 pub struct Refusals {
-    /// How many.
+    /// The number of refusals.
     pub count: u64,
-    /// The last, and the error that it was answered with.
+    /// The last refusal, and the error that was returned for it.
     pub last: Option<(Refusal, Error)>,
 }
 
@@ -43,11 +43,11 @@ pub struct ClientRecord {
     guilty: Atomic<u32>,
     /// Resets that interrupted jobs of this client.
     innocent: Atomic<u32>,
-    /// The client's commands are not taken any more.
+    /// The client's commands are refused.
     banned: Atomic<bool>,
     /// The last reset that is counted in `innocent`.
     last: Atomic<u32>,
-    /// Who opened the file.
+    /// The process that opened the file.
     task: Task,
     /// For how long the ring has worked for the client, in nanoseconds.
     engine: Atomic<u64>,
@@ -56,7 +56,7 @@ pub struct ClientRecord {
 }
 
 impl ClientRecord {
-    /// A client that has done nothing yet: the process that runs at the moment.
+    /// Make the record of a client that has done nothing yet, for the process that runs at the moment.
     ///
     /// # Errors
     ///
@@ -80,29 +80,29 @@ impl ClientRecord {
         Arc::pin_init(record, GFP_KERNEL)
     }
 
-    /// Resets that a job of this client has caused.
+    /// Return the number of resets that a job of this client has caused.
     pub fn guilty(&self) -> u32 {
         self.guilty.load(Relaxed)
     }
 
-    /// Resets that interrupted jobs of this client, which were executed again.
+    /// Return the number of resets that interrupted jobs of this client, which were executed again.
     pub fn innocent(&self) -> u32 {
         self.innocent.load(Relaxed)
     }
 
-    /// Whether the client's commands are refused, with `ECANCELED`: one of its jobs has hung the GPU.
+    /// Return whether the client's commands are refused, with `ECANCELED`, because one of its jobs has hung the GPU.
     pub fn is_banned(&self) -> bool {
         self.banned.load(Relaxed)
     }
 
-    /// A job of this client has hung the GPU: the client is told by the counter, and refused from now on.
+    /// Note that a job of this client has hung the GPU. Count it for the client, and refuse the client from here on.
     pub(crate) fn convict(&self) {
         self.guilty.add(1, Relaxed);
         self.banned.store(true, Relaxed);
     }
 
-    /// A job of this client was interrupted by reset number `reset`, which is not 0, and is executed again, or fails
-    /// because of what others did. Each reset counts once. Not concurrently with itself.
+    /// Note that reset number `reset`, which is not 0, interrupted a job of this client. The job is executed again,
+    /// or fails because of another client. Each reset counts once. Not concurrent with itself.
     pub(crate) fn disturb(&self, reset: u32) {
         if self.last.load(Relaxed) != reset {
             self.last.store(reset, Relaxed);
@@ -110,30 +110,30 @@ impl ClientRecord {
         }
     }
 
-    /// Who opened the file.
+    /// Return the process that opened the file.
     pub fn task(&self) -> &Task {
         &self.task
     }
 
-    /// For how long the ring has worked for this client, in nanoseconds: jobs that are done. See
-    /// [`crate::portable::busy`] for what that means.
+    /// Return for how long the ring has worked for this client, in nanoseconds. Only finished jobs count.
+    /// [`crate::portable::busy`] describes how this is measured.
     pub fn engine(&self) -> u64 {
         self.engine.load(Relaxed)
     }
 
-    /// A job of this client is done. Any record.
+    /// Count the time of a job of this client that is done. Any context.
     pub(crate) fn ran(&self, nanoseconds: u64) {
         self.engine.add(nanoseconds, Relaxed);
     }
 
-    /// A submission is refused with `error`.
+    /// Record that a submission is refused with `error`.
     pub fn refuse(&self, refusal: Refusal, error: Error) {
         let mut refusals = self.refusals.lock();
         refusals.count += 1;
         refusals.last = Some((refusal, error));
     }
 
-    /// Submissions that have been refused.
+    /// Return the submissions that have been refused.
     pub fn refusals(&self) -> Refusals {
         *self.refusals.lock()
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What is known about a GPU that hangs, for a device core dump.
+//! The state of a GPU that hangs, for a device core dump.
 //!
-//! Between the moment at which a hang is noticed and the reset nothing may be allocated: fences depend on it. So a
-//! [`Snapshot`] has its memory from the beginning, [`Snapshot::take`] copies into it what the reset will destroy, and
-//! later, when the GPU runs again, [`Snapshot::publish`] makes a text of it, of less than 1 MiB. The text is
-//! sections of lines; `pm4-decode` of the project's tests prints it by name.
+//! Nothing may be allocated between the detection of a hang and the reset, because fences depend on it. So a
+//! [`Snapshot`] has its memory from the beginning. [`Snapshot::take`] copies into it what the reset will destroy.
+//! Later, when the GPU runs again, [`Snapshot::publish`] makes a text of less than 1 MiB of it. The text consists of
+//! sections of lines. `pm4-decode` of the project's tests prints it with names.
 //!
-//! A reader of the text learns what one client has sent, numbers and inline pixels included, and where objects are in
-//! the GPU's address space. Contents of objects, addresses of the kernel or the bus, and commands of other clients are
-//! not in it.
+//! A reader of the text sees what one client has sent, including numbers and inline pixels, and where objects are in
+//! the GPU's address space. The text does not contain contents of objects, addresses of the kernel or the bus, or
+//! commands of other clients.
 //!
 //! ```text
 //! lapidary coredump 1
@@ -47,20 +47,21 @@ use crate::{
 
 mod running;
 
-/// Dwords of the ring that are kept: some hundred jobs up to the write pointer.
+/// Dwords of the ring that are copied: some hundred jobs up to the write pointer.
 const RING_DWORDS: usize = 16 * 1024;
-/// Dwords of the indirect buffer that are kept: any that a client can submit.
+/// Dwords of the indirect buffer that are copied: as many as a client can submit.
 const IB_DWORDS: usize = 64 * 1024;
-/// Objects of the job that are kept; how many there are more is said.
+/// Objects of the job that are copied. The text says how many there are more.
 const OBJECTS: usize = 4096;
-/// Registers that are kept.
+/// Registers that are copied.
 const REGISTERS: usize = 64;
 /// Dwords of a line.
 const LINE: usize = 8;
-/// Dwords of the ring before the read pointer: what has been executed last.
+/// Dwords of the ring before the read pointer, which were executed last.
 const BEFORE: u32 = 64;
 
-// The text has less than 1 MiB: nine bytes for a dword, a short line for a register or an object, some lines before.
+// The text has less than 1 MiB: nine bytes for a dword, a short line for a register or an object, and some lines
+// before.
 const _: () = assert!((RING_DWORDS + IB_DWORDS) * 9 + (REGISTERS + OBJECTS) * 64 + 1024 < 1 << 20);
 
 /// An object of the job that hangs.
@@ -71,20 +72,20 @@ struct Item {
     writes: bool,
 }
 
-/// Memory for the state of one GPU, and the state if one has been taken.
+/// Memory for the state of one GPU, and the state after it has been taken.
 pub(crate) struct Snapshot {
     taken: bool,
-    /// Ring that hangs, its job, and the last job.
+    /// The ring that hangs, its job, and the last committed job.
     ring: usize,
     seqno: u64,
     committed: u64,
-    /// Whether the job is the kernel's own.
+    /// Whether the job belongs to the kernel.
     kernel: bool,
     registers: KVec<(&'static str, u32)>,
     read: u32,
     write: u32,
     size: u32,
-    /// Index in the ring of the first dword that is kept.
+    /// Index in the ring of the first dword that is copied.
     first: u32,
     words: KVVec<u32>,
     ib: Ib,
@@ -94,7 +95,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Memory for one state.
+    /// Allocate memory for one state.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl Snapshot {
         })
     }
 
-    /// Copies the part of a ring around what is under way.
+    /// Copy the part of a ring around the jobs under way.
     fn copy_ring(&mut self, ring: &impl Ring) {
         let (read, write) = ring.pointers();
         let size = ring.dwords();
@@ -142,7 +143,7 @@ impl Snapshot {
     }
 }
 
-/// Prints dwords as hexadecimal numbers, some in a line.
+/// Print dwords as hexadecimal numbers, several in a line.
 fn print_words(out: &mut Text, words: &[u32]) -> fmt::Result {
     for line in words.chunks(LINE) {
         for (index, word) in line.iter().enumerate() {
@@ -158,13 +159,13 @@ fn print_words(out: &mut Text, words: &[u32]) -> fmt::Result {
 mod tests {
     use super::*;
 
-    /// A ring whose dwords are their indices.
+    /// A ring in which each dword contains its index.
     struct Indices {
         read: u32,
         write: u32,
     }
 
-    /// A slot that there is none of.
+    /// A slot. This ring has none.
     struct Nothing;
 
     impl crate::family::ring::Slot for Nothing {
@@ -233,7 +234,7 @@ mod tests {
         });
         assert!(snapshot.words.len() == 10 + BEFORE as usize);
         assert!(snapshot.words.last() == Some(&3));
-        // A dead device says all ones.
+        // A dead device answers all ones.
         snapshot.copy_ring(&Indices {
             read: u32::MAX,
             write: 4,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The state of a device, for a developer who looks at it: files in debugfs.
+//! The state of a device for developers, as files in debugfs.
 //!
 //! | file | shows |
 //! | --- | --- |
-//! | `lapidary_rings` | pointers of each ring, and the dwords around what is under way |
-//! | `lapidary_fences` | how far each ring has come |
+//! | `lapidary_rings` | pointers of each ring, and the dwords around the jobs under way |
+//! | `lapidary_fences` | progress of each ring |
 //! | `lapidary_clients` | open files: engine time, resets, refusals, objects |
-//! | `lapidary_objects` | objects of open files, and where they are |
-//! | `lapidary_memory` | how full VRAM and the GTT window are |
-//! | `lapidary_resets` | what has gone wrong so far |
+//! | `lapidary_objects` | objects of open files, and their places |
+//! | `lapidary_memory` | used parts of VRAM and of the GTT window |
+//! | `lapidary_resets` | resets and lost interrupts so far |
 //! | `lapidary_registers` | status registers, by name |
 
 use kernel::{
@@ -48,7 +48,7 @@ use crate::{
     }, //
 };
 
-/// Dwords of a ring that are shown before what is under way, and the most that are shown of it.
+/// Dwords of a ring that are shown before the jobs under way, and the largest number shown in total.
 const BEFORE: u32 = 32;
 const MOST: u32 = 4096;
 /// Dwords of a line.
@@ -102,7 +102,7 @@ fn rings<F: Family>(_: &Device<F>, reg: &Registered<'_, F>, out: &mut Page<'_>) 
             "ring {index}: size {size:#x} read {read:#x} write {write:#x} completed {}",
             ring.completed()
         )?;
-        // What the chip reports need not make sense.
+        // The pointers come from the chip and may be invalid.
         let pending = write + size - read.min(size);
         let shown = (pending.checked_rem(size).unwrap_or(0) + BEFORE).min(MOST);
         for line in 0..shown.div_ceil(LINE) {

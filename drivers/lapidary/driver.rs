@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The DRM driver, generic over the family: its types and who owns what.
+//! The DRM driver, generic over the family: its types and their owners.
 //!
-//! - [`DeviceData`] lives inside the DRM device. Open files and objects keep that alive, so it outlives the binding of
-//!   the PCI device: memory managers, counters, and the flag that says that the hardware is gone.
+//! - [`DeviceData`] is part of the DRM device. Open files and objects hold references to the DRM device, so it
+//!   outlives the binding of the PCI device. It contains memory managers, counters, and the flag that says that the
+//!   hardware is gone.
 //! - [`Registered`] is what ioctls see of the running GPU, behind a guard that keeps the device registered.
 //! - [`File`] is an open file.
 //!
-//! How the device comes and goes, and who owns the GPU while it is there: [`crate::probe`].
+//! [`crate::probe`] describes how a device is probed and unbound, and what owns the GPU in between.
 //!
-//! # Who imports whom
+//! # Circular imports
 //!
-//! [`drm::Driver`] names the types of the device's data, of what ioctls see, of files and of objects; an object names
-//! the driver back. So these types, and what they are made of, cannot but know each other: this file, the seams that
-//! name objects ([`crate::family`]), the object with its uses and surfaces, the running GPU with its lanes and
-//! workspaces, and the shrinker of objects. What does something with them is above, and what they need is below.
+//! [`drm::Driver`] names the types of the device's data, of what ioctls see, of files and of objects. An object names
+//! the driver. So these types and their parts have to know each other. They are in this file, in the traits that name
+//! objects ([`crate::family`]), in the object with its uses and surfaces, in the running GPU with its lanes and
+//! workspaces, and in the shrinker of objects. Files that use these types are above them, and what these types need
+//! is below.
 
 use core::{
     marker::PhantomData,
@@ -69,19 +71,19 @@ use crate::{
 /// The DRM driver of family `F`.
 pub struct Driver<F>(PhantomData<fn() -> F>);
 
-/// What outlives unbind.
+/// The state that outlives unbind.
 pub struct DeviceData<F: Family> {
     /// Managers of the GPU's memory.
     pub memory: Arc<Memory>,
     /// All objects.
     pub objects: Arc<Roster<Object<F>>>,
-    /// Submissions that are placing objects.
+    /// The submissions that are placing objects.
     pub placing: Arc<Placing>,
-    /// Who has hung the GPU.
+    /// The log of hangs and their processes.
     pub hangs: Arc<Hangs>,
-    /// Gives their pages back when the system needs memory.
+    /// Gives back pages of objects when the system needs memory.
     _shrinker: Shrinker<Reclaim<F>>,
-    /// The hardware is gone or going. Set by unbind.
+    /// The hardware is gone or about to be. Set by unbind.
     pub(crate) gone: Atomic<bool>,
     /// How often the GPU had to be stopped or reset.
     resets: Atomic<u32>,
@@ -92,7 +94,7 @@ pub struct DeviceData<F: Family> {
 }
 
 impl<F: Family> DeviceData<F> {
-    /// The state of a device with this memory.
+    /// Make the state of a device with this memory.
     ///
     /// # Errors
     ///
@@ -113,17 +115,17 @@ impl<F: Family> DeviceData<F> {
         })
     }
 
-    /// Whether the hardware is gone or going: waits should end.
+    /// Return whether the hardware is gone or about to be. Then waits should end.
     pub fn gone(&self) -> bool {
         self.gone.load(Relaxed)
     }
 
-    /// How often the GPU had to be stopped or reset.
+    /// Return how often the GPU had to be stopped or reset.
     pub fn resets(&self) -> u32 {
         self.resets.load(Relaxed)
     }
 
-    /// Fences that a thread waited for and no interrupt announced.
+    /// Return the number of fences that a thread waited for and no interrupt announced.
     pub fn polled(&self) -> u64 {
         self.polled.load(Relaxed)
     }
@@ -132,7 +134,7 @@ impl<F: Family> DeviceData<F> {
         self.resets.add(1, Relaxed);
     }
 
-    /// Says whether these are the first.
+    /// Count polled fences. Return whether these are the first.
     pub(crate) fn count_polled(&self, fences: u64) -> bool {
         self.polled.fetch_add(fences, Relaxed) == 0
     }
@@ -147,9 +149,9 @@ pub struct Registered<'a, F: Family> {
 /// An open file.
 pub struct File<F: Family> {
     dev: ARef<drm::Device<Driver<F>>>,
-    /// What its jobs report to.
+    /// The record that its jobs update.
     pub record: Arc<ClientRecord>,
-    /// What it may have.
+    /// Its limits.
     pub allowance: Allowance,
     /// State of the user-space interface.
     pub client: <F::Uapi as Uapi<F>>::Client,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who has hung this GPU, and who is refused for it: [`crate::portable::hangs`] has the rule.
+//! The processes that have hung this GPU, and which processes are refused. [`crate::portable::hangs`] contains the
+//! rule.
 //!
-//! A file that has hung the GPU is refused from then on ([`crate::client_record`]). This is about its process, which
-//! can open the device again. It counts who submits, not who has opened the file: a display server opens files for its
-//! clients.
+//! A file that has hung the GPU is refused from then on ([`crate::client_record`]). This file is about the process,
+//! which can open the device again. A hang counts for the process that submits, not for the process that has opened
+//! the file, because a display server opens files for its clients.
 //!
-//! The record is the device's, and begins anew with each probe. As long as it is empty a submission pays one load for
-//! it.
+//! The log belongs to the device, and each probe starts with an empty one. While it is empty, a submission pays one
+//! load for it.
 
 use kernel::{
     prelude::*,
@@ -32,7 +33,7 @@ use crate::{
     },
 };
 
-/// Memory for the record.
+/// Memory for the log.
 struct Places(KVec<Option<Hang>>);
 
 impl AsRef<[Option<Hang>]> for Places {
@@ -49,17 +50,17 @@ impl AsMut<[Option<Hang>]> for Places {
 
 /// The hangs of one device.
 ///
-/// Locking: an inner lock with interrupts off, as it is taken under the lock of a timeline's state.
+/// Locking: an inner lock with interrupts off, because it is taken under the lock of a timeline's state.
 #[pin_data]
 pub struct Hangs {
-    /// There may be hangs that count.
+    /// The log may contain hangs that count.
     any: Atomic<bool>,
     #[pin]
     log: SpinLockIrq<Log<Places>>,
 }
 
 impl Hangs {
-    /// None yet.
+    /// Make an empty log.
     ///
     /// # Errors
     ///
@@ -74,13 +75,13 @@ impl Hangs {
         Arc::pin_init(hangs, GFP_KERNEL)
     }
 
-    /// A job that `by` submitted has hung the GPU. Any context.
+    /// Record that a job that `by` submitted has hung the GPU. Any context.
     pub(crate) fn record(&self, by: Process) {
         self.log.lock().record(wedge::now(), by);
         self.any.store(true, Relaxed);
     }
 
-    /// Whether jobs that `who` submits are refused. Any context.
+    /// Return whether jobs that `who` submits are refused. Any context.
     pub(crate) fn refuses(&self, who: &Process) -> bool {
         if !self.any.load(Relaxed) {
             return false;
@@ -94,7 +95,7 @@ impl Hangs {
         log.refuses(now, who)
     }
 
-    /// As [`Hangs::refuses`], for the process that runs at the moment.
+    /// Return whether jobs of the process that runs at the moment are refused.
     pub fn refuses_current(&self) -> bool {
         self.any.load(Relaxed) && self.refuses(&wedge::process())
     }

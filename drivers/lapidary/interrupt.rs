@@ -2,10 +2,10 @@
 
 //! The interrupt of a running GPU.
 //!
-//! The handler acknowledges and signals the fences that have completed, which wakes their waiters. No more happens if
-//! nobody waits for a later one. Otherwise a thread lets the interrupt through again, which may sleep for the lock of
-//! those who start and stop the GPU. What takes long is the worker's: it is asked to run at once only if threads wait
-//! for what it does, and looks by itself while jobs are under way.
+//! The handler acknowledges the interrupt and signals the fences that have completed, which wakes their waiters. If
+//! no thread waits for a later fence, this is all. Otherwise the interrupt thread arms the interrupt again. This may
+//! sleep, because it takes the lock under which the GPU is started and stopped. The worker does what takes long. It
+//! is hastened only if threads wait for its work. Otherwise it looks by itself while jobs are under way.
 
 use kernel::{
     irq,
@@ -33,7 +33,7 @@ use crate::{
     running::Running, //
 };
 
-/// Faults that are printed, per device.
+/// Faults that are logged, per device.
 const FAULTS_PRINTED: u32 = 8;
 
 /// The interrupt handler of a running GPU.
@@ -50,7 +50,7 @@ impl<'a, F: Family> Handler<'a, F> {
         }
     }
 
-    /// Signals what has completed on ring `index`. Any context.
+    /// Signal the fences that have completed on ring `index`. Any context.
     fn signal(&self, index: usize) {
         let running = &*self.running;
         let Some((ring, lane)) = running.ring(index) else {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Lapidary: what the drivers of all GPU families share.
+//! Lapidary: the code that the drivers of all GPU families share.
 //!
 //! This crate is a module of its own (`lapidary.ko`) that does nothing by itself. A family module implements
-//! [`family::Family`] and registers [`probe::Pci`] for it; the rest of this crate is generic over the family
-//! and is compiled into the family module.
+//! [`family::Family`] and registers [`probe::Pci`] for it. The rest of this crate is generic over the family and is
+//! compiled into the family module.
 //!
-//! - [`family`]: the seams;
-//! - [`driver`]: the DRM driver's types, and who owns what;
-//! - [`probe`]: the PCI driver, probe and unbind order;
-//! - [`running`]: a GPU that runs;
-//! - [`interrupt`], [`worker`]: what notices that jobs are done, or that a ring hangs ([`watchdog`]);
-//! - [`recovery`]: what happens when it hangs; `notifier`: user space is told;
-//! - `sleep`: a GPU that sleeps with the system;
-//! - [`client_record`]: what is remembered about a client's work;
-//! - [`submit`]: the way of a submission from user words to the ring;
+//! - [`family`]: the traits between generic code and a family;
+//! - [`driver`]: the types of the DRM driver, and their owners;
+//! - [`probe`]: the PCI driver, and the order of probe and unbind;
+//! - [`running`]: a running GPU;
+//! - [`interrupt`], [`worker`]: notice that jobs are done, or that a ring hangs ([`watchdog`]);
+//! - [`recovery`]: the reset after a hang; `notifier` tells user space;
+//! - `sleep`: system sleep;
+//! - [`client_record`]: the record of a client's work;
+//! - [`submit`]: from the words of user space to the ring;
 //! - [`timeline`]: the fences of a ring;
 //! - [`lock`]: locks that generic code makes;
 //! - [`memory`]: buffer objects in VRAM and GTT;
-//! - [`allowance`]: what one client may have at most;
-//! - [`debugfs`], [`coredump`]: what a developer sees of a device, and of one that hangs;
-//! - [`residency`]: objects are made and moved, page faults, reclaim;
+//! - [`allowance`]: the limits of one client;
+//! - [`debugfs`], [`coredump`]: the state of a device, and of one that hangs, for developers;
+//! - [`residency`]: creation and moves of objects, page faults, reclaim;
 //! - [`radeon`]: the user-space interface of the Radeon families;
-//! - [`amd`]: what the drivers of the Radeon families share;
+//! - [`amd`]: code that the drivers of the Radeon families share;
 //! - [`portable`]: code without kernel types, shared with the host tests;
-//! - [`corner`]: the only place for raw bindings.
+//! - [`corner`]: the only folder that uses raw bindings.
 
 use kernel::prelude::*;
 
@@ -53,7 +53,7 @@ pub mod timeline;
 pub mod watchdog;
 pub mod worker;
 
-/// The module itself: it keeps what all families use.
+/// The module itself. It keeps what all families use.
 struct Library {
     _later: corner::later::Queue,
 }
@@ -61,7 +61,7 @@ struct Library {
 impl kernel::Module for Library {
     fn init(_module: &'static ThisModule) -> Result<Self> {
         Ok(Self {
-            // SAFETY: Once; dropped with the module.
+            // SAFETY: Called once. The queue is dropped with the module.
             _later: unsafe { corner::later::Queue::new() }?,
         })
     }
@@ -82,7 +82,7 @@ module! {
     },
 }
 
-/// Milliseconds without progress after which a ring counts as hung: 100 ms to 10 minutes.
+/// Return after how many milliseconds without progress a ring counts as hung: 100 ms to 10 minutes.
 pub fn hang_ms() -> u32 {
     module_parameters::hang_ms.value().clamp(100, 600_000)
 }

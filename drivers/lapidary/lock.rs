@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Locks made by generic code.
+//! Locks that generic code makes.
 //!
-//! To lockdep a lock belongs to a class, which has a key and a name, both by address. Generic code of this library
-//! is compiled into each family's module. The key that [`new_mutex!`](kernel::sync::new_mutex) makes is a static,
-//! of which there is one; the name is a literal, of which each module has its own copy. Two names for one key are a
-//! mistake to lockdep, which then stops looking. So generic code makes its locks by these macros: their names are
-//! statics, too.
+//! Lockdep assigns a lock to a class. The class has a key and a name, both identified by their address. Generic code
+//! of this library is compiled into each family's module. The key that [`new_mutex!`](kernel::sync::new_mutex) makes
+//! is a static, which exists once. The name is a literal, of which each module has its own copy. Lockdep treats two
+//! names for one key as an error and stops checking. So generic code makes its locks by these macros, in which names
+//! are statics, too.
 
-/// The name of a lock: one address for all modules.
+/// The name of a lock, with one address for all modules.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! lock_name {
@@ -42,7 +42,7 @@ macro_rules! shared_spinlock {
     };
 }
 
-/// A spinlock of generic code that interrupt handlers take, too: interrupts are off on this CPU while it is held.
+/// A spinlock of generic code that interrupt handlers take, too. Interrupts are off on this CPU while it is held.
 #[macro_export]
 macro_rules! shared_spinlock_irq {
     ($inner:expr, $name:literal $(,)?) => {

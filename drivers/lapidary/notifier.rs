@@ -2,8 +2,8 @@
 
 //! Telling user space that the GPU was reset, or does not work any more.
 //!
-//! Making a core dump and an event allocates, and memory may have to wait for a fence. Recovery therefore only leaves a
-//! note, and asks a worker of its own to do the rest.
+//! Making a core dump and an event allocates, and an allocation may have to wait for a fence. So recovery only leaves
+//! a notice, and a worker of its own does the rest.
 
 use kernel::{
     prelude::*,
@@ -19,8 +19,8 @@ use crate::{
     running::Running, //
 };
 
-/// Publishes the state of the hung GPU, then sends the event "wedged" of the device, with what is needed to go on and
-/// the process to blame.
+/// Publishes the state of the hung GPU. Then sends the event "wedged" of the device, with the necessary action and
+/// the guilty process.
 pub(crate) struct Notifier<'a, F: Family>(pub(crate) Arc<Running<'a, F>>);
 
 impl<F: Family> Run for Notifier<'_, F> {

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! How a device comes and goes: the PCI driver, generic over the family.
+//! Probe and unbind of a device: the PCI driver, generic over the family.
 //!
 //! [`Bound`] is its data, dropped when the device is unbound. It owns the running GPU, its interrupt and the
 //! registration of the DRM device. What outlives it is in [`crate::driver`].
 //!
 //! # Unbind
 //!
-//! First the flag is set and the GPU stopped, which signals every fence, so that all waits end. Then, by the order of
-//! the fields of [`Bound`]: the DRM device is unplugged, which waits for ioctls that run; DMA mappings of all objects
-//! end, those of other drivers' memory last; the interrupt is released; the worker ends; what finished jobs held is
-//! dropped; the chip is let go.
+//! First unbind sets the flag and stops the GPU, which signals every fence, so that all waits end. Then the fields of
+//! [`Bound`] are dropped in their order:
+//!
+//! 1. The DRM device is unplugged, which waits for running ioctls.
+//! 2. The DMA mappings of all objects end, those of other drivers' memory last.
+//! 3. The interrupt is released.
+//! 4. The worker ends.
+//! 5. What finished jobs held is dropped.
+//! 6. The chip is released.
 //!
 //! # Sleep
 //!
-//! See `sleep.rs`; here are only the calls ([`Sleeper`]).
+//! `sleep.rs` contains the implementation. Only the calls ([`Sleeper`]) are here.
 
 use core::{
     marker::PhantomData,
@@ -68,7 +73,7 @@ use crate::{
     worker::Keeper, //
 };
 
-/// The PCI driver of family `F`: what the family's `module_pci_driver!` names.
+/// The PCI driver of family `F`, which the family passes to `module_pci_driver!`.
 pub struct Pci<F>(PhantomData<fn() -> F>);
 
 /// The PCI driver's data. The fields are dropped in this order.
@@ -128,7 +133,7 @@ impl<F: Family> pci::Driver for Pci<F> {
                 _enabled: enabled,
                 _master: master,
                 running,
-                // SAFETY: The only attachment of the worker, dropped with the driver data.
+                // SAFETY: The only attachment of the worker. It is dropped with the driver data.
                 _keeper: unsafe { worker.attach(Arc::new(Keeper(running.clone()), GFP_KERNEL)?) },
                 // SAFETY: As above.
                 _notifier: unsafe { notifier.attach(Arc::new(Notifier(running.clone()), GFP_KERNEL)?) },

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Sleep: the GPU is made quiet, may lose everything, and is brought up again.
+//! System sleep. The GPU is made quiet, may lose all its state, and is started again.
 //!
-//! What a sleeping machine preserves is its system memory. So before it sleeps, all that matters moves there: objects
-//! leave VRAM while swap space can still be used ([`Running::prepare_sleep`]); then the rings run empty, what jobs
-//! held is given back, and objects lose their addresses in the GTT window, so that nothing in the page table is worth
-//! keeping ([`Running::sleep`]).
+//! A sleeping machine preserves its system memory. So before it sleeps, all content moves there. Objects leave VRAM
+//! while swap space can still be used ([`Running::prepare_sleep`]). Then the rings run empty, jobs release what they
+//! held, and objects lose their addresses in the GTT window, so that nothing in the page table has to be preserved
+//! ([`Running::sleep`]).
 //!
-//! What was known to be zero in VRAM is not known any more.
+//! After sleep no part of VRAM is known to be zero.
 //!
-//! Afterwards ([`Running::wake`]) the family starts the chip as if it had never run, the indirect buffers get their
-//! place in the page table again, and the self-test tells whether it works. Objects find their addresses, and their
-//! way back to VRAM, when the next job needs them; CPU mappings fault.
+//! On wake-up ([`Running::wake`]) the family starts the chip as if it had never run. The indirect buffers are entered
+//! in the page table again, and the self-test checks that the chip works. Objects are given addresses, and move back
+//! to VRAM, when the next job needs them. CPU mappings fault.
 //!
-//! User space is frozen in all this, but for whoever asked for it; submissions wait ([`Running::pause`]) from clients
-//! that are not. Where something fails before the machine sleeps, it stays awake and the GPU goes on; where the chip
-//! does not come back, it is wedged, and all that is in system memory is still there.
+//! User space is frozen meanwhile, except the process that asked for sleep. Submissions of clients that are not
+//! frozen wait ([`Running::pause`]). If a step fails before the machine sleeps, it stays awake and the GPU continues.
+//! If the chip does not start again, it is wedged, and all that is in system memory is preserved.
 
 use kernel::{
     prelude::*,
@@ -32,11 +32,11 @@ use crate::{
 };
 
 impl<F: Family> Running<'_, F> {
-    /// Moves what must survive out of VRAM.
+    /// Move out of VRAM what must survive.
     ///
     /// # Errors
     ///
-    /// Any that keeps an object from moving: the machine has to stay awake.
+    /// Any error that keeps an object from moving. The machine then has to stay awake.
     pub(crate) fn prepare_sleep(&self) -> Result {
         if !self.is_working() {
             return Ok(());
@@ -44,25 +44,25 @@ impl<F: Family> Running<'_, F> {
         moves::evict_all(self)
     }
 
-    /// Makes the GPU quiet. Nothing touches a register between its return and [`Running::wake`].
+    /// Make the GPU quiet. No register is accessed between its return and [`Running::wake`].
     ///
-    /// Waits for jobs under way, which end or are ended by the watchdog.
+    /// Waits for jobs under way. They complete, or the watchdog ends them.
     ///
     /// # Errors
     ///
-    /// As [`Running::prepare_sleep`]; `EBUSY` if jobs do not come to an end; `ERESTARTSYS` if a signal arrives;
-    /// `ENOMEM`. The GPU goes on then.
+    /// As [`Running::prepare_sleep`]; `EBUSY` if jobs do not end; `ERESTARTSYS` if a signal arrives; `ENOMEM`. After
+    /// an error the GPU continues.
     pub(crate) fn sleep(&self) -> Result {
         self.prepare_sleep()?;
         self.pause();
         self.settle().inspect_err(|_| self.unpause())
     }
 
-    /// Ends all work and stops the chip. Submissions are paused.
+    /// End all work and stop the chip. Submissions are paused.
     fn settle(&self) -> Result {
         for lane in self.lanes.iter() {
-            // Until all of them have given back what they held. Twice the time in which a hang is noticed: the first
-            // job may have to be done again.
+            // Wait until all jobs have released what they held. The timeout is twice the time in which a hang is
+            // noticed, because the first job may have to be executed again.
             while lane.timeline().wait_for_drop(2 * crate::hang_ms())? {}
         }
         if !self.is_working() {
@@ -70,31 +70,31 @@ impl<F: Family> Running<'_, F> {
         }
         self.data().memory.vacate()?;
         self.data().memory.vram().forget();
-        // Not under the lock: it takes memory, and fences depend on that lock.
+        // Not under the lock of `stopped`. Suspending allocates, and fences depend on that lock.
         self.gpu.suspend()?;
         let stopped = self.stopped.lock();
         self.asleep.store(!*stopped, Relaxed);
         Ok(())
     }
 
-    /// Brings the GPU up again.
+    /// Start the GPU again.
     ///
     /// # Errors
     ///
-    /// Any. The GPU is stopped then, as after a hang that cannot be mended.
+    /// Any. The GPU is stopped then, as after a hang from which it could not be recovered.
     pub(crate) fn wake(&self) -> Result {
         if !self.asleep.load(Relaxed) {
-            // It did not work before it slept.
+            // It was not working before it slept.
             self.unpause();
             return Ok(());
         }
         let result = self.rouse();
-        // Whatever has come of it, it is not quiet any more.
+        // Whether this succeeded or not, the GPU is not quiet any more.
         let stopped = self.stopped.lock();
         self.asleep.store(false, Relaxed);
         drop(stopped);
         if result.is_err() {
-            // Before submissions go on.
+            // Stop the GPU before submissions continue.
             self.stop(EBUSY, EIO);
         }
         self.unpause();

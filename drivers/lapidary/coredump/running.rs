@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! From a running GPU to a [`Snapshot`], and from there to user space.
+//! From a running GPU to a [`Snapshot`], and from the snapshot to user space.
 
 use kernel::{
     drm::gem::BaseObject,
@@ -27,9 +27,10 @@ use crate::{
 };
 
 impl Snapshot {
-    /// Copies the state of a GPU whose ring `index` hangs in its oldest job. Nobody submits. Allocates nothing.
+    /// Copy the state of a GPU whose ring `index` hangs in its oldest job. No submission is made meanwhile. Allocates
+    /// nothing.
     ///
-    /// A state that has not been published yet stays: it is the first, and the one that matters.
+    /// A state that has not been published yet is kept, because the first one is the important one.
     pub(crate) fn take<F: Family>(&mut self, running: &Running<'_, F>, index: usize) {
         if self.taken {
             return;
@@ -39,7 +40,7 @@ impl Snapshot {
         };
         self.registers.clear();
         running.gpu().dump(&mut |name, value| {
-            // Those beyond the bound are left out.
+            // Registers beyond the limit are left out.
             let _ = self.registers.push_within_capacity((name, value));
         });
         self.copy_ring(ring);
@@ -78,7 +79,7 @@ impl Snapshot {
         self.taken = true;
     }
 
-    /// Makes a dump of the state that has been taken, if one has. May sleep and allocate.
+    /// Publish the state that has been taken, if there is one, as a dump. May sleep and allocate.
     pub(crate) fn publish<F: Family>(&mut self, running: &Running<'_, F>) {
         if !self.taken {
             return;

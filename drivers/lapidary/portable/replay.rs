@@ -23,7 +23,6 @@
 //! then see the data of the last owner. So they fail, too ([`fate`]). The same holds for jobs behind the clear of a
 //! memory on the chip ([`Memories`]). A job that is about to be committed starts again ([`Content::admits`]). The
 //! next user of the object first replaces its memory ([`Content::is_lost`]).
-//! ([`Content::admits`]), and whoever needs the object next has it replaced before ([`Content::is_lost`]).
 
 /// How often a job of the kernel may hang the ring until it counts as the cause.
 pub const KERNEL_TRIES: u32 = 2;
