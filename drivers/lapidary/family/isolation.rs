@@ -10,18 +10,19 @@ use crate::{
     portable::reason::Reason, //
 };
 
-/// What proves that a client's commands stay within its objects.
+/// The proof that a client's commands stay within its objects.
 ///
-/// A command checker, where clients share an address space; membership in the client's own address space elsewhere.
+/// It is a command checker where clients share an address space. Elsewhere the client's own address space isolates
+/// it.
 pub trait Isolation: Send + Sync {
-    /// What the proof has to know about the client besides its objects. The job is only committed if it still is the
-    /// same then.
+    /// The facts about the client, besides its objects, on which the proof depends. The job is committed only if they
+    /// are still the same then.
     type Client: PartialEq;
-    /// An object as the proof sees it, and what it finds out about it.
+    /// An object as the proof sees it, with the facts that the proof finds out about it.
     type Object: Copy + Default + Send;
-    /// A place in the proven stream that depends on where an object lies.
+    /// A place in the proven stream that depends on the address of an object.
     type Fixup: Copy + Default + Send;
-    /// What the family's user-space interface keeps with an object.
+    /// The data that the family's user-space interface keeps with an object.
     type Note;
 
     /// Whether clients share the address space: then objects in system pages get addresses in the GTT window, and
@@ -29,23 +30,23 @@ pub trait Isolation: Send + Sync {
     /// [`Isolation::enter`] is told where they are.
     const SHARED: bool;
 
-    /// An object of `size` bytes.
+    /// Return an object of `size` bytes, as the proof sees it.
     fn object(size: u64, note: &Self::Note) -> Self::Object;
 
-    /// Whether the proven commands write `object`.
+    /// Return whether the proven commands write `object`.
     fn writes(object: &Self::Object) -> bool;
 
-    /// The most fixups that a stream of `dwords` dwords can have.
+    /// Return the most fixups that a stream of `dwords` dwords can have.
     fn most_fixups(dwords: usize) -> usize;
 
-    /// Checks `words`, and changes what has to be changed in them.
+    /// Check `words`, and make the necessary changes in them.
     ///
-    /// `objects` are in the order in which the commands name them; the result does not depend on any address. `fixups`
-    /// is as long as [`Isolation::most_fixups`] says; what it holds before is arbitrary.
+    /// `objects` are in the order in which the commands name them. The result does not depend on any address.
+    /// `fixups` is as long as [`Isolation::most_fixups`] says. Its initial content does not matter.
     ///
     /// # Errors
     ///
-    /// [`Refusal`]: user space gets `EINVAL`.
+    /// [`Refusal`]. User space receives `EINVAL`.
     fn prove(
         &self,
         words: &mut [u32],
@@ -54,14 +55,14 @@ pub trait Isolation: Send + Sync {
         fixups: &mut [Self::Fixup],
     ) -> Result<Proof, Refusal>;
 
-    /// Index of the object whose address `fixup` needs.
+    /// Return the index of the object whose address `fixup` needs.
     fn target(fixup: Self::Fixup) -> usize;
 
-    /// Puts the address of an object that lies at `base` into the proven words.
+    /// Write the address of an object that lies at `base` into the proven words.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if the address does not fit the field, which the alignment of objects rules out.
+    /// `EINVAL` if the address does not fit the field. The alignment of objects prevents this.
     fn place(fixup: Self::Fixup, base: GpuAddr, words: &mut [u32]) -> Result;
 
     /// Has the page tables of `client` lead to an object that its commands use, if they do not yet. Called for each
@@ -87,7 +88,7 @@ pub trait Isolation: Send + Sync {
     }
 }
 
-/// What [`Isolation::prove`] has left in its buffers.
+/// The result of [`Isolation::prove`]: how much of its buffers is in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof {
     /// Dwords to be executed, at least one.
@@ -101,14 +102,14 @@ pub struct Proof {
 pub struct Refusal {
     /// Index in the stream of the dword at fault.
     pub position: u32,
-    /// Number of the reason, for user space: 0x1000 or above. What a number means never changes.
+    /// Number of the reason, for user space: 0x1000 or above. Its meaning never changes.
     pub number: u32,
     /// A few words for a developer.
     pub reason: &'static str,
 }
 
 impl Refusal {
-    /// A refusal for `reason`. What `position` counts depends on it.
+    /// Make a refusal for `reason`. The reason defines what `position` counts.
     pub const fn new(position: u32, reason: Reason) -> Self {
         Self {
             position,

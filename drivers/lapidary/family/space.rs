@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Where memory is, and the page table that leads there.
+//! Where memory is, and the page table that maps it.
 
 use core::ops::Range;
 
@@ -19,34 +19,35 @@ pub type GpuAddr = u64;
 pub struct Layout {
     /// VRAM in GPU addresses. Page aligned.
     pub vram: Range<GpuAddr>,
-    /// Bus address of the CPU's window on VRAM (BAR0) and its length in bytes. The window shows VRAM from
-    /// its start; what lies behind the window the CPU cannot reach.
+    /// Bus address of the CPU's window on VRAM (BAR0) and its length in bytes. The window shows VRAM from its start.
+    /// The CPU cannot reach VRAM behind the window.
     pub aperture: Range<u64>,
-    /// VRAM that must stay as it is, as offsets in VRAM: the VGA range, the firmware's scan-out.
-    /// Unused entries are empty.
+    /// VRAM that must not change, as offsets in VRAM: the VGA range, the firmware's scan-out. Unused entries are
+    /// empty.
     pub reserved: [Range<u64>; 4],
     /// The window of GPU addresses that goes through the page table ([`Space`]). Page aligned.
     pub gtt: Range<GpuAddr>,
 }
 
-/// A page table with entries for 4 KiB pages: that of the GTT window, which all clients share, or of one address space.
+/// A page table with entries for 4 KiB pages. It is that of the GTT window, which all clients share, or that of one
+/// address space.
 ///
-/// Who owns the page indices maps and unmaps them: the generic memory code those of the window.
+/// The owner of the page indices maps and unmaps them. For the window this is the generic memory code.
 pub trait Space: Send + Sync {
-    /// Points `pages` entries from `first` on at consecutive pages from `target` on. `first` is a page index; in the
-    /// window it counts from the start of [`Layout::gtt`]. The engines may do with them what `flags` say. Takes no
-    /// memory.
+    /// Point `pages` entries from `first` on at consecutive pages from `target` on. `first` is a page index. In the
+    /// window it counts from the start of [`Layout::gtt`]. `flags` say what the engines may do with the pages. Does
+    /// not allocate.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if the range leaves the table, an address does not fit an entry, or the table cannot lead to such a
-    /// target; nothing is changed then.
+    /// `EINVAL` if the range leaves the table, an address does not fit an entry, or the table cannot point to such a
+    /// target. Nothing is changed then.
     fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result;
 
-    /// Makes `count` entries from `first` on harmless. Out-of-range parts are ignored.
+    /// Make `count` entries from `first` on harmless. Out-of-range parts are ignored.
     fn unmap(&self, first: usize, count: usize);
 
-    /// Makes earlier `map` and `unmap` calls visible to the GPU. One call for many of them.
+    /// Make earlier `map` and `unmap` calls visible to the GPU. One call serves many of them.
     ///
     /// Must have returned before pages of an unmapped range are freed.
     fn flush(&self);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the CPU sees of pictures in VRAM.
+//! Pictures in VRAM, as the CPU sees them.
 
 use core::ops::Range;
 
-/// Part of VRAM that the CPU is to see as lines.
+/// A part of VRAM that the CPU has to see as lines.
 #[derive(Clone, Debug)]
 pub struct Surface {
     /// Bytes from the start of VRAM, whole pages.
@@ -13,10 +13,10 @@ pub struct Surface {
     pub arrangement: Arrangement,
 }
 
-/// How the pixels of an object lie in memory, as user space says: anything.
+/// How the pixels of an object lie in memory, as user space states it. It may have any value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrangement {
-    /// What they mean is between the family's user-space interface and its [`Surfaces`].
+    /// The family's user-space interface and its [`Surfaces`] define the meaning.
     pub flags: u32,
     /// Bytes from line to line.
     pub pitch: u32,
@@ -24,15 +24,15 @@ pub struct Arrangement {
 
 /// Registers through which the CPU sees such VRAM as lines.
 ///
-/// The generic memory code owns which of them are taken. Nothing here takes memory or sleeps.
+/// The generic memory code decides which of them are taken. No method allocates or sleeps.
 pub trait Surfaces: Send + Sync {
-    /// The registers that can be used, as a set; at most eight. Stays the same.
+    /// Return the registers that can be used, as a set. There are at most eight. Never changes.
     fn usable(&self) -> u32;
 
-    /// Whether a register makes a difference to `surface`: its arrangement is one that the chip can undo.
+    /// Return whether a register makes a difference to `surface`, because the chip can undo its arrangement.
     fn reorders(&self, surface: &Surface) -> bool;
 
-    /// Has register `index` show `surface`, which [`Surfaces::reorders`], or nothing. The CPU's accesses that come
-    /// later see it so.
+    /// Make register `index` show `surface`, for which [`Surfaces::reorders`] holds, or nothing. Later accesses of
+    /// the CPU see it so.
     fn set(&self, index: u32, surface: Option<&Surface>);
 }
