@@ -16,10 +16,10 @@ use crate::memory::{
     windowed::Windowed, //
 };
 
-/// What an object in system pages lives in.
+/// The storage of an object in system pages.
 #[pin_data]
 pub(crate) struct Backing {
-    /// The pages. The window is one of their users while there are addresses; clients are another while they reach them.
+    /// The pages. While there are addresses, the window is one user of the pages.
     #[pin]
     pub(crate) pages: Resident,
     /// The addresses in the window.
@@ -29,7 +29,7 @@ pub(crate) struct Backing {
 }
 
 impl Backing {
-    /// `size` bytes of pages of the object's own, with addresses that are multiples of `align`.
+    /// Make a backing of `size` bytes of pages of the object's own, with addresses that are multiples of `align`.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Backing {
         Self::with(Source::Own(None), size, align)
     }
 
-    /// The same with pages from anywhere.
+    /// Make a backing with pages from `source`.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 //! The buffers of other drivers that our objects stand for.
 //!
-//! Their mappings for our device end at unbind, whether the objects are still there or not.
+//! Their mappings for our device end at unbind, whether the objects still exist or not.
 
 use kernel::{
     new_mutex,
@@ -22,7 +22,7 @@ use crate::corner::{
     prime::Import, //
 };
 
-/// All imports of one device, by where they are in memory.
+/// All imports of one device, by their address in kernel memory.
 #[pin_data]
 pub(crate) struct Foreign {
     #[pin]
@@ -43,34 +43,36 @@ impl Foreign {
         )
     }
 
-    /// Remembers an import.
+    /// Add an import.
     ///
-    /// Errors: `ENOMEM`.
+    /// # Errors
+    ///
+    /// `ENOMEM`.
     pub(crate) fn add(&self, import: &Arc<Import>) -> Result {
         let node = RBTreeNode::new(key(import), import.clone(), GFP_KERNEL)?;
         self.imports.lock().insert(node);
         Ok(())
     }
 
-    /// Forgets an import, whose end has been asked for.
+    /// Remove an import whose end has been requested.
     pub(crate) fn remove(&self, import: &Arc<Import>) {
         let node = self.imports.lock().remove_node(&key(import));
         drop(node);
     }
 }
 
-/// Ends the mappings of all imports when it is dropped: after the DRM device has been unplugged, so that no more come,
-/// and the GPU is quiet.
+/// Ends the mappings of all imports when it is dropped. It is dropped after the DRM device has been unplugged, so
+/// that no new imports are made, and when the GPU is quiet.
 pub struct ForeignLease(pub(crate) Arc<Foreign>);
 
 impl Drop for ForeignLease {
     fn drop(&mut self) {
-        // Outside of the lock: an end may have to wait for the reservation of another driver.
+        // Outside of the lock, because the end of an import may have to wait for the reservation of another driver.
         let imports = core::mem::take(&mut *self.0.imports.lock());
         for import in imports.values() {
             import.unmap();
         }
-        // Those whose objects have gone just now.
+        // Wait for the imports whose objects have just been freed.
         later::flush();
     }
 }

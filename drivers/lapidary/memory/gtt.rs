@@ -2,18 +2,18 @@
 
 //! The GTT window: addresses through which the GPU reaches system pages.
 //!
-//! Each 4 KiB of the window has an entry in the GPU's page table. An object gets addresses when a job first
-//! needs it, and keeps them: the next job finds it in place. Only when the window is full, objects that no
-//! job uses lose theirs, the one used longest ago first; that moves no data.
+//! Each 4 KiB of the window has an entry in the GPU's page table. An object is given addresses when a job first needs
+//! it, and keeps them, so the next job finds it in place. When the window is full, objects that no job uses lose
+//! their addresses, the least recently used first. This moves no data.
 //!
-//! Who makes room for whom is decided in [`displace`].
+//! [`displace`] decides which objects lose their addresses.
 //!
-//! Entries of a range are written before its address is given to anyone, and are made harmless and flushed
-//! before its pages are given back. Eviction flushes once for all victims: the range that it takes from
-//! them is not handed out before, and its entries are written behind the flush.
+//! The entries of a range are written before any code receives its address. They are made harmless and flushed before
+//! its pages are given back. Eviction flushes the TLB once for all victims. Their ranges are not allocated again
+//! before that flush, and new entries are written behind it.
 //!
-//! No memory is allocated under the window's lock or that of the pages: a thread that reclaims memory may free an
-//! object, for which both are needed.
+//! No memory is allocated under the window's lock or under that of the pages. A thread that reclaims memory may free
+//! an object, which needs both.
 
 use kernel::{
     device::{
@@ -66,13 +66,13 @@ use crate::{
 
 mod displace;
 
-/// What one entry of the page table serves, on all of these chips.
+/// Bytes that one entry of the page table maps, on all of these chips.
 const GPU_PAGE: usize = 4096;
 
-/// One walk finds this part of all backings that the window can hold. Displacing all of them takes as many walks.
+/// One walk finds this part of all backings that the window can hold. Displacing all of them takes this many walks.
 const PART: u64 = 16;
 
-/// What the window borrows from the hardware.
+/// The hardware that the window borrows.
 #[derive(Clone, Copy)]
 pub struct Reach<'a> {
     /// The device that does DMA.
@@ -81,7 +81,7 @@ pub struct Reach<'a> {
     pub space: &'a dyn Space,
 }
 
-/// Addresses that are in use, and for what.
+/// Addresses in use, and the backing that uses them.
 struct Placed {
     backing: Arc<Backing>,
     range: Range,
@@ -90,12 +90,12 @@ struct Placed {
 /// The window, a tenant of the page table.
 pub struct Gtt {
     mm: Arc<Mm>,
-    /// What has addresses, by the first of them.
+    /// The backings that have addresses, ordered by the first address.
     placed: RBTree<GpuAddr, Placed>,
     /// Which idle backings were used longest ago.
     turns: Turns,
-    /// What has lost its addresses; the pages are mapped for the device until the next flush. Empty when the window is
-    /// unlocked: until then the objects have references, too, and no backing is dropped here.
+    /// Backings that have lost their addresses. Their pages stay mapped for the device until the next flush. Empty
+    /// when the window is unlocked: until then the objects hold references, too, so no backing is dropped here.
     leaving: KVVec<Arc<Backing>>,
 }
 
@@ -111,17 +111,18 @@ impl Gtt {
         })
     }
 
-    /// Addresses in use, in bytes.
+    /// Return the addresses in use, in bytes.
     pub(crate) fn usage(&self) -> u64 {
         self.mm.used()
     }
 
-    /// Index of the page table entry for `addr`.
+    /// Return the index of the page table entry for `addr`.
     fn entry(&self, addr: GpuAddr) -> usize {
         entry(self.mm.start(), addr)
     }
 
-    /// Takes the addresses of `backing`, which has some. No job uses them or gets them any more. `pages` are its pages.
+    /// Take the addresses from `backing`, which has some. No job uses them or is given them any more. `pages` are its
+    /// pages.
     fn clear(&mut self, backing: &Backing, pages: &mut Locked<'_>, reach: &Reach<'_>) {
         let Some(placed) = self.placed.remove(&backing.window.addr()) else {
             return;
@@ -133,12 +134,12 @@ impl Gtt {
     }
 }
 
-/// Index of the page table entry for `addr` in a window that begins at `start`.
+/// Return the index of the page table entry for `addr` in a window that begins at `start`.
 pub(crate) fn entry(start: GpuAddr, addr: GpuAddr) -> usize {
     (addr.saturating_sub(start) / GPU_PAGE as u64) as usize
 }
 
-/// Number of page table entries that serve `range`.
+/// Return the number of page table entries for `range`.
 fn entries(range: &Range) -> usize {
     (range.size() / GPU_PAGE as u64) as usize
 }
@@ -154,15 +155,17 @@ impl Tenant for Gtt {
     }
 }
 
-/// Reserves addresses that are not a backing's.
+/// Reserve addresses that do not belong to a backing.
 ///
-/// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
+/// # Errors
+///
+/// `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
 pub(crate) fn reserve(gtt: &Lent<Gtt>, size: u64, align: u64) -> Result<Range> {
     if size % PAGE_SIZE as u64 != 0 || align % PAGE_SIZE as u64 != 0 {
         return Err(EINVAL);
     }
     let mut node = Some(Node::new()?);
-    // At the end, out of the way of what comes and goes.
+    // At the end, away from the addresses of objects.
     gtt.lock()
         .parts()
         .0
@@ -170,13 +173,14 @@ pub(crate) fn reserve(gtt: &Lent<Gtt>, size: u64, align: u64) -> Result<Range> {
         .allocate_in(&mut node, size, align, 0, u64::MAX, Mode::High)
 }
 
-/// Gives `backing`, which is that of `object`, addresses and one user; returns the first address.
+/// Give `backing`, which belongs to `object`, addresses and one user. Return the first address.
 ///
-/// The caller holds the object's reservation and ends the use with [`Backing::leave`]. `now` grows from
-/// call to call.
+/// The caller holds the object's reservation and ends the use with [`Backing::leave`]. `now` grows from call to call.
 ///
-/// Errors: `ENODEV` after unbind; `ENOSPC` if there is no room between what is in use; as [`Pages::get`] and
-/// [`Pages::map`]; `EINVAL` if a page lies where the page table cannot point at; `ENOMEM`.
+/// # Errors
+///
+/// `ENODEV` after unbind; `ENOSPC` if there is no room between what is in use; as [`Pages::get`] and [`Pages::map`];
+/// `EINVAL` if the page table cannot point to a page; `ENOMEM`.
 pub(crate) fn place<O: IntoGEMObject>(
     gtt: &Lent<Gtt>,
     backing: &Arc<Backing>,
@@ -195,7 +199,7 @@ pub(crate) fn place<O: IntoGEMObject>(
     let reach = reach.ok_or(ENODEV)?;
     let range = gtt.find(&mut memory, backing, reach)?;
 
-    // From here on no other thread gives it addresses or takes them.
+    // From here on no other thread changes its addresses.
     if let Some(addr) = backing.window.again(now) {
         return Ok(addr);
     }
@@ -213,10 +217,12 @@ pub(crate) fn place<O: IntoGEMObject>(
     Ok(addr)
 }
 
-/// Gives `backing` the pages of its process's memory that are those of `number`, unless it has them already. The caller
-/// holds the object's reservation, and drops what comes back, the pages that were there before.
+/// Give `backing` the pages of its process's memory that belong to `number`, unless it has them already. The caller
+/// holds the object's reservation, and drops the returned pages, which `backing` had before.
 ///
-/// Errors: `ENOSPC` while jobs use those; `EAGAIN` if the memory has changed and those of `number` are gone.
+/// # Errors
+///
+/// `ENOSPC` while jobs use the old pages; `EAGAIN` if the memory has changed and the pages of `number` are gone.
 pub(crate) fn renew(
     gtt: &Lent<Gtt>,
     backing: &Backing,
@@ -240,8 +246,8 @@ pub(crate) fn renew(
     pages.exchange(user.take(number).ok_or(EAGAIN)?)
 }
 
-/// Points the entries from `first` on at pages of the CPU, one call for each run of consecutive ones: all of them, or
-/// none.
+/// Point the entries from `first` on at system pages, with one call for each run of consecutive pages. Either all
+/// entries are written or none.
 fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     let mut at = first;
     let mut result = Ok(());
@@ -258,14 +264,14 @@ fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     result
 }
 
-/// Ends everything about `backing`, in which `object` is no longer: the pages are freed. The caller holds the
-/// reservation, and no job uses the object any more; what they hold of the backing may be dropped later.
+/// Release all of `backing`, which is not the storage of `object` any more. The pages are freed. The caller holds the
+/// reservation, and no job uses the object any more. References of jobs to the backing may be dropped later.
 pub(crate) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, backing: &Backing, object: &O) {
     let pages = {
         let mut guard = gtt.lock();
         let (gtt, reach) = guard.parts();
         let mut pages = backing.pages.lock();
-        // Without hardware it has left the window already.
+        // Without hardware it has lost its addresses already.
         if let (Some(reach), true) = (reach, backing.window.is_placed()) {
             backing.window.end();
             gtt.clear(backing, &mut pages, reach);
@@ -277,8 +283,8 @@ pub(crate) fn abandon<O: IntoGEMObject>(gtt: &Lent<Gtt>, backing: &Backing, obje
     }
 }
 
-/// Lets go of the pages of a backing that no job uses, so that they can be swapped; says how many they are. The caller
-/// holds the reservation of `object`, of which there are no CPU mappings. Waits for nothing and allocates nothing.
+/// Unpin the pages of a backing that no job uses, so that they can be swapped. Return how many they are. The caller
+/// holds the reservation of `object`, which has no CPU mappings. Neither waits nor allocates.
 pub(crate) fn relinquish<O: IntoGEMObject>(
     gtt: &Lent<Gtt>,
     backing: &Backing,
@@ -302,13 +308,13 @@ pub(crate) fn relinquish<O: IntoGEMObject>(
     Some(count)
 }
 
-/// Ends everything about `backing`, whose object goes.
+/// Release all of `backing`, whose object is being freed.
 pub(crate) fn release<O: IntoGEMObject>(gtt: &Lent<Gtt>, backing: &Backing, object: &O) {
     let source = {
         let mut guard = gtt.lock();
         let (gtt, reach) = guard.parts();
         let mut pages = backing.pages.lock();
-        // Without hardware it has left the window already.
+        // Without hardware it has lost its addresses already.
         if let (Some(reach), true) = (reach, backing.window.is_placed()) {
             backing.window.end_if_idle();
             gtt.clear(backing, &mut pages, reach);
@@ -339,7 +345,7 @@ pub(super) mod tests {
     pub(super) const START: GpuAddr = 0x8000_0000;
     pub(super) const PAGE: u64 = PAGE_SIZE as u64;
 
-    /// A page table that remembers.
+    /// A page table that records the calls.
     #[pin_data]
     pub(super) struct Table {
         #[pin]
@@ -349,7 +355,7 @@ pub(super) mod tests {
         /// Changes since the last flush.
         pub(super) dirty: Atomic<u64>,
         pub(super) flushes: Atomic<u64>,
-        /// Who has seen a flush coming: without an address, and still mapped for the device.
+        /// Backings that must have no address and still be mapped for the device at a flush.
         #[pin]
         pub(super) leaving: Mutex<KVec<Arc<Backing>>>,
         pub(super) seen: Atomic<u64>,
@@ -486,7 +492,7 @@ pub(super) mod tests {
             (0, 0, 0)
         );
         assert!(table.flushed() && !backing.window.is_placed());
-        // They come again.
+        // They are pinned again.
         place(&window, &backing, &*object, 2)?;
         backing.window.leave();
         release(&window, &backing, &*object);
@@ -540,7 +546,7 @@ pub(super) mod tests {
                 "abandoned" => abandon(&window, &backing, &*object),
                 _ => release(&window, &backing, &*object),
             }
-            // At the flush the entries were gone and the pages still mapped; now they are not.
+            // At the flush the entries were gone and the pages were still mapped. Now they are not mapped.
             assert_eq!(table.seen.load(Relaxed), 1);
             assert!(!backing.pages.is_mapped() && table.flushed());
             assert_eq!(table.used(), 0);
@@ -587,7 +593,7 @@ pub(super) mod tests {
         assert_eq!(usage(&window), 0);
         assert!(backing.pages.held() == 2 && backing.pages.lock().addresses().is_empty());
         assert_eq!(place(&window, &backing, &*object, 3).err(), Some(ENODEV));
-        // The object goes later than the device.
+        // The object is freed after the device is unbound.
         backing.window.leave();
         release(&window, &backing, &*object);
         Ok(())
@@ -601,7 +607,7 @@ pub(super) mod tests {
         let lease = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let backing = Backing::new(2 * PAGE, PAGE)?;
-        // Pages that do not lie one behind the other are two calls, of which the second fails.
+        // Pages that are not adjacent need two calls, of which the second fails.
         table.left.store(1, Relaxed);
         assert_eq!(write(&*table, 1, &[PAGE, 3 * PAGE]).err(), Some(EINVAL));
         assert!(table.used() == 0 && table.flushed());

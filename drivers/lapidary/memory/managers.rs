@@ -2,7 +2,7 @@
 
 //! The memory of one GPU: its managers, and the hardware that is lent to them.
 //!
-//! It knows no objects: these know it.
+//! This file does not depend on objects. Objects depend on it.
 
 use kernel::{
     new_mutex,
@@ -60,7 +60,7 @@ use crate::{
 
 /// Objects of one client, at most.
 const MOST_OBJECTS: usize = 1 << 17;
-/// For each object of a client the machine has so many pages of memory. The object itself takes less than one of them.
+/// Pages of memory that the machine has for each object of a client. The object itself takes less than one of them.
 const PAGES_OF_OBJECT: usize = 8;
 /// One walk over VRAM finds this part of all objects that it can hold.
 const PART: usize = 16;
@@ -97,12 +97,13 @@ pub struct MemoryLease<'bound> {
 }
 
 impl Memory {
-    /// Makes the managers of the memory that `layout` describes, with the reserved ranges taken out.
+    /// Make the managers of the memory that `layout` describes, without the reserved ranges.
     ///
-    /// Errors: `EINVAL` if a range is empty, unaligned, wraps, or if a reserved one lies outside of VRAM;
-    /// `ENOMEM`.
+    /// # Errors
+    ///
+    /// `EINVAL` if a range is empty, unaligned, or wraps, or if a reserved range lies outside of VRAM; `ENOMEM`.
     pub fn new(layout: &Layout) -> Result<Arc<Self>> {
-        // An object's pages are there twice while new ones replace them.
+        // An object's pages exist twice while new pages replace them.
         let window = (layout.gtt.end.saturating_sub(layout.gtt.start)) as usize / PAGE_SIZE;
         let vram = length(&layout.vram)? as usize / PAGE_SIZE;
         let most = vram / PART;
@@ -125,18 +126,20 @@ impl Memory {
         )
     }
 
-    /// Lends the page table of the GTT window, the device for DMA mappings, and the surface registers, until the lease
+    /// Lend the page table of the GTT window, the device for DMA mappings, and the surface registers, until the lease
     /// is dropped.
     ///
     /// Dropping the lease clears the page table entries of all objects, ends their DMA mappings and switches surfaces
-    /// off; later placements in the window fail with `ENODEV`. To be dropped after the DRM device has been
-    /// unplugged and the GPU is quiet, before the page table goes.
+    /// off. Later placements in the window fail with `ENODEV`. The lease is dropped after the DRM device has been
+    /// unplugged and the GPU is quiet, and before the page table is freed.
     ///
-    /// Errors: `EBUSY` if there is a lease already.
+    /// # Errors
+    ///
+    /// `EBUSY` if there is a lease already.
     ///
     /// # Safety
     ///
-    /// The lease is dropped, not leaked, before `'bound` ends.
+    /// The caller drops the lease, and does not leak it, before `'bound` ends.
     pub unsafe fn lend<'bound>(
         &self,
         reach: Reach<'bound>,
@@ -152,18 +155,18 @@ impl Memory {
         }
     }
 
-    /// Lends the device for mappings of other drivers' memory, until the lease is dropped; see [`ForeignLease`].
+    /// Lend the device for mappings of other drivers' memory, until the lease is dropped (see [`ForeignLease`]).
     pub fn lend_foreign(&self) -> ForeignLease {
         ForeignLease(self.foreign.clone())
     }
 
-    /// Holds up changes of the memory of processes that the GPU uses.
+    /// Return the lock that delays changes of processes' memory that the GPU uses.
     pub(crate) fn invalidation(&self) -> &Arc<InvalidationLock> {
         &self.invalidation
     }
 
-    /// What one client may have: so many objects that they take a small part of the machine's memory, and half of the
-    /// pages that may be pinned in all.
+    /// Make the limits of one client. The objects take at most a small part of the machine's memory. The pinned pages
+    /// are at most half of those that may be pinned in total.
     ///
     /// # Errors
     ///
@@ -173,57 +176,57 @@ impl Memory {
         Allowance::new(objects, self.invalidation.most() / 2)
     }
 
-    /// Where memory is.
+    /// Return where memory is.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// VRAM, for what the driver itself keeps there.
+    /// Return the manager of VRAM, for the driver's own use.
     pub fn vram(&self) -> &Vram {
         &self.vram
     }
 
-    /// Bytes of VRAM handed out to objects and to the driver.
+    /// Return the bytes of VRAM allocated to objects and to the driver.
     pub fn vram_usage(&self) -> u64 {
         self.vram.usage()
     }
 
-    /// Bytes in objects that live in system pages, whether the pages exist yet or not.
+    /// Return the bytes of objects in system pages, whether the pages exist yet or not.
     pub fn gtt_usage(&self) -> u64 {
         self.system.load(Relaxed)
     }
 
-    /// Bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
+    /// Return the bytes moved between VRAM and system pages, or within VRAM, since the device was bound.
     pub fn moved(&self) -> u64 {
         self.moved.load(Relaxed)
     }
 
-    /// The time by which it is told which objects were not used for long: a number that is larger at each call.
+    /// Return the time of a use, by which idle objects are found. It is larger at each call.
     pub(crate) fn now(&self) -> u64 {
         self.time.fetch_add(1, Relaxed)
     }
 
-    /// Whether any object should be in VRAM and is not.
+    /// Return whether any object should be in VRAM and is not.
     pub(crate) fn any_astray(&self) -> bool {
         self.astray.load(Relaxed) != 0
     }
 
-    /// The buffers of other drivers that objects stand for.
+    /// Return the buffers of other drivers that objects stand for.
     pub(crate) fn foreign(&self) -> &Foreign {
         &self.foreign
     }
 
-    /// Which objects in VRAM were used longest ago.
+    /// Return which objects in VRAM were used longest ago.
     pub(crate) fn turns(&self) -> &Mutex<Turns> {
         &self.turns
     }
 
-    /// Which object has which surface register.
+    /// Return which object has which surface register.
     pub(crate) fn surfaces(&self) -> &Lent<Registers> {
         &self.surfaces
     }
 
-    /// The GTT window.
+    /// Return the GTT window.
     pub(crate) fn gtt(&self) -> &Lent<Gtt> {
         &self.gtt
     }
@@ -233,22 +236,22 @@ impl Memory {
         &self.reached
     }
 
-    /// So many bytes have moved.
+    /// Count `bytes` that have moved.
     pub(crate) fn count_moved(&self, bytes: u64) {
         self.moved.add(bytes, Relaxed);
     }
 
-    /// An object of so many bytes lives in system pages from now on.
+    /// Count an object of `bytes` that is in system pages from here on.
     pub(crate) fn count_system(&self, bytes: u64) {
         self.system.add(bytes, Relaxed);
     }
 
-    /// It does not any more.
+    /// Count an object of `bytes` that is not in system pages any more.
     pub(crate) fn discount_system(&self, bytes: u64) {
         self.system.fetch_sub(bytes, Relaxed);
     }
 
-    /// One object more, or less, is astray.
+    /// Count one astray object more, or less.
     pub(crate) fn count_astray(&self, more: bool) {
         match more {
             true => self.astray.fetch_add(1, Relaxed),
@@ -256,37 +259,41 @@ impl Memory {
         };
     }
 
-    /// Size of the GTT window in bytes; also the limit for the size of one object.
+    /// Return the size of the GTT window in bytes. It is also the limit for the size of one object.
     pub fn gtt_size(&self) -> u64 {
         self.layout.gtt.end - self.layout.gtt.start
     }
 
-    /// Reserves addresses of the GTT window for what the driver itself keeps in system memory, as rings.
+    /// Reserve addresses of the GTT window for the driver's own system memory, for example rings.
     ///
-    /// Only addresses: the owner points the page table at the memory, from entry [`Memory::gtt_entry`] on, and
-    /// clears the entries before it frees the memory and drops the range.
+    /// Only addresses are reserved. The owner points the page table at the memory, from entry [`Memory::gtt_entry`]
+    /// on. It clears the entries before it frees the memory and drops the range.
     ///
-    /// Errors: `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
+    /// # Errors
+    ///
+    /// `EINVAL` if size or alignment is not in whole pages; `ENOSPC`; `ENOMEM`.
     pub fn reserve_gtt(&self, size: u64, align: u64) -> Result<Range> {
         gtt::reserve(&self.gtt, size, align)
     }
 
-    /// Index of the page table entry for `addr`, an address in the GTT window; 0 for another.
+    /// Return the index of the page table entry for `addr`, an address in the GTT window. 0 for other addresses.
     pub fn gtt_entry(&self, addr: GpuAddr) -> usize {
         gtt::entry(self.layout.gtt.start, addr)
     }
 
-    /// Takes their addresses in the GTT window from all objects, which get new ones when a job needs them: the page
-    /// table may be lost.
+    /// Take the addresses in the GTT window from all objects, because the page table may be lost. They are given new
+    /// ones when a job needs them.
     ///
-    /// Errors: `EBUSY` if a job under way uses an object.
+    /// # Errors
+    ///
+    /// `EBUSY` if a job under way uses an object.
     pub fn vacate(&self) -> Result {
         let mut guard = self.gtt.lock();
         let (gtt, reach) = guard.parts();
         reach.map_or(Ok(()), |reach| gtt.vacate(reach))
     }
 
-    /// Addresses of the GTT window in use, in bytes.
+    /// Return the addresses of the GTT window in use, in bytes.
     pub fn gtt_placed(&self) -> u64 {
         self.gtt.lock().parts().0.usage()
     }

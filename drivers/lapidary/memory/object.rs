@@ -2,26 +2,26 @@
 
 //! The buffer object.
 //!
-//! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a home: a range of
-//! VRAM, or system pages ([`Backing`]). A job [`place`](super::usage::Use::place)s its objects under their reservations
-//! and keeps the [`Use`](super::usage::Use)s until its fence has signalled; so the object stays, and its system pages
-//! keep their addresses.
+//! An object has a handle for user space, a reservation with the fences of the jobs that use it, and a home: a range
+//! of VRAM, or system pages ([`Backing`]). A job [`place`](super::usage::Use::place)s its objects under their
+//! reservations and keeps the [`Use`](super::usage::Use)s until its fence has signalled. So the object stays
+//! allocated, and its system pages keep their addresses.
 //!
 //! The home changes only under the reservation.
 //!
 //! # Secrets
 //!
-//! System pages come zeroed, and so do lots of VRAM from the stock ([`super::vram`]). Another lot holds what its last
-//! owner left, so [`crate::residency::create`] has the ring clear it, and the object carries that fence: page faults
-//! wait for it, and jobs come behind it on the ring. If it ends with an error, the jobs behind it fail, too
-//! ([`crate::portable::replay`]), and the object gets fresh system pages, which are zero, before CPU, GPU or a move get
-//! to it ([`super::renew`]). An object that has moved ([`crate::residency::moves`]) is clean: the move has overwritten
-//! all of its new home.
+//! System pages are zeroed, and so are lots of VRAM from the stock ([`super::vram`]). Any other lot holds the data of
+//! its last owner. So [`crate::residency::create`] lets the ring clear it, and the object carries the fence of the
+//! clear. Page faults wait for this fence, and jobs come behind it on the ring. If it ends with an error, the jobs
+//! behind it fail, too ([`crate::portable::replay`]). The object is then given new system pages, which are zero,
+//! before CPU, GPU or a move access it ([`super::renew`]). An object that has moved ([`crate::residency::moves`]) is
+//! clean, because the move has overwritten all of its new home.
 //!
-//! An untouched object gives back memory that is zero: no job has had its address
-//! ([`Use::place`](super::usage::Use::place)), no CPU mapping has shown it, it has not moved, and its clear, if it had
-//! one, has succeeded. The clear is the only job that knows its address then, and is done: it has held the object until
-//! then.
+//! An untouched object gives back memory that is zero. An object is untouched if no job has had its address
+//! ([`Use::place`](super::usage::Use::place)), no CPU mapping has shown it, it has not moved, and its clear, if it
+//! had one, has succeeded. Then the clear is the only job that knows its address. The clear is done, because it has
+//! held a reference to the object until its end.
 
 use core::{
     marker::PhantomData,
@@ -95,7 +95,7 @@ pub(crate) enum Home {
     System(Arc<Backing>),
 }
 
-/// A look at a [`Home`].
+/// The home of an object at one moment.
 pub(crate) enum At {
     Vram { start: GpuAddr, size: u64 },
     System(Arc<Backing>),
@@ -105,54 +105,55 @@ pub(crate) enum At {
 #[pin_data]
 pub struct Object<F: Family> {
     memory: Arc<Memory>,
-    /// The list that it is on.
+    /// The list that the object is on.
     objects: Arc<Roster<Self>>,
     pub(crate) seat: Seat,
-    /// Changed only under the reservation; the thread that holds that may rely on it after the lock is
-    /// released. The lock alone gives a look at what may change at once. No memory is allocated under it.
+    /// Changed only under the reservation. A thread that holds the reservation may rely on it after the lock is
+    /// released. For a thread with only the lock, it may change as soon as the lock is released. No memory is
+    /// allocated under the lock.
     #[pin]
     home: SpinLock<Home>,
-    /// Where in VRAM, or [`NOWHERE`]: for those who only look.
+    /// The address in VRAM, or [`NOWHERE`]. For readers that do not take the lock.
     vram: Atomic<u64>,
-    /// Bytes and alignment, whole pages.
+    /// Bytes and alignment, in whole pages.
     size: u64,
     align: u64,
     /// It should be in VRAM.
     wanted: Atomic<bool>,
-    /// User space asked for no memory that the GPU reaches.
+    /// User space asked only for memory that the GPU cannot reach.
     system: bool,
-    /// Who accesses it, user space said.
+    /// Which of CPU and GPU accesses it, as user space states.
     access: Access,
     /// The CPU has touched it where it could not see it.
     touched: Atomic<bool>,
-    /// How many have pinned it: it stays in system pages. Written under the reservation.
+    /// The number of pins. A pinned object stays in system pages. Written under the reservation.
     pins: Atomic<u32>,
     /// It is another driver's memory.
     pub(crate) foreign: Option<Arc<Import>>,
     /// It is a process's memory.
     user: Option<Arc<UserMemory>>,
-    /// It should be in VRAM and is not: counted in [`Memory`].
+    /// It should be in VRAM and is not. Counted in [`Memory`].
     astray: Atomic<bool>,
-    /// When a job used it last, see [`Memory::now`].
+    /// When a job used it last (see [`Memory::now`]).
     used: Atomic<u64>,
-    /// Behind this fence, VRAM is clear. Not set for system pages.
+    /// The fence of the clear of VRAM. Not set for system pages.
     cleared: SetOnce<ARef<Fence>>,
-    /// The content may be looked at, from now on: it is system pages, or clear VRAM.
+    /// The content may be read from now on, because it is system pages or cleared VRAM.
     clean: Atomic<bool>,
-    /// The VRAM in which it was made may hold something else than zeros: see [`Object::set_reached`].
+    /// The VRAM in which it was made may hold other data than zeros (see [`Object::set_reached`]).
     reached: Atomic<bool>,
-    /// The clear is going to fail, or has.
+    /// The clear is about to fail, or has failed.
     doomed: Atomic<bool>,
-    /// What the user-space interface keeps with it.
+    /// The data that the user-space interface keeps with it.
     note: Note<F>,
     /// How the CPU sees it while it is in VRAM.
     surface: Taken,
-    /// It counts for the client that has made it.
+    /// Counts the object for the client that has made it.
     _charge: Option<Charge>,
     _family: PhantomData<fn() -> F>,
 }
 
-/// [`Object::vram`] of an object that is not there.
+/// [`Object::vram`] of an object that is not in VRAM.
 pub(crate) const NOWHERE: u64 = u64::MAX;
 
 /// What [`crate::residency::create`] decides before the object exists.
@@ -160,7 +161,7 @@ pub struct Args<F: Family> {
     pub(crate) memory: Arc<Memory>,
     pub(crate) objects: Arc<Roster<Object<F>>>,
     pub(crate) home: Home,
-    /// The home is zero, or comes zeroed.
+    /// The home is zero, or its pages are zeroed when they are allocated.
     pub(crate) zero: bool,
     pub(crate) size: u64,
     pub(crate) align: u64,
@@ -210,7 +211,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
 }
 
 impl Home {
-    /// The address in VRAM, or [`NOWHERE`].
+    /// Return the address in VRAM, or [`NOWHERE`].
     pub(crate) fn vram(&self) -> u64 {
         match self {
             Self::Vram(lot) => lot.start(),
@@ -220,7 +221,7 @@ impl Home {
 }
 
 impl<F: Family> Object<F> {
-    /// Where the object is. Any context but interrupts.
+    /// Return where the object is. Any context but interrupts.
     pub fn domain(&self) -> Domain {
         match self.at() {
             At::Vram { .. } => Domain::Vram,
@@ -229,7 +230,8 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// Where the object lives. Stays so under the reservation; without it the answer is a guess.
+    /// Return the home of the object. It does not change under the reservation. Without the reservation the answer is
+    /// a guess.
     pub(crate) fn at(&self) -> At {
         match &*self.home.lock() {
             Home::Vram(lot) => At::Vram {
@@ -240,8 +242,8 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// The content is at `home` now; the old one comes back. The caller holds the reservation, and there are no CPU
-    /// mappings and no jobs that use the old one.
+    /// Make `home` the home, which has the content already. Return the old home. The caller holds the reservation.
+    /// There are no CPU mappings, and no jobs that use the old home.
     pub(crate) fn settle(&self, home: Home) -> Home {
         surfaces::give_back(self);
         self.displaced(&self.at());
@@ -274,19 +276,19 @@ impl<F: Family> Object<F> {
         reached::try_end(self.memory.reached(), backing)
     }
 
-    /// Whether the VRAM in which it was made may hold something.
+    /// Return whether the VRAM in which it was made may hold other data than zeros.
     pub(crate) fn is_reached(&self) -> bool {
         self.reached.load(Relaxed)
     }
 
-    /// Tells the stock of VRAM whether the range in which the object lies is zero, if it lies in one.
+    /// Set whether the range in VRAM in which the object lies is zero, if it lies in one. The stock uses this.
     pub(crate) fn set_zero(&self, zero: bool) {
         if let Home::Vram(lot) = &mut *self.home.lock() {
             lot.set_zero(zero);
         }
     }
 
-    /// Where it is to stand on the list of objects.
+    /// Return the place of the object on the list of objects.
     pub(crate) fn standing(&self) -> Place {
         match &*self.home.lock() {
             Home::Vram(lot) => Place::Device(lot.start()),
@@ -295,13 +297,13 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// From now on its VRAM may hold something: a job or a CPU mapping is about to have its address, or a move fills
-    /// it.
+    /// Note that its VRAM may hold other data than zeros. Called when a job or a CPU mapping is about to have its
+    /// address, or a move fills it.
     pub(crate) fn set_reached(&self) {
         self.reached.store(true, Relaxed);
     }
 
-    /// Finds out whether the object should be in VRAM and is not.
+    /// Update whether the object should be in VRAM and is not.
     pub(crate) fn recount(&self) {
         let astray = self.vram().is_none() && self.wanted.load(Relaxed) && !self.is_pinned();
         if self.astray.xchg(astray, Relaxed) != astray {
@@ -309,21 +311,22 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// Tells the list that `object` has moved, or has got or lost its pages. The caller holds the reservation.
+    /// Tell the list that `object` has moved, or that its pages were allocated or freed. The caller holds the
+    /// reservation.
     pub(crate) fn arrange(object: &Bo<F>) {
         if let Some(objects) = object.roster() {
             objects.arrange(object);
         }
     }
 
-    /// Tells the list that `object` has its pages, which it may know. The caller holds the reservation.
+    /// Tell the list that `object` has its pages, unless the list knows. The caller holds the reservation.
     pub(crate) fn has_pages(object: &Bo<F>) {
         if !object.seat.suits(Place::Pages(0)) {
             Self::arrange(object);
         }
     }
 
-    /// First address in VRAM, if the object is there. For those without the reservation it is a guess.
+    /// Return the first address in VRAM, if the object is there. Without the reservation the answer is a guess.
     pub(crate) fn vram(&self) -> Option<GpuAddr> {
         match self.vram.load(Relaxed) {
             NOWHERE => None,
@@ -331,42 +334,42 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// Whether the object should be in VRAM and is not.
+    /// Return whether the object should be in VRAM and is not.
     pub(crate) fn is_astray(&self) -> bool {
         self.astray.load(Relaxed)
     }
 
-    /// Size in bytes, whole pages.
+    /// Return the size in bytes, in whole pages.
     pub(crate) fn bytes(&self) -> u64 {
         self.size
     }
 
-    /// Alignment of GPU addresses in bytes.
+    /// Return the alignment of GPU addresses in bytes.
     pub(crate) fn align(&self) -> u64 {
         self.align
     }
 
-    /// The memory of its device.
+    /// Return the memory of its device.
     pub(crate) fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
 
-    /// When a job used it last, or when it was made.
+    /// Return when a job used it last, or when it was made.
     pub(crate) fn used(&self) -> u64 {
         self.used.load(Relaxed)
     }
 
-    /// A job uses it at `now`.
+    /// Note that a job uses it at `now`.
     pub(crate) fn set_used(&self, now: u64) {
         self.used.store(now, Relaxed);
     }
 
-    /// The process's memory that it is, if it is one's.
+    /// Return the process's memory that the object stands for, if it does.
     pub(crate) fn user(&self) -> Option<&Arc<UserMemory>> {
         self.user.as_ref()
     }
 
-    /// Who accesses it, as far as is known.
+    /// Return which of CPU and GPU accesses it, as far as is known.
     pub(crate) fn access(&self) -> Access {
         match self.touched.load(Relaxed) {
             true => Access::Cpu,
@@ -374,17 +377,17 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// The CPU has touched it where it could not see it.
+    /// Note that the CPU has touched it where it could not see it.
     pub(crate) fn touch(&self) {
         self.touched.store(true, Relaxed);
     }
 
-    /// The object stays in system pages from now on, where others know its pages. Pins are counted. It is there, and
-    /// the caller holds its reservation or is the only one who knows the object.
+    /// Pin the object in system pages, whose addresses others know from now on. Pins are counted. It is in system
+    /// pages already. The caller holds its reservation, or no other thread knows the object.
     ///
     /// # Errors
     ///
-    /// `EBUSY` if it is in VRAM: see [`crate::residency::moves::to_system`].
+    /// `EBUSY` if it is in VRAM (see [`crate::residency::moves::to_system`]).
     pub fn pin(&self) -> Result {
         if self.vram().is_some() {
             return Err(EBUSY);
@@ -394,62 +397,62 @@ impl<F: Family> Object<F> {
         Ok(())
     }
 
-    /// Ends what one [`Object::pin`] began. The caller holds the reservation.
+    /// End one [`Object::pin`]. The caller holds the reservation.
     pub fn unpin(&self) {
         self.pins.fetch_sub(1, Relaxed);
         self.recount();
     }
 
-    /// Whether the object stays where it is.
+    /// Return whether the object is pinned.
     pub fn is_pinned(&self) -> bool {
         self.pins.load(Relaxed) != 0
     }
 
-    /// From now on the object should be in VRAM or not. It moves there at the next occasion; nothing makes it leave
-    /// VRAM but others who need the room.
+    /// Set whether the object should be in VRAM. It moves there on a later occasion. It leaves VRAM only when it is
+    /// evicted for others.
     pub fn set_wanted(&self, domain: Domain) {
         self.wanted.store(domain == Domain::Vram, Relaxed);
         self.recount();
     }
 
-    /// What fdinfo reports about the object. Any context but interrupts.
+    /// Return what fdinfo reports about the object. Any context but interrupts.
     pub fn status(&self) -> Status {
         Status {
             domain: self.domain(),
             size: self.size,
             resident: match self.at() {
                 At::Vram { .. } => true,
-                // What is pinned is another driver's or a process's, or known to others.
+                // A pinned object belongs to another driver or to a process, or is used by another driver.
                 At::System(backing) => backing.pages.held() != 0 || self.is_pinned(),
             },
             pinned: self.is_pinned(),
         }
     }
 
-    /// What the user-space interface keeps with the object. What
-    /// [`Uapi::arrangement`](crate::family::Uapi::arrangement) makes of it changes only in [`surfaces::rearrange`].
+    /// Return the data that the user-space interface keeps with the object. The result of
+    /// [`Uapi::arrangement`](crate::family::Uapi::arrangement) for it changes only in [`surfaces::rearrange`].
     #[inline]
     pub fn note(&self) -> &Note<F> {
         &self.note
     }
 
-    /// How the CPU sees it.
+    /// Return how the CPU sees it.
     pub(crate) fn surface(&self) -> &Taken {
         &self.surface
     }
 
-    /// The list of the objects of its device.
+    /// Return the list of the objects of its device.
     pub(crate) fn objects(&self) -> &Arc<Roster<Self>> {
         &self.objects
     }
 
-    /// Behind `fence`, the VRAM in which it was made is clear.
+    /// Set the fence of the clear of the VRAM in which it was made.
     pub(crate) fn set_cleared(&self, fence: ARef<Fence>) {
         self.cleared.populate(fence);
     }
 
-    /// What is known about the content. Any context but interrupts; stays [`Content::Own`] and [`Content::Lost`] for
-    /// the thread that holds the reservation.
+    /// Return what is known about the content. Any context but interrupts. [`Content::Own`] and [`Content::Lost`] do
+    /// not change for the thread that holds the reservation.
     pub(crate) fn content(&self) -> Content {
         if self.clean.load(Relaxed) {
             return Content::Own;
@@ -465,18 +468,18 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// The clear is going to fail. To be called before its fence signals: the next user replaces the VRAM then, and
-    /// before that the jobs on the ring that use it have to be judged by [`Object::is_doomed`].
+    /// Note that the clear is about to fail. Called before its fence signals: then the next user replaces the VRAM.
+    /// Before that, the jobs on the ring that use the object have to be judged by [`Object::is_doomed`].
     pub(crate) fn doom(&self) {
         self.doomed.store(true, Relaxed);
     }
 
-    /// Whether the VRAM in which the object still is will never be clear. Any context.
+    /// Return whether the VRAM in which the object still is will never be cleared. Any context.
     pub(crate) fn is_doomed(&self) -> bool {
         self.doomed.load(Relaxed) && !self.clean.load(Relaxed)
     }
 
-    /// Fails with `EIO` if a job may not be put on the ring that reads or writes the content.
+    /// Fail with `EIO` if no job that reads or writes the content may be put on the ring.
     pub(crate) fn check(&self) -> Result {
         match self.content().admits() {
             true => Ok(()),
@@ -484,21 +487,21 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// Whether the object can be moved to make room for another.
+    /// Return whether the object can be evicted for another.
     pub(crate) fn is_movable(&self) -> bool {
         !self.is_pinned() && self.content() != Content::Unknown
     }
 }
 
-/// What is to be known about an object's memory.
+/// The state of an object's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status {
     /// Where it is.
     pub domain: Domain,
     /// Bytes.
     pub size: u64,
-    /// It takes memory there: system pages may not have come into being, or be swapped.
+    /// It has memory there. System pages may not be allocated yet, or may be swapped out.
     pub resident: bool,
-    /// It stays where it is.
+    /// It is pinned.
     pub pinned: bool,
 }

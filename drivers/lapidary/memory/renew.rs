@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Fresh system pages for an object whose VRAM may not be looked at.
+//! New system pages for an object whose VRAM must not be read.
 //!
-//! This needs no ring: the content is thrown away.
+//! This needs no ring, because the content is discarded.
 
 use kernel::prelude::*;
 
@@ -22,8 +22,8 @@ use crate::{
     }, //
 };
 
-/// Gives an object whose clear has failed fresh system pages in place of its VRAM: they are zero, as that should have
-/// been. Does nothing to others. The caller holds the reservation.
+/// Give an object whose clear has failed new system pages in place of its VRAM. They are zero, as the VRAM should
+/// have been. Does nothing for other objects. The caller holds the reservation.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub(crate) fn renew<F: Family>(object: &Bo<F>) -> Result {
     }
 }
 
-/// Throws the content of an object in VRAM away: it has fresh system pages then. Jobs that use the VRAM are not
+/// Discard the content of an object in VRAM. The object then has new system pages. Jobs that use the VRAM are not
 /// executed any more.
 pub(crate) fn replace<F: Family>(object: &Bo<F>) -> Result {
     resv::assert_held(object);

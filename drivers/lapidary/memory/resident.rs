@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Residency: system pages in memory, and within reach of the device.
+//! Residency: system pages that are held in memory and mapped for the device.
 //!
-//! The pages of an object are held from when the CPU or the GPU first need them until the object goes or moves, or the
-//! system wants them back. Page tables of the GPU that have entries for them are their *users*. From the first user to
-//! the last the pages are mapped for the device's DMA. Pages with users are not given back, and not exchanged.
+//! The pages of an object are held from when the CPU or the GPU first need them. They are released when the object is
+//! freed or moves, or when the system needs them back. The page tables of the GPU that have entries for the pages are
+//! their *users*. From the first user to the last, the pages are mapped for the device's DMA. Pages with users are
+//! neither given back nor exchanged.
 //!
-//! What a user is does not matter here. The GTT window is one, from when the object gets addresses until it loses them,
-//! however many jobs use these ([`super::gtt`]). An address space of a client that maps the object would be another,
-//! and would need no window.
+//! This file does not depend on the kind of the users. The GTT window is one user, from when the object is given
+//! addresses until it loses them, however many jobs use the addresses ([`super::gtt`]). An address space of a client
+//! that maps the object would be another user, and would need no window.
 //!
-//! The lock comes after that of a page table. No memory is allocated under it.
+//! The lock is taken after that of a page table. No memory is allocated under it.
 
 use kernel::{
     device::{
@@ -44,7 +45,7 @@ use crate::{
     memory::source::Source, //
 };
 
-/// Pages that are looked at at a time.
+/// Pages that are read under the lock at a time.
 const SOME: usize = 16;
 
 /// The system pages of one object.
@@ -52,20 +53,20 @@ const SOME: usize = 16;
 pub(crate) struct Resident {
     #[pin]
     source: Mutex<Source>,
-    /// How many are held in memory.
+    /// How many pages are held in memory.
     held: Atomic<usize>,
-    /// Page tables that have entries for them. Written under the lock.
+    /// The number of page tables that have entries for the pages. Written under the lock.
     users: Atomic<u32>,
 }
 
-/// The same, locked.
+/// The pages with their lock held.
 pub(crate) struct Locked<'r> {
     source: MutexGuard<'r, Source>,
     resident: &'r Resident,
 }
 
 impl Resident {
-    /// Pages from `source`, without users.
+    /// Make pages from `source`, without users.
     pub(crate) fn new(source: Source) -> impl PinInit<Self> {
         pin_init!(Self {
             source <- new_mutex!(source),
@@ -74,7 +75,7 @@ impl Resident {
         })
     }
 
-    /// Locks them. May sleep.
+    /// Lock them. May sleep.
     pub(crate) fn lock(&self) -> Locked<'_> {
         Locked {
             source: self.source.lock(),
@@ -82,7 +83,7 @@ impl Resident {
         }
     }
 
-    /// Locks them, unless another thread has.
+    /// Trylock them.
     pub(crate) fn try_lock(&self) -> Option<Locked<'_>> {
         Some(Locked {
             source: self.source.try_lock()?,
@@ -90,21 +91,21 @@ impl Resident {
         })
     }
 
-    /// Whether the device reaches the pages. For a thread without the lock it is a guess.
+    /// Return whether the pages are mapped for the device. Without the lock the answer is a guess.
     pub(crate) fn is_mapped(&self) -> bool {
         self.users.load(Relaxed) != 0
     }
 
-    /// Pages that are held in memory. For a thread without the lock it is a guess.
+    /// Return the number of pages that are held in memory. Without the lock the answer is a guess.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Relaxed)
     }
 
-    /// Reports the page frame numbers of the object's own pages, if they are held, from page `first` on.
+    /// Report the page frame numbers of the object's own pages, from page `first` on, if the pages are held.
     pub(crate) fn frames(&self, first: usize, report: &mut dyn FnMut(usize) -> bool) {
         let mut index = first;
         loop {
-            // What they are reported to may allocate.
+            // Outside of the lock, because `report` may allocate.
             let mut some = [0; SOME];
             let mut count = 0;
             if let Some(pages) = self.lock().source.own() {
@@ -126,9 +127,11 @@ impl Resident {
         }
     }
 
-    /// Takes hold of the pages, those of `object`, whose reservation the caller holds.
+    /// Hold the pages of `object`, whose reservation the caller holds.
     ///
-    /// Errors: as [`Pages::get`].
+    /// # Errors
+    ///
+    /// As [`Pages::get`].
     pub(crate) fn hold<O: IntoGEMObject>(&self, object: &O) -> Result {
         if matches!(*self.lock().source, Source::Own(None)) {
             let pages = Pages::get(object)?;
@@ -137,7 +140,7 @@ impl Resident {
         Ok(())
     }
 
-    /// The number of the process's pages that are here, if any are.
+    /// Return the number of the process's pages that are held, if any are.
     pub(crate) fn number(&self) -> Option<usize> {
         match &*self.lock().source {
             Source::User(_, pages) => pages.as_ref().map(UserPages::number),
@@ -145,14 +148,17 @@ impl Resident {
         }
     }
 
-    /// Shows the pages, if they are the object's own and held; says whether they are. No memory is allocated in `show`.
+    /// Pass the pages to `show`, if they are the object's own and held. Return whether they are. `show` does not
+    /// allocate.
     pub(crate) fn show(&self, show: &mut dyn FnMut(&Pages)) -> bool {
         self.lock().source.own().map(show).is_some()
     }
 
-    /// Fills the pages of `object`, whose reservation the caller holds, from device memory.
+    /// Fill the pages of `object`, whose reservation the caller holds, from device memory.
     ///
-    /// Errors: as [`Pages::get`] and [`Pages::read_device`].
+    /// # Errors
+    ///
+    /// As [`Pages::get`] and [`Pages::read_device`].
     pub(crate) fn read_device<O: IntoGEMObject>(
         &self,
         object: &O,
@@ -168,7 +174,7 @@ impl Resident {
         Ok(())
     }
 
-    /// `pages` are held from now on.
+    /// Hold `pages` from now on.
     fn keep(&self, pages: Pages) {
         self.held.store(pages.len(), Relaxed);
         *self.lock().source = Source::Own(Some(pages));
@@ -176,7 +182,8 @@ impl Resident {
 }
 
 impl Locked<'_> {
-    /// Lets one user more write entries for the pages, which are held. With the first one the device reaches them.
+    /// Allow one more user to write entries for the pages, which are held. For the first user the pages are mapped
+    /// for the device.
     ///
     /// # Errors
     ///
@@ -190,8 +197,8 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Ends what one [`Locked::enter`] began. The user's page table has no entry for the pages, and its cache has been
-    /// flushed. Behind the last one the device does not reach them.
+    /// End one [`Locked::enter`]. The user's page table has no entry for the pages, and its cache has been flushed.
+    /// After the last user the pages are unmapped for the device.
     pub(crate) fn leave(&mut self, dev: &Device<Bound>) {
         let users = self.resident.users.load(Relaxed).saturating_sub(1);
         if users == 0 {
@@ -200,12 +207,13 @@ impl Locked<'_> {
         self.resident.users.store(users, Relaxed);
     }
 
-    /// Addresses for the device, one for each page; empty without users, unless another driver has mapped them.
+    /// Return the addresses for the device, one for each page. Empty without users, unless another driver has mapped
+    /// the pages.
     pub(crate) fn addresses(&self) -> &[DmaAddress] {
         self.source.addresses()
     }
 
-    /// The process whose memory they are, and the number of those that are held.
+    /// Return the process to whose memory the pages belong, and the number of the pages that are held.
     pub(crate) fn process(&self) -> Option<(&Arc<UserMemory>, Option<usize>)> {
         match &*self.source {
             Source::User(memory, pages) => Some((memory, pages.as_ref().map(UserPages::number))),
@@ -213,11 +221,11 @@ impl Locked<'_> {
         }
     }
 
-    /// Holds these pages of the process instead of those that come back.
+    /// Hold these pages of the process instead of the returned ones.
     ///
     /// # Errors
     ///
-    /// `ENOSPC` while they have users; `EINVAL` if they are no process's.
+    /// `ENOSPC` while the old pages have users; `EINVAL` if the pages do not belong to a process.
     pub(crate) fn exchange(&mut self, fresh: UserPages) -> Result<Option<UserPages>> {
         if self.resident.is_mapped() {
             return Err(ENOSPC);
@@ -228,7 +236,7 @@ impl Locked<'_> {
         }
     }
 
-    /// Holds the pages no more, which are the caller's then. `None` if they are not the object's own, not held, or have
+    /// Stop holding the pages and pass them to the caller. `None` if they are not the object's own, not held, or have
     /// users.
     pub(crate) fn give_up(&mut self) -> Option<Pages> {
         if self.resident.is_mapped() {
@@ -239,7 +247,7 @@ impl Locked<'_> {
         pages
     }
 
-    /// All of it: the object goes. There are no users.
+    /// Take all of it, because the object is being freed. There are no users.
     pub(crate) fn end(mut self) -> Source {
         core::mem::replace(&mut *self.source, Source::Own(None))
     }
@@ -260,7 +268,7 @@ mod tests {
         let machine = Machine::new()?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let resident = own()?;
-        // There is nothing to be mapped.
+        // There are no pages to map.
         assert_eq!(resident.lock().enter(machine.dev()), Err(EINVAL));
         assert!(!resident.is_mapped());
         resident.hold(&*object)?;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Where the system pages of an object come from.
+//! The origin of the system pages of an object.
 //!
-//! Most objects have pages of their own, which come into being when they are first needed. Some stand for memory of
-//! others: another driver's, which is mapped for our device from the moment the object is made; or a process's, whose
-//! pages are got anew when they have changed.
+//! Most objects have pages of their own, which are allocated when they are first needed. Some objects stand for
+//! memory of others. Memory of another driver is mapped for our device from the creation of the object. Memory of a
+//! process is pinned again when it has changed.
 
 use kernel::{
     device,
@@ -25,7 +25,7 @@ use crate::corner::{
 
 /// Where the pages of a [`super::backing::Backing`] come from.
 pub(crate) enum Source {
-    /// The object's own shared-memory file. Taken hold of when first needed, until the object is freed.
+    /// The object's own shared-memory file. Its pages are held when first needed, until the object is freed.
     Own(Option<Pages>),
     /// Another driver.
     Foreign(Arc<Import>),
@@ -34,7 +34,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The pages, if they are the object's own and held.
+    /// Return the pages, if they are the object's own and held.
     pub(crate) fn own(&self) -> Option<&Pages> {
         match self {
             Self::Own(pages) => pages.as_ref(),
@@ -42,7 +42,7 @@ impl Source {
         }
     }
 
-    /// Takes such pages away.
+    /// Take such pages away.
     pub(crate) fn take_own(&mut self) -> Option<Pages> {
         match self {
             Self::Own(pages) => pages.take(),
@@ -50,9 +50,11 @@ impl Source {
         }
     }
 
-    /// Makes the pages, which are held, reachable for `dev`.
+    /// Make the pages, which are held, reachable for `dev`.
     ///
-    /// Errors: as [`Pages::map`].
+    /// # Errors
+    ///
+    /// As [`Pages::map`].
     pub(crate) fn map(&mut self, dev: &device::Device<device::Bound>) -> Result {
         match self {
             Self::Own(Some(pages)) => pages.map(dev),
@@ -62,7 +64,7 @@ impl Source {
         }
     }
 
-    /// Addresses for the device, one for each page; empty while not mapped.
+    /// Return the addresses for the device, one for each page. Empty while not mapped.
     pub(crate) fn addresses(&self) -> &[DmaAddress] {
         match self {
             Self::Own(Some(pages)) => pages.addresses(),
@@ -72,7 +74,7 @@ impl Source {
         }
     }
 
-    /// Ends what [`Source::map`] began.
+    /// End what [`Source::map`] began.
     pub(crate) fn unmap(&mut self, dev: &device::Device<device::Bound>) {
         match self {
             Self::Own(Some(pages)) => pages.unmap(dev),
@@ -82,7 +84,7 @@ impl Source {
         }
     }
 
-    /// Lets go of the pages: the object goes, and they are not mapped any more. Waits for nothing.
+    /// Release the pages of an object that is being freed. They are not mapped any more. Does not wait.
     pub(crate) fn put<O: IntoGEMObject>(self, object: &O) {
         match self {
             Self::Own(Some(pages)) => pages.put(object),

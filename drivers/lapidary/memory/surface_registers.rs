@@ -2,8 +2,8 @@
 
 //! Which object has which surface register ([`crate::family::surfaces`]).
 //!
-//! The registers know their holders by name, so that finding a victim costs as much as there are registers, however
-//! many objects there are. Who takes a register when is decided in [`super::surfaces`].
+//! Each register stores the key of its holder. So finding a victim costs as much as there are registers, however many
+//! objects there are. [`super::surfaces`] decides when an object takes a register.
 
 use kernel::{
     prelude::*,
@@ -22,15 +22,16 @@ use crate::{
     family::surfaces::Surfaces, //
 };
 
-/// Most registers that there can be.
+/// The most registers that there can be.
 pub(crate) const MOST: usize = 8;
 /// [`Taken`] of an object without a register.
 pub(crate) const NONE: Ticket = 0;
 
-/// When a register was taken, and which it is: larger than those of all that were taken before. Never [`NONE`].
+/// The order in which registers were taken, combined with the register: larger than all earlier tickets. Never
+/// [`NONE`].
 pub(crate) type Ticket = u64;
 
-/// The register that a ticket is for.
+/// Return the register that a ticket is for.
 pub(crate) fn register(ticket: Ticket) -> usize {
     (ticket % MOST as u64) as usize
 }
@@ -39,11 +40,11 @@ pub(crate) fn register(ticket: Ticket) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) ticket: Ticket,
-    /// Of the object, which stays in VRAM as long as it has the register.
+    /// The key of the object, which stays in VRAM as long as it has the register.
     pub(crate) key: Key,
 }
 
-/// Who has which register.
+/// The holders of the registers.
 pub(crate) struct Registers {
     holders: [Option<Holder>; MOST],
 }
@@ -55,8 +56,8 @@ impl Registers {
         }
     }
 
-    /// Gives the object with this `key` one of `usable`, if one is free. `now` is as
-    /// [`Memory::now`](super::Memory::now) says.
+    /// Give the object with this `key` one of `usable`, if one is free. `now` is a time of
+    /// [`Memory::now`](super::Memory::now).
     pub(crate) fn take(&mut self, usable: u32, key: Key, now: u64) -> Option<Ticket> {
         let (index, free) = (0u64..)
             .zip(&mut self.holders)
@@ -66,7 +67,7 @@ impl Registers {
         Some(ticket)
     }
 
-    /// Frees the register, if `ticket` is the present one for it; says whether it is.
+    /// Free the register, if `ticket` is the present one for it. Return whether it is.
     pub(crate) fn give_back(&mut self, ticket: Ticket) -> bool {
         let Some(holder) = self.holders.get_mut(register(ticket)) else {
             return false;
@@ -74,7 +75,7 @@ impl Registers {
         holder.take_if(|holder| holder.ticket == ticket).is_some()
     }
 
-    /// The first of those that have taken a register later than `after`.
+    /// Return the first holder that has taken its register later than `after`.
     pub(crate) fn next(&self, after: Ticket) -> Option<Holder> {
         let later = self.holders.iter().flatten();
         later
@@ -118,7 +119,7 @@ impl Taken {
         self.0.store(ticket, Relaxed);
     }
 
-    /// The object has no register any more: the ticket that it had.
+    /// Clear the register of the object. Return the ticket that it had.
     pub(crate) fn clear(&self) -> Option<Ticket> {
         match self.0.xchg(NONE, Relaxed) {
             NONE => None,
@@ -169,7 +170,7 @@ mod tests {
         for (ticket, name) in tickets.iter_mut().zip(100..) {
             *ticket = registers.take(u32::MAX, (0, name), 1).unwrap_or(NONE);
         }
-        // The second and the first come again.
+        // The second and the first are taken again.
         for index in [1, 0] {
             assert!(registers.give_back(tickets[index]));
             let name = 100 + index;

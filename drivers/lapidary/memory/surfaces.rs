@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Objects whose pixels do not lie in the order of their lines, as the CPU sees them.
+//! How the CPU sees objects whose pixels do not lie in the order of their lines.
 //!
-//! A GPU arranges the pixels of a picture in blocks. Old programs that draw by the CPU know nothing of that: for an
-//! object in VRAM they ask that mappings show lines ([`Uapi::arrangement`]). Some chips have a few *surface registers*
-//! for it, each of which reorders the CPU's accesses to one range of VRAM ([`family::Surfaces`]).
+//! A GPU arranges the pixels of a picture in blocks. Old programs that draw by the CPU do not know this. They ask
+//! that mappings of an object in VRAM show lines ([`Uapi::arrangement`]). Some chips have a few *surface registers*
+//! for this. Each of them reorders the CPU's accesses to one range of VRAM ([`family::Surfaces`]).
 //!
-//! An object takes a register when the CPU touches a mapping of it, and has it until it leaves VRAM, its arrangement
-//! changes, or it is freed. When all are taken it robs the object that took one first: that loses its CPU mappings, so
-//! that its next access is a fault, and takes a register again. [`Registers`] know who has them, by name: what it costs
-//! to find a victim depends on the number of registers and not on that of objects.
+//! An object takes a register when the CPU touches a mapping of it. It keeps the register until it leaves VRAM, its
+//! arrangement changes, or it is freed. When all registers are taken, it takes that of the object that took one
+//! first. That object loses its CPU mappings, so its next access is a fault, and takes a register again.
+//! [`Registers`] store the keys of their holders. So the cost of finding a victim depends on the number of registers,
+//! and not on the number of objects.
 //!
-//! What a register covers of an object is the family's affair, and never more than the object.
+//! The family decides which part of an object a register covers. It never covers more than the object.
 //!
-//! A thread that gives an object a register, takes it away, or enters pages of it into a mapping holds the object's
-//! reservation. Mappings and register therefore always fit. Of the objects to be robbed, those are passed over whose
-//! reservation another thread holds.
+//! A thread that gives an object a register, takes it away, or enters pages of the object into a mapping holds the
+//! object's reservation. So mappings and register always match. A victim whose reservation another thread holds is
+//! skipped.
 //!
 //! [`family::Surfaces`]: crate::family::surfaces::Surfaces
 
@@ -55,8 +56,8 @@ use crate::{
     }, //
 };
 
-/// The CPU is about to see `object`, which lies in VRAM at `range` (offsets in VRAM): if user space has asked for it,
-/// through a register. The caller holds its reservation, as in all of this file.
+/// Prepare `object`, which lies in VRAM at `range` (offsets in VRAM), for being seen by the CPU. Give it a register
+/// if user space has asked for lines. The caller holds its reservation, as in all of this file.
 ///
 /// # Errors
 ///
@@ -79,7 +80,7 @@ pub(crate) fn show<F: Family>(object: &Bo<F>, range: Range<u64>) -> Result {
     }
 }
 
-/// Takes a free register; says whether there was one, or none is needed.
+/// Take a free register. Return whether there was one, or none is needed.
 fn take<F: Family>(object: &Bo<F>, surface: &Surface) -> Result<bool> {
     let memory = object.memory();
     let mut guard = memory.surfaces().lock();
@@ -99,7 +100,7 @@ fn take<F: Family>(object: &Bo<F>, surface: &Surface) -> Result<bool> {
     Ok(true)
 }
 
-/// Takes the register away from the object that has had one for longest.
+/// Take the register from the object that has had one for the longest time.
 fn rob<F: Family>(object: &Bo<F>) -> Result {
     let mut after = NONE;
     for _ in 0..MOST {
@@ -119,14 +120,14 @@ fn rob<F: Family>(object: &Bo<F>) -> Result {
     Err(EAGAIN)
 }
 
-/// A reference to the object that has a register, if it still has it.
+/// Return a reference to the object that has a register, if it still has it.
 fn keep<F: Family>(object: &Bo<F>, holder: Holder) -> Option<ARef<Bo<F>>> {
     let names = object.objects().lock();
     let entry = names.find(holder.key)?;
     (entry.surface().ticket() == Some(holder.ticket)).then(|| entry.keep())?
 }
 
-/// The object gives its register back, if it has one. There are no CPU mappings of it.
+/// Give the register of the object back, if it has one. There are no CPU mappings of the object.
 pub(crate) fn give_back<F: Family>(object: &Object<F>) {
     let Some(ticket) = object.surface().clear() else {
         return;
@@ -138,8 +139,8 @@ pub(crate) fn give_back<F: Family>(object: &Object<F>) {
     }
 }
 
-/// Has `change` store another arrangement with the object; it says whether that is a change. CPU mappings show the
-/// object accordingly from now on.
+/// Let `change` store another arrangement with the object. `change` returns whether that is a change. CPU mappings
+/// show the object accordingly from then on.
 ///
 /// # Errors
 ///

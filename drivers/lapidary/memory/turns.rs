@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Whose turn it is to give way.
+//! The order of eviction.
 //!
-//! To find the one that was used longest ago, all have to be looked at. So one walk finds many, in memory that is
-//! there from the beginning, and the next walk comes when all of those had their turn: a walk over n costs each of them
-//! a constant share.
+//! To find the least recently used object, all have to be looked at. So one walk finds many objects, in memory that
+//! is allocated beforehand. The next walk follows when all of those had their turn. So a walk over n objects costs
+//! each of the found ones a constant share.
 //!
-//! A turn counts only if what stands at its address was not used since. All others were used later then, or could not
-//! give way when the walk came to them.
+//! A turn is valid only if the object at its address was not used since. All others were used later, or could not be
+//! evicted during the walk.
 
 use kernel::prelude::*;
 
@@ -19,15 +19,15 @@ use crate::{
 /// When something was used, and its address.
 pub(crate) type Turn = (u64, GpuAddr);
 
-/// What the last walk has found and who has not had its turn yet.
+/// The objects that the last walk has found and that have not had their turn yet.
 pub(crate) struct Turns {
-    /// Whose turn it is next is the last of the first [`Turns::waiting`].
+    /// The next turn is the last of the first [`Turns::waiting`] entries.
     found: KVVec<Turn>,
     waiting: usize,
 }
 
 impl Turns {
-    /// One walk finds `most`, and at least one.
+    /// Make an empty list. One walk finds `most`, and at least one.
     pub(crate) fn new(most: usize) -> Result<Self> {
         Ok(Self {
             found: KVVec::from_elem((0, 0), most.max(1), GFP_KERNEL)?,
@@ -35,13 +35,13 @@ impl Turns {
         })
     }
 
-    /// Whose turn it is: of those that wait, the one used longest ago. It does not wait any more.
+    /// Take the next turn: of those that wait, the least recently used.
     pub(crate) fn next(&mut self) -> Option<Turn> {
         self.waiting = self.waiting.checked_sub(1)?;
         self.found.get(self.waiting).copied()
     }
 
-    /// It waits again: the last that [`Turns::next`] has named and that was not put back.
+    /// Put back the last turn that [`Turns::next`] has returned and that was not put back. It waits again.
     pub(crate) fn put_back(&mut self, turn: Turn) {
         if let Some(place) = self.found.get_mut(self.waiting) {
             *place = turn;
@@ -49,7 +49,7 @@ impl Turns {
         }
     }
 
-    /// Finds those whose turn it is. `walk` offers all that could give way; says whether there are any.
+    /// Find the next turns. `walk` offers all that could be evicted. Return whether there are any.
     pub(crate) fn find(&mut self, walk: impl FnOnce(&mut Least<'_, Turn>)) -> bool {
         let mut least = Least::new(&mut self.found);
         walk(&mut least);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A job's use of an object: from when the job is checked until its fence has signalled.
+//! A job's use of an object, from the check of the job until its fence has signalled.
 
 use kernel::{
     prelude::*,
@@ -36,10 +36,10 @@ use crate::{
     portable::replay::Content, //
 };
 
-/// Where the GPU may find an object during a job.
+/// Where an object may be for the GPU during a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    /// In VRAM; if it may be, it should.
+    /// In VRAM. If it may be there, it should be there.
     pub vram: bool,
     /// In system memory.
     pub system: bool,
@@ -47,28 +47,29 @@ pub struct Places {
 
 /// A job's use of an object.
 ///
-/// It holds a reference, and from [`Use::place`] on the object keeps its address. Dropping it may sleep.
+/// It holds a reference. From [`Use::place`] on the object keeps its address. Dropping it may sleep.
 pub struct Use<F: Family> {
     object: ARef<Bo<F>>,
     addr: GpuAddr,
     placed: bool,
-    /// Of an object that was placed in system pages: it keeps its address.
+    /// The backing of an object that was placed in system pages. It keeps its address.
     backing: Option<Arc<Backing>>,
-    /// Of an object that is a process's memory: the number of the pages that the job is going to use.
+    /// For an object that is a process's memory: the number of the pages that the job is going to use.
     number: usize,
-    /// When it was placed, it was not known whether the object's clear works.
+    /// When the object was placed, the result of its clear was not known yet.
     clearing: bool,
     writes: bool,
-    /// The job would like it to be in VRAM.
+    /// The job wants the object in VRAM.
     vram: bool,
 }
 
-// SAFETY: `kernel::drm` 7.3 does not say it, but an object may be used and released by any thread: it is counted
-// atomically, its C part has its own locks, and its driver part is `Send` and `Sync`.
+// SAFETY: `kernel::drm` 7.3 does not say it, but any thread may use and release an object: its reference count is
+// atomic, its C part has its own locks, and its driver part is `Send` and `Sync`.
 unsafe impl<F: Family> Send for Use<F> {}
 
 impl<F: Family> Use<F> {
-    /// A use that has no address yet; `writes` as far as is known; `vram` if the job would like the object to be there.
+    /// Make a use without an address. `writes` is set as far as is known. `vram` is set if the job wants the object
+    /// in VRAM.
     pub fn new(object: ARef<Bo<F>>, writes: bool, vram: bool) -> Self {
         Self {
             object,
@@ -82,27 +83,27 @@ impl<F: Family> Use<F> {
         }
     }
 
-    /// The object.
+    /// Return the object.
     pub fn object(&self) -> &Bo<F> {
         &self.object
     }
 
-    /// The object, if it should be in VRAM for the job and is not.
+    /// Return the object, if it should be in VRAM for the job and is not.
     pub(crate) fn astray(&self) -> Option<&ARef<Bo<F>>> {
         (self.vram && self.object.is_astray()).then_some(&self.object)
     }
 
-    /// Whether the job writes the object.
+    /// Return whether the job writes the object.
     pub fn writes(&self) -> bool {
         self.writes
     }
 
-    /// The job writes the object.
+    /// Note that the job writes the object.
     pub fn set_writes(&mut self) {
         self.writes = true;
     }
 
-    /// Gets the pages of an object that is the calling process's memory. The caller holds no lock.
+    /// Pin the pages of an object that is the calling process's memory. The caller holds no lock.
     ///
     /// # Errors
     ///
@@ -118,61 +119,60 @@ impl<F: Family> Use<F> {
         Ok(())
     }
 
-    /// Whether the object's memory still is what was got. It can change unless the invalidation lock is held.
+    /// Return whether the object's pinned pages are still current. This can change unless the invalidation lock is
+    /// held.
     pub fn is_current(&self) -> bool {
         let user = self.object.user();
         user.is_none_or(|user| user.is_current(self.number))
     }
 
-    /// Whether the clear of the object has failed. Stays so until the object is placed again. Any context but
-    /// interrupts.
+    /// Return whether the clear of the object has failed. This does not change until the object is placed again. Any
+    /// context but interrupts.
     pub fn is_lost(&self) -> bool {
         self.object.content().is_lost()
     }
 
-    /// The job, which was to clear the object, is not executed any more. Its fence has not signalled yet.
+    /// Note that the job that clears the object is not executed any more. Its fence has not signalled yet.
     pub fn doom(&self) {
         self.object.doom();
     }
 
-    /// Whether the object's clear was given up ([`Use::doom`]) while this job was on the ring. Any context.
+    /// Return whether the object's clear was cancelled ([`Use::doom`]) while this job was on the ring. Any context.
     pub fn is_doomed(&self) -> bool {
         self.object.is_doomed()
     }
 
-    /// Changes of the object's memory wait for `fence`. The invalidation lock is held.
+    /// Make changes of the object's memory wait for `fence`. The caller holds the invalidation lock.
     pub fn guard(&self, fence: &Fence) {
         if let Some(user) = self.object.user() {
             user.guard(fence);
         }
     }
 
-    /// Gives the object an address for the job. The caller has locked its reservation. A second call does nothing.
-    /// `now` is the time by which objects are told that were not used for long, see [`Memory::now`]. `shared` says whether
-    /// clients share the address space: otherwise an object in system pages gets no address in the window, but is reached
-    /// from then on ([`reached`]).
+    /// Give the object an address for the job. The caller has locked its reservation. A second call does nothing.
+    /// `now` is the time by which idle objects are found (see [`Memory::now`]).
     ///
-    /// Says whether [`Use::is_lost`] may become true, for the object is being cleared.
+    /// Return whether [`Use::is_lost`] may become true, because the object is being cleared.
     ///
-    /// The use is to be dropped when the job's fence has signalled, or when there will be no job.
+    /// The use is dropped when the job's fence has signalled, or when there will be no job.
     ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, or if other
-    /// jobs use old pages of a process's memory, which may change when other [`Use`]s are dropped; `EIO` if the object's pages cannot be reached by the device, or if it
-    /// is being made; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the
-    /// process is being killed; `ENOMEM`.
+    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may change
+    /// when other [`Use`]s are dropped; `EIO` if the device cannot reach the object's pages, or if the object is
+    /// being made; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the process is being
+    /// killed; `ENOMEM`.
     pub fn place(&mut self, now: u64, shared: bool) -> Result<bool> {
         if self.placed {
             return Ok(self.clearing);
         }
-        // Most objects have been clear for long, and stay so.
+        // Most objects have been cleared long ago, and stay so.
         self.clearing = self.object.content() != Content::Own;
         if self.clearing {
             renew(&self.object)?;
             self.object.check()?;
         }
-        // Under the reservation it stays there.
+        // It stays there under the reservation.
         match self.object.vram() {
             Some(start) => {
                 self.object.set_reached();
@@ -193,7 +193,7 @@ impl<F: Family> Use<F> {
         };
         let gtt = self.object.memory().gtt();
         if let Some(user) = self.object.user() {
-            // What has changed already need not be waited for.
+            // Pages that have changed already cannot be used.
             if !user.is_current(self.number) {
                 return Err(EAGAIN);
             }
@@ -250,7 +250,7 @@ impl<F: Family> Use<F> {
         }
     }
 
-    /// Gives the address back, for which there is no job.
+    /// Give the address back, because there is no job for it.
     pub fn leave(&mut self) {
         self.placed = false;
         if let Some(backing) = self.backing.take() {
@@ -258,7 +258,7 @@ impl<F: Family> Use<F> {
         }
     }
 
-    /// The address of the object's first byte where clients share the address space, `None` before [`Use::place`].
+    /// Return the address of the object's first byte, `None` before [`Use::place`].
     pub fn addr(&self) -> Option<GpuAddr> {
         self.placed.then_some(self.addr)
     }

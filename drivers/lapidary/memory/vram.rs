@@ -2,10 +2,10 @@
 
 //! The GPU's own memory.
 //!
-//! What the firmware uses stays out of reach: the VGA text buffer and the picture it scans out. Everything
-//! else is handed out in lots. What the driver keeps for itself has empty memory on both sides.
+//! The ranges that the firmware uses are not allocated: the VGA text buffer and the picture that it scans out.
+//! Everything else is allocated in lots. The driver's own memory has unused memory on both sides.
 //!
-//! Some of what is free is known to be zero: see [`stock`].
+//! Part of the free memory is known to be zero (see [`stock`]).
 
 mod stock;
 
@@ -50,41 +50,41 @@ const PAGE: u64 = PAGE_SIZE as u64;
 /// Which free pages are zero.
 type Pages = Mutex<Zeroed<KVVec<u64>>>;
 
-/// A range of VRAM; given back on drop.
+/// A range of VRAM. Dropping it frees the range.
 pub(crate) struct Lot {
-    /// Until it is dropped.
+    /// Set until it is dropped.
     range: Option<Range>,
     start: GpuAddr,
     size: u64,
     pages: Arc<Pages>,
-    /// In which life of VRAM it was handed out.
+    /// The life of VRAM in which it was allocated.
     life: u64,
     zero: bool,
 }
 
 impl Lot {
-    /// First address.
+    /// Return the first address.
     pub(crate) fn start(&self) -> GpuAddr {
         self.start
     }
 
-    /// Number of bytes.
+    /// Return the number of bytes.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// The address behind the last one.
+    /// Return the address behind the last one.
     pub(crate) fn end(&self) -> GpuAddr {
         self.start + self.size
     }
 
-    /// Whether every byte is zero. If that is so when it is dropped, it goes back to the stock.
+    /// Return whether every byte is zero. If so when it is dropped, it returns to the stock.
     pub(crate) fn is_zero(&self) -> bool {
         self.zero
     }
 
-    /// Says whether every byte is zero: since it was handed out, a clear has been executed without an error (or it was
-    /// zero then), and nothing could write to it behind that.
+    /// Set whether every byte is zero. That is so if a clear has been executed without an error since the allocation
+    /// (or it was zero then), and nothing could write to it after that.
     pub(crate) fn set_zero(&mut self, zero: bool) {
         self.zero = zero;
     }
@@ -114,19 +114,19 @@ impl Fixed {
     }
 }
 
-/// VRAM that the driver keeps for itself, and the empty memory on both sides of it; given back on drop.
+/// VRAM for the driver's own use, and the unused memory on both sides of it. Dropping it frees both.
 pub struct Kept {
     lot: Lot,
     guard: u64,
 }
 
 impl Kept {
-    /// First address of the driver's memory.
+    /// Return the first address of the driver's memory.
     pub fn start(&self) -> GpuAddr {
         self.lot.start + self.guard
     }
 
-    /// Its length in bytes.
+    /// Return its length in bytes.
     pub fn size(&self) -> u64 {
         self.lot.size - 2 * self.guard
     }
@@ -135,7 +135,7 @@ impl Kept {
 /// The manager of VRAM.
 pub struct Vram {
     mm: Arc<Mm>,
-    /// Changed together with `mm`, which is locked inside.
+    /// Changed together with `mm`, which has a lock of its own.
     pages: Arc<Pages>,
     restock: Arc<Mutex<Restock>>,
     /// Bytes that are being cleared for the stock.
@@ -144,11 +144,11 @@ pub struct Vram {
     hidden: GpuAddr,
     /// Bus address of VRAM's first byte.
     aperture: u64,
-    /// Never handed out.
+    /// Never allocated.
     _reserved: KVec<Lot>,
-    /// What no object occupies and cannot be moved: that, and what the driver itself keeps here.
+    /// Memory that no object occupies and that cannot be moved: the reserved lots, and the driver's own memory.
     fixed: Arc<Mutex<KVec<Fixed>>>,
-    /// Their bytes, and those of them that the CPU sees.
+    /// Bytes of the reserved lots, and how many of them the CPU sees.
     reserved: u64,
     reserved_visible: u64,
 }
@@ -168,7 +168,7 @@ impl Vram {
         };
         let mut kept = KVec::new();
         for range in layout.reserved.iter().filter(|range| !range.is_empty()) {
-            // Ranges of the firmware need not be whole pages, and may touch each other.
+            // Ranges of the firmware need not be whole pages, and may be adjacent.
             let end = range.end.checked_next_multiple_of(PAGE).ok_or(EINVAL)?;
             if end > size {
                 return Err(EINVAL);
@@ -180,7 +180,7 @@ impl Vram {
                         kept.push(lot, GFP_KERNEL)?;
                         break;
                     }
-                    // Overlaps a range that is reserved already: page by page, what is left of it.
+                    // It overlaps a range that is reserved already. Reserve the rest page by page.
                     Err(e) if e == ENOSPC => match reserve(layout.vram.start + at, PAGE) {
                         Ok(page) => kept.push(page, GFP_KERNEL)?,
                         Err(e) if e == ENOSPC => {}
@@ -213,7 +213,7 @@ impl Vram {
         })
     }
 
-    /// Takes the range that `find` makes, and of which it says whether it is zero.
+    /// Take the range that `find` allocates. `find` also returns whether the range is zero.
     fn take(
         mm: &Arc<Mm>,
         pages: &Arc<Pages>,
@@ -234,11 +234,13 @@ impl Vram {
         })
     }
 
-    /// Allocates `size` bytes for the driver's own use: where the CPU reaches them, at the end of that part. The first
-    /// address is a multiple of `align`. Nothing else is ever handed out within `guard` bytes of them. All three are in
-    /// whole pages. The memory is not cleared.
+    /// Allocate `size` bytes for the driver's own use, at the end of the part that the CPU reaches. The first address
+    /// is a multiple of `align`. Nothing else is ever allocated within `guard` bytes of them. All three are in whole
+    /// pages. The memory is not cleared.
     ///
-    /// Errors: `EINVAL` if a number is not in whole pages or too large; `ENOSPC`; `ENOMEM`.
+    /// # Errors
+    ///
+    /// `EINVAL` if a number is not in whole pages or too large; `ENOSPC`; `ENOMEM`.
     pub fn allocate(&self, size: u64, align: u64, guard: u64) -> Result<Kept> {
         if size % PAGE != 0 || align % PAGE != 0 || guard % PAGE != 0 {
             return Err(EINVAL);
@@ -257,20 +259,20 @@ impl Vram {
         Ok(Kept { lot, guard })
     }
 
-    /// What stays where it is: the firmware's, and what the driver has ever kept for itself.
+    /// Return what cannot be moved: the firmware's memory, and all that the driver has allocated for its own use.
     pub(crate) fn fixed(&self) -> Result<KVec<Fixed>> {
         let mut fixed = KVec::new();
         fixed.extend_from_slice(&self.fixed.lock(), GFP_KERNEL)?;
         Ok(fixed)
     }
 
-    /// The addresses of a part.
+    /// Return the addresses of a part.
     pub(crate) fn span(&self, part: Part) -> core::ops::Range<GpuAddr> {
         let all = self.mm.start()..self.mm.start() + self.mm.size();
         part.of(&all, self.hidden)
     }
 
-    /// The part of VRAM, as the CPU sees it, in which `addr` lies.
+    /// Return the part of VRAM, as the CPU sees it, in which `addr` lies.
     pub(crate) fn part_of(&self, addr: GpuAddr) -> Part {
         match addr < self.hidden {
             true => Part::Visible,
@@ -278,9 +280,11 @@ impl Vram {
         }
     }
 
-    /// Allocates for an object that is to be overwritten.
+    /// Allocate for an object that will be overwritten.
     ///
-    /// Errors: `ENOSPC`; `ENOMEM`.
+    /// # Errors
+    ///
+    /// `ENOSPC`; `ENOMEM`.
     pub(crate) fn find(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
         let span = self.span(part);
         let find = || {
@@ -296,9 +300,11 @@ impl Vram {
         }
     }
 
-    /// Allocates for an object that is to be zero, from the stock if that has it.
+    /// Allocate for an object that has to be zero, from the stock if that has enough.
     ///
-    /// Errors: `ENOSPC`; `ENOMEM`.
+    /// # Errors
+    ///
+    /// `ENOSPC`; `ENOMEM`.
     pub(crate) fn find_zero(&self, size: u64, align: u64, part: Part) -> Result<Lot> {
         let span = self.span(part);
         let stock = Self::take(&self.mm, &self.pages, |mm, node, pages| {
@@ -311,32 +317,36 @@ impl Vram {
         }
     }
 
-    /// Bus address at which the CPU reaches `addr`, or `None` if it is not in the visible part of VRAM.
+    /// Return the bus address at which the CPU reaches `addr`, or `None` if it is not in the visible part of VRAM.
     pub fn bus_address(&self, addr: GpuAddr) -> Option<u64> {
         (self.mm.start()..self.hidden)
             .contains(&addr)
             .then(|| self.aperture + (addr - self.mm.start()))
     }
 
-    /// Size in bytes, without what is reserved for the firmware.
+    /// Return the size in bytes, without what is reserved for the firmware.
     pub fn size(&self) -> u64 {
         self.mm.size() - self.reserved
     }
 
-    /// Size of the part of that which the CPU sees, in bytes.
+    /// Return the size in bytes of the part that the CPU sees, without what is reserved for the firmware.
     pub fn visible_size(&self) -> u64 {
         self.hidden - self.mm.start() - self.reserved_visible
     }
 
-    /// Bytes handed out, without what is reserved for the firmware.
+    /// Return the allocated bytes, without what is reserved for the firmware.
     pub fn usage(&self) -> u64 {
         let used = self.mm.used() - self.reserved;
-        // They are free for all.
+        // Memory that is being cleared is available to all.
         used.saturating_sub(self.clearing.load(Relaxed))
     }
 }
 
-/// Length of a range of whole pages. Errors: `EINVAL` if it is empty or not in whole pages.
+/// Return the length of a range of whole pages.
+///
+/// # Errors
+///
+/// `EINVAL` if it is empty or not in whole pages.
 pub(crate) fn length(range: &core::ops::Range<u64>) -> Result<u64> {
     if range.is_empty() || range.start % PAGE != 0 || range.end % PAGE != 0 {
         return Err(EINVAL);
@@ -396,7 +406,7 @@ mod tests {
 
     #[test]
     fn the_cpu_reaches_each_page_of_the_window_and_none_behind_it() -> Result {
-        // All of VRAM, more than the window, and less.
+        // All of VRAM, more than the window, and less than the window.
         for (size, window) in [(MIB, MIB), (2 * MIB, MIB), (MIB, 2 * MIB)] {
             let vram = Vram::new(&layout(size, window, [0..0, 0..0, 0..0, 0..0]))?;
             let (start, seen) = (0x1000_0000, size.min(window));
@@ -446,7 +456,7 @@ mod tests {
         assert!(!vram.find_zero(PAGE, PAGE, Part::Visible)?.is_zero());
         let lot = vram.find_zero(4 * PAGE, PAGE, Part::Any)?;
         assert!(lot.is_zero() && lot.start() == start && vram.stock() == 0);
-        // What comes to a place only to be overwritten takes it as it is.
+        // An allocation that will be overwritten does not take the zeroed lot.
         drop(lot);
         assert!(!vram.find(MIB, PAGE, Part::Hidden)?.is_zero());
         assert_eq!(vram.stock(), 0);
@@ -475,7 +485,7 @@ mod tests {
     fn a_batch_is_a_part_of_what_is_stale_and_goes_back_as_it_was() -> Result {
         let vram = Vram::new(&layout(4 * MIB, 2 * MIB, [0..0, 0..0, 0..0, 0..0]))?;
         let most = 4 * MIB / stock::BATCH_PART;
-        // Two pieces of a page, with others between them.
+        // Two pieces of a page each, with others between them.
         let first = vram.find(PAGE, PAGE, Part::Hidden)?;
         let mut lots = KVec::new();
         for _ in 0..4 {
@@ -492,7 +502,7 @@ mod tests {
         assert_eq!(pieces.next(), Some((start + 5 * PAGE, most - 2 * PAGE)));
         assert!(pieces.next().is_none());
         drop(pieces);
-        // One at a time; and what has not been committed cannot be taken back.
+        // There is one batch at a time. A batch that has not been committed cannot be taken back.
         assert!(vram.restock(Part::Visible)?.is_none());
         assert!(!vram.recall() && !vram.is_clearing());
         drop(batch);
@@ -527,7 +537,7 @@ mod tests {
         }
         let empty = kept.end - kept.start + 2 * guard;
         assert_eq!(pages.len() as u64 * PAGE, 2 * MIB - empty);
-        // It counts as in use, and as what cannot be moved.
+        // It counts as in use, and as memory that cannot be moved.
         assert_eq!(vram.usage(), 2 * MIB);
         let fixed = vram.fixed()?;
         let found = fixed

@@ -3,7 +3,7 @@
 //! Addresses in the GTT window: whether an object has any, and how many jobs use them.
 //!
 //! A job that finds its object in the window takes no lock. The state counts its use, and only addresses without uses
-//! are taken away. They are given and taken under the window's lock ([`super::gtt`]).
+//! are taken away. Addresses are given and taken under the window's lock ([`super::gtt`]).
 
 use kernel::sync::atomic::{
     Acquire,
@@ -14,7 +14,7 @@ use kernel::sync::atomic::{
 
 use crate::family::space::GpuAddr;
 
-/// In the state: there are addresses.
+/// Bit of the state: there are addresses.
 const PLACED: u64 = 1 << 63;
 
 /// The addresses of one object in the window.
@@ -23,7 +23,7 @@ pub(crate) struct Windowed {
     state: Atomic<u64>,
     /// The first address, while there are any.
     addr: Atomic<GpuAddr>,
-    /// When they were last used.
+    /// When the addresses were last used.
     used: Atomic<u64>,
     /// Bytes, whole pages.
     pub(crate) size: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Windowed {
 }
 
 impl Windowed {
-    /// No addresses for `size` bytes; the first one is going to be a multiple of `align`.
+    /// Make an object without addresses for `size` bytes. The first address is going to be a multiple of `align`.
     pub(crate) fn new(size: u64, align: u64) -> Self {
         Self {
             state: Atomic::new(0),
@@ -43,22 +43,22 @@ impl Windowed {
         }
     }
 
-    /// The first address, while there are any.
+    /// Return the first address, while there are any.
     pub(crate) fn addr(&self) -> GpuAddr {
         self.addr.load(Relaxed)
     }
 
-    /// Whether there are addresses at the moment.
+    /// Return whether there are addresses at the moment.
     pub(crate) fn is_placed(&self) -> bool {
         self.state.load(Relaxed) & PLACED != 0
     }
 
-    /// Ends one use that [`place`](super::gtt::place) began.
+    /// End one use that [`place`](super::gtt::place) began.
     pub(crate) fn leave(&self) {
         self.state.fetch_sub(1, Release);
     }
 
-    /// The address, with one user more, if there is one.
+    /// Return the address with one more user, if there is one.
     pub(crate) fn again(&self, now: u64) -> Option<GpuAddr> {
         let mut old = self.state.load(Relaxed);
         while old & PLACED != 0 {
@@ -73,24 +73,24 @@ impl Windowed {
         None
     }
 
-    /// The address is `addr` from now on, and has one user.
+    /// Set the address to `addr`, with one user.
     pub(crate) fn begin(&self, addr: GpuAddr, now: u64) {
         self.addr.store(addr, Relaxed);
         self.used.store(now, Relaxed);
         self.state.fetch_add(PLACED + 1, Release);
     }
 
-    /// When the addresses were last used, if there are any that no job uses.
+    /// Return when the addresses were last used, if there are any that no job uses.
     pub(crate) fn idle_since(&self) -> Option<u64> {
         (self.state.load(Relaxed) == PLACED).then(|| self.used.load(Relaxed))
     }
 
-    /// Hands the addresses out no more, if no job uses them now; says whether that is so.
+    /// End the use of the addresses by further jobs, if no job uses them now. Return whether that is so.
     pub(crate) fn end_if_idle(&self) -> bool {
         self.state.cmpxchg(PLACED, 0, Acquire).is_ok()
     }
 
-    /// Hands the addresses out no more. There are some.
+    /// End the use of the addresses by further jobs. There are some.
     pub(crate) fn end(&self) {
         self.state.fetch_sub(PLACED, Acquire);
     }

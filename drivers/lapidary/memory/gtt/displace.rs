@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who makes room for whom in the GTT window.
+//! Which objects lose their addresses in the GTT window for another.
 //!
-//! A window may be full of small objects, and all of them may have to go for a large one. So the window is not searched
-//! for each: one walk finds as many as there is memory for, and the next one comes when all of those had their turn.
-//! Nor is the whole window asked each time whether there is room: only the hole that one has left may be large enough
-//! now.
+//! A window may be full of small objects, and a large object may displace all of them. So the window is not searched
+//! for each victim. One walk finds as many victims as there is memory for. The next walk follows when all of those
+//! had their turn. After each victim only the hole that it has left is tried, not the whole window.
 
 use kernel::prelude::*;
 
@@ -28,7 +27,7 @@ use crate::{
 };
 
 impl Gtt {
-    /// Finds addresses for `backing`, if need be by taking them from others.
+    /// Find addresses for `backing`, if necessary by taking them from others.
     pub(super) fn find(
         &mut self,
         node: &mut Option<Node>,
@@ -43,14 +42,14 @@ impl Gtt {
             let Some((from, to)) = self.displace(reach) else {
                 break;
             };
-            // No other hole has changed, and none fits.
+            // No other hole has changed, and none is large enough.
             found = self.mm.allocate_in(node, size, align, from, to, Mode::Low);
         }
         self.part(reach);
         found
     }
 
-    /// Takes the addresses of the backing that was used longest ago, and leaves the rest to [`Gtt::part`]; says between
+    /// Take the addresses of the least recently used backing, and leave the rest to [`Gtt::part`]. Return between
     /// which addresses there is no backing now. `None` if all are in use.
     fn displace(&mut self, reach: &Reach<'_>) -> Option<(GpuAddr, GpuAddr)> {
         loop {
@@ -72,8 +71,8 @@ impl Gtt {
         }
     }
 
-    /// As [`Gtt::displace`], for the backing at `addr`. `None` if there is none that was last used at `used`, or if it
-    /// is in use: a job has found it in place since it was looked at, and it stays.
+    /// As [`Gtt::displace`], for the backing at `addr`. `None` if there is none that was last used at `used`, or if
+    /// it is in use. In the second case a job has found it in place since it was looked at, and it stays.
     fn withdraw(
         &mut self,
         used: u64,
@@ -102,7 +101,7 @@ impl Gtt {
         Some((from, to))
     }
 
-    /// Flushes, and ends the mappings of all who leave.
+    /// Flush, and end the mappings of all backings that have lost their addresses.
     fn part(&mut self, reach: &Reach<'_>) {
         if self.leaving.is_empty() {
             return;
@@ -113,9 +112,11 @@ impl Gtt {
         }
     }
 
-    /// Takes the addresses of all backings.
+    /// Take the addresses of all backings.
     ///
-    /// Errors: `EBUSY` if one is in use.
+    /// # Errors
+    ///
+    /// `EBUSY` if one is in use.
     pub(crate) fn vacate(&mut self, reach: &Reach<'_>) -> Result {
         self.end_all(reach, |backing| backing.window.end_if_idle());
         match self.placed.is_empty() {
@@ -124,7 +125,7 @@ impl Gtt {
         }
     }
 
-    /// Takes the addresses of all backings whose places `end` ends; it says whether it does.
+    /// Take the addresses of all backings that `end` makes lose their place. `end` returns whether it does.
     pub(super) fn end_all(&mut self, reach: &Reach<'_>, end: impl Fn(&Backing) -> bool) {
         let ended = |placed: &&Placed| end(&placed.backing);
         for Placed { range, .. } in self.placed.values().filter(ended) {
@@ -133,13 +134,13 @@ impl Gtt {
         reach.space.flush();
         let mut next = self.placed.cursor_front_mut();
         while let Some(cursor) = next {
-            // No thread places one meanwhile: that takes the window's lock.
+            // No other thread gives it addresses meanwhile, because that takes the window's lock.
             if cursor.current().1.backing.window.is_placed() {
                 next = cursor.move_next();
                 continue;
             }
             let (other, node) = cursor.remove_current();
-            // Behind the last one comes the one before it, which stays.
+            // After the last entry the cursor is at the one before it, which stays.
             next = other;
             let (_, placed) = node.to_key_value();
             placed.backing.pages.lock().leave(reach.dev);
@@ -189,7 +190,7 @@ mod tests {
 
     type Thing = (ARef<gem::Object<Object>>, Arc<Backing>);
 
-    /// An object of `pages` pages that has been used at `now` and is idle.
+    /// Make an object of `pages` pages that was used at `now` and is idle.
     fn idle(
         machine: &Machine,
         window: &Lent<Gtt>,
@@ -201,7 +202,7 @@ mod tests {
         idle_part(&object, window, pages, align, now)
     }
 
-    /// A backing for the first pages of an object.
+    /// Make a backing for the first pages of an object.
     fn idle_part(
         object: &ARef<gem::Object<Object>>,
         window: &Lent<Gtt>,
@@ -218,8 +219,8 @@ mod tests {
         Ok(thing)
     }
 
-    /// Slots of a page that fill a window, used one after the other in an order that is not that of their addresses.
-    /// Some stand for one object: many would be slow to make.
+    /// Make backings of one page that fill a window. They are used one after the other, in an order that differs from
+    /// that of their addresses. Several stand for one object, because many objects would be slow to make.
     fn fill(machine: &Machine, window: &Lent<Gtt>, pages: u64) -> Result<KVec<Thing>> {
         let mut things = KVec::<Thing>::new();
         for index in 0..pages {
@@ -236,7 +237,7 @@ mod tests {
         Ok(things)
     }
 
-    /// How many have addresses, and how many bytes they are.
+    /// Return how many backings have addresses, and how many bytes these are.
     fn placed(things: &[Thing]) -> (usize, u64) {
         let mut sum = (0, 0);
         for (_, backing) in things {
@@ -275,7 +276,7 @@ mod tests {
         assert!(sa.window.is_placed() && !sb.window.is_placed() && sc.window.is_placed());
         assert_eq!(table.used(), 4);
         assert!(table.flushed());
-        // Too large for any window.
+        // It is too large for any window.
         let large = machine.object(5 * PAGE_SIZE)?;
         let sl = Backing::new(5 * PAGE, PAGE)?;
         assert_eq!(place(&window, &sl, &*large, 6).err(), Some(ENOSPC));
@@ -296,16 +297,16 @@ mod tests {
         let window = window(PAGES)?;
         let lease = lend(&window, &machine, &table)?;
         let things = fill(&machine, &window, PAGES)?;
-        // A job has one of those that would go, and will not let it go.
+        // A job uses one of the backings that would be displaced, so it stays.
         let (_, busy) = &things[1];
         assert_eq!(busy.window.idle_since(), Some(8));
         assert!(busy.window.again(8).is_some());
         let before = table.flushes.load(Relaxed);
-        // Sixteen pages, the last of which becomes free when 16 neighbours are gone.
+        // Sixteen pages. There is room when 16 adjacent backings have lost their addresses.
         let large = idle(&machine, &window, 16, 16, 1000)?;
         let first = entry(START, large.1.window.again(1000).ok_or(EINVAL)?);
         large.1.window.leave();
-        // The youngest of those who were in the way.
+        // The most recently used of those that were in the way.
         let used = |at: usize| 1 + at as u64 * 7 % PAGES;
         let youngest = |first: usize| (first..first + 16).fold(0, |max, at| max.max(used(at)));
         let mut went = 0;
@@ -314,18 +315,18 @@ mod tests {
             assert_eq!(backing.window.is_placed(), !goes);
             went += u64::from(goes);
         }
-        // No other place had become free earlier; that of the busy one cannot.
+        // No other place could have become free earlier. That of the busy one cannot become free.
         for other in (16..PAGES as usize).step_by(16) {
             assert!(youngest(first) <= youngest(other));
         }
         assert!(went > 3 * PAGES / PART);
-        // One flush for each time that the memory of those who leave was full, one for the rest, and one for the new
+        // One flush each time the memory for leaving backings was full, one for the rest, and one for the new
         // entries.
         let flushes = table.flushes.load(Relaxed) - before;
         assert!(flushes <= went / (PAGES / PART) + 2);
         assert!(busy.window.is_placed() && table.flushed());
         assert_eq!(table.used() as u64, PAGES - went + 16);
-        // All that is left but the busy one.
+        // All others are displaced, except the busy one.
         assert_eq!(idle(&machine, &window, PAGES, 1, 1001).err(), Some(ENOSPC));
         assert_eq!(placed(&things), (1, PAGE));
         busy.window.leave();
@@ -352,7 +353,7 @@ mod tests {
             (random >> 33) % below
         };
         for now in 1..30 {
-            // Some are used again, some are freed.
+            // Some are used again, and some are freed.
             for _ in 0..next(4) {
                 let at = next(things.len() as u64 + 1) as usize;
                 if let Some((_, backing)) = things.get(at) {
@@ -370,7 +371,7 @@ mod tests {
             let pages = [1, 1, 1, 2, 3, 8, 30][next(7) as usize];
             let align = [1, 1, 1, 2, 3, 16][next(6) as usize];
 
-            // The pages of a window in which the oldest goes until there is room.
+            // The pages of a window in which the oldest is displaced until there is room.
             let mut taken = [false; PAGES];
             let mut order = KVec::<(u64, usize, usize, usize)>::new();
             for (index, (_, backing)) in things.iter().enumerate() {
@@ -428,7 +429,7 @@ mod tests {
         // One walk finds four.
         let a = idle(&machine, &window, 1, 1, 100)?;
         assert!(!placed(0) && placed(1) && placed(2) && placed(3));
-        // The second is used and idle again, the third is in use, the fourth gives its place to another.
+        // The second is used and idle again. The third is in use. The fourth loses its place.
         assert!(oldest(1).1.window.again(101).is_some());
         oldest(1).1.window.leave();
         assert!(oldest(2).1.window.again(102).is_some());
@@ -465,7 +466,7 @@ mod tests {
             } else {
                 large.push(idle(&machine, &window, PAGES, 1, 100)?, GFP_KERNEL)?;
             }
-            // Each at one flush: not at none, as it would be too early, and not at several.
+            // Each sees exactly one flush: with none it would be too early, and several would be wasted.
             assert_eq!(table.seen.load(Relaxed), PAGES);
             table.leaving.lock().clear();
             empty(&window, &things);
@@ -504,7 +505,7 @@ mod tests {
         assert!(table.flushed());
         assert_eq!((table.used(), usage(&window)), (0, 0));
         vacate()?;
-        // They come again.
+        // They are given addresses again.
         let (object, backing) = &things[5];
         place(&window, backing, &**object, 101)?;
         backing.window.leave();

@@ -2,19 +2,18 @@
 
 //! The stock: free video memory that is known to be zero.
 //!
-//! A lot holds what its last owner left, unless it is known to be zero ([`Lot::is_zero`]): no client sees it before the
-//! ring has cleared it. Free memory that is zero is the stock, from which new objects are taken first
-//! ([`Vram::find_zero`]); they cost no commands. It comes from two sources:
+//! A lot holds the data of its last owner, unless it is known to be zero ([`Lot::is_zero`]). No client sees it before
+//! the ring has cleared it. Free memory that is zero is the stock. New objects are taken from the stock first
+//! ([`Vram::find_zero`]), which costs no commands. The stock has two sources:
 //!
-//! - when an object has to be cleared and the ring is idle, the same job clears more of what is free: up to
-//!   [`Vram::restock`]'s bound. Those lots, a [`Batch`], are handed out to nobody until the fence has signalled without
-//!   an error, for which the next who makes an object looks. If there is no other room they are taken back at once and
-//!   are as stale as before ([`Vram::recall`]): whatever fills them next does so on the kernel's ring, behind the
-//!   clear;
-//! - an object that no job and no CPU mapping has ever reached gives back what it got.
+//! - When an object has to be cleared and the ring is idle, the same job clears more free memory, up to the limit of
+//!   [`Vram::restock`]. These lots, a [`Batch`], are not allocated until the fence has signalled without an error.
+//!   The next thread that creates an object tests this. If there is no other room, they are taken back at once, as
+//!   stale as before ([`Vram::recall`]). The next fill of them is executed on the kernel's ring, behind the clear.
+//! - An object that no job and no CPU mapping has ever reached gives back its zeroed memory.
 //!
-//! Nothing runs on its own account, so that a machine on which no objects are made clears nothing. When video memory
-//! may lose its content, and when the ring has stopped, there is no stock any more ([`Vram::forget`]).
+//! No work is started only for the stock, so a machine on which no objects are created clears nothing. When video
+//! memory may lose its content, and when the ring has stopped, the stock becomes empty ([`Vram::forget`]).
 
 use core::mem::take;
 
@@ -37,24 +36,28 @@ use crate::{
     portable::placement::Part, //
 };
 
-/// What one job clears for the stock, in bytes and as a part of VRAM: the less of both. At 1 GB/s that takes 4 ms,
-/// which is how long a client waits at worst whose job comes directly behind it.
+/// What one job clears for the stock, in bytes and as a part of VRAM. The smaller of both applies. At 1 GB/s this
+/// takes 4 ms. A client whose job comes directly behind it waits for that long in the worst case.
 const BATCH: u64 = 4 << 20;
 pub(super) const BATCH_PART: u64 = 16;
 /// Lots of a batch.
 const PIECES: usize = 16;
 
-/// Lots on the way to the stock.
+/// Lots that are being cleared for the stock.
 pub(super) struct Restock {
     pieces: KVec<Lot>,
-    /// Behind it they are zero. `None` if there are none.
+    /// The lots are zero when it has signalled. `None` if there are no lots.
     fence: Option<ARef<Fence>>,
     /// A thread is making a job for them.
     begun: bool,
 }
 
 impl Restock {
-    /// None are. Errors: `ENOMEM`.
+    /// Make an empty list.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
     pub(super) fn new() -> Result<Self> {
         Ok(Self {
             pieces: KVec::with_capacity(PIECES, GFP_KERNEL)?,
@@ -64,7 +67,7 @@ impl Restock {
     }
 }
 
-/// Lots that a job is going to clear for the stock. Without [`Batch::committed`] they are stale, as they were.
+/// Lots that a job is going to clear for the stock. Without [`Batch::committed`] they stay stale.
 pub(crate) struct Batch<'v> {
     vram: &'v Vram,
     pieces: KVec<Lot>,
@@ -72,12 +75,12 @@ pub(crate) struct Batch<'v> {
 }
 
 impl Batch<'_> {
-    /// First address and bytes of each.
+    /// Return the first address and the size in bytes of each.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (GpuAddr, u64)> + '_ {
         self.pieces.iter().map(|lot| (lot.start, lot.size))
     }
 
-    /// The job is on the kernel's ring, and its fence is this one.
+    /// Note that the job is on the kernel's ring, and that this is its fence.
     pub(crate) fn committed(mut self, fence: ARef<Fence>) {
         self.fence = Some(fence);
     }
@@ -99,10 +102,14 @@ impl Drop for Batch<'_> {
 }
 
 impl Vram {
-    /// Takes what is free and stale in `part`, for a job that clears it: 4 MiB at most and a sixteenth of VRAM. `None`
+    /// Take free and stale memory in `part`, for a job that clears it: at most 4 MiB and a sixteenth of VRAM. `None`
     /// if nothing is stale, or if another job does so at this moment.
     ///
-    /// No lock is held. Errors: `ENOMEM`.
+    /// No lock is held.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
     pub(crate) fn restock(&self, part: Part) -> Result<Option<Batch<'_>>> {
         let mut restock = self.restock.lock();
         if restock.begun || restock.fence.is_some() {
@@ -136,12 +143,12 @@ impl Vram {
         Ok((!batch.pieces.is_empty()).then_some(batch))
     }
 
-    /// Whether lots are being cleared for the stock.
+    /// Return whether lots are being cleared for the stock.
     pub(crate) fn is_clearing(&self) -> bool {
         self.clearing.load(Relaxed) != 0
     }
 
-    /// Adds to the stock what has been cleared for it meanwhile.
+    /// Add to the stock what has been cleared for it meanwhile.
     pub(crate) fn collect(&self) {
         let mut restock = self.restock.lock();
         let result = restock.fence.as_ref().and_then(|fence| fence.result());
@@ -153,11 +160,11 @@ impl Vram {
         }
     }
 
-    /// Takes back what is being cleared for the stock: it is free and stale, or zero if that is known by now. Says
+    /// Take back what is being cleared for the stock. It is free and stale, or zero if that is known by now. Return
     /// whether there was anything.
     ///
-    /// The job that clears it may be executed after that. Whoever gets one of these lots has it filled by the kernel's
-    /// ring, behind that job, before anything else gets to it.
+    /// The job that clears it may be executed later. The next owner of such a lot first fills it on the kernel's
+    /// ring, behind that job.
     pub(super) fn recall(&self) -> bool {
         self.collect();
         let mut restock = self.restock.lock();
@@ -172,12 +179,12 @@ impl Vram {
         self.clearing.store(0, Relaxed);
     }
 
-    /// VRAM may lose its content, or cannot be cleared any more: nothing is zero. Any context that may sleep.
+    /// Empty the stock, because VRAM may lose its content or cannot be cleared any more. Any context that may sleep.
     pub(crate) fn forget(&self) {
         self.pages.lock().forget();
     }
 
-    /// Bytes in the stock, those included that have been cleared for it by now.
+    /// Return the bytes in the stock, including those that have been cleared for it by now.
     pub fn stock(&self) -> u64 {
         self.collect();
         self.pages.lock().zeros()
