@@ -25,9 +25,9 @@ pub trait Isolation: Send + Sync {
     /// The data that the family's user-space interface keeps with an object.
     type Note;
 
-    /// Whether clients share the address space: then objects in system pages get addresses in the GTT window, and
-    /// [`Isolation::place`] puts them into the commands. Otherwise such objects are only made resident, and
-    /// [`Isolation::enter`] is told where they are.
+    /// Whether clients share the address space. If they do, objects in system pages are given addresses in the GTT
+    /// window, and [`Isolation::place`] writes the addresses into the commands. Otherwise such objects are only made
+    /// resident, and [`Isolation::enter`] receives their places.
     const SHARED: bool;
 
     /// Return an object of `size` bytes, as the proof sees it.
@@ -65,23 +65,23 @@ pub trait Isolation: Send + Sync {
     /// `EINVAL` if the address does not fit the field. The alignment of objects prevents this.
     fn place(fixup: Self::Fixup, base: GpuAddr, words: &mut [u32]) -> Result;
 
-    /// Has the page tables of `client` lead to an object that its commands use, if they do not yet. Called for each
+    /// Enter an object that the commands use in the page tables of `client`, if it is not there yet. Called for each
     /// object of a submission before it becomes a job, unless the address space is [`Isolation::SHARED`].
     ///
-    /// The object stays where it is until [`Uapi::displaced`](crate::family::Uapi::displaced) is called for it; both come
-    /// under its reservation. What was entered is void after [`Gpu::suspend`](crate::family::Gpu::suspend) and after
-    /// unbind. Takes no memory: there are page tables for all that a client has mapped.
+    /// The object stays where it is until [`Uapi::displaced`](crate::family::Uapi::displaced) is called for it. Both are
+    /// called under its reservation. All entries are void after [`Gpu::suspend`](crate::family::Gpu::suspend) and after
+    /// unbind. Does not allocate, because there are page tables for all that a client has mapped.
     ///
     /// # Errors
     ///
-    /// Any: the submission fails with it.
+    /// Any. The submission fails with it.
     fn enter(&self, client: &Self::Client, note: &Self::Note, object: &Located<'_>) -> Result {
         let _ = (client, note, object);
         Ok(())
     }
 
-    /// The address space in which commands of `client` are executed: what [`Ib::vmid`](crate::family::Ib) is to be. Asked
-    /// when no other job can come before this one on its ring any more.
+    /// Return the address space in which commands of `client` are executed, for [`Ib::vmid`](crate::family::Ib). Called
+    /// when no other job can be put before this one on its ring any more.
     fn vmid(&self, client: &Self::Client) -> u32 {
         let _ = client;
         0

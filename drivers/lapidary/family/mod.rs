@@ -175,10 +175,10 @@ pub trait Uapi<F: Family>: Sized + Send + Sync + 'static {
     /// fence-signalling section, while no job can be committed.
     fn lost(device: &Self::Device, memories: Memories);
 
-    /// An object leaves the memory where it is, or its end has come. On return no page table of a client leads there, and
-    /// no TLB remembers it ([`Isolation::enter`]). The caller holds the reservation or the last reference, and no job uses
-    /// the object. May be called where memory is reclaimed: takes none, and waits for no lock under which memory is
-    /// allocated.
+    /// Remove an object from the page tables of all clients, because it is about to move or to be freed. On return no page
+    /// table and no TLB has an entry for its place ([`Isolation::enter`]). The caller holds the reservation or the last
+    /// reference, and no job uses the object. May be called in reclaim, so it does not allocate, and waits for no lock
+    /// under which memory is allocated.
     fn displaced(note: &Self::Note) {
         let _ = note;
     }

@@ -19,7 +19,8 @@ use crate::memory::{
 /// The storage of an object in system pages.
 #[pin_data]
 pub(crate) struct Backing {
-    /// The pages. While there are addresses, the window is one user of the pages.
+    /// The pages. While there are addresses, the window is one user of the pages. While clients reach the pages, they
+    /// are another user.
     #[pin]
     pub(crate) pages: Resident,
     /// The addresses in the window.

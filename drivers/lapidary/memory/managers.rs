@@ -231,7 +231,7 @@ impl Memory {
         &self.gtt
     }
 
-    /// The system pages that clients reach in address spaces of their own.
+    /// Return the system pages that clients reach in address spaces of their own.
     pub(crate) fn reached(&self) -> &Lent<Reached> {
         &self.reached
     }

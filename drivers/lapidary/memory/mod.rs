@@ -8,7 +8,8 @@
 //!
 //! - in **VRAM** from its creation ([`vram`]). The ring clears it before a client can see the data of the last owner;
 //! - in **system pages**. They are allocated, zeroed, when CPU or GPU first touch them ([`resident`]). They are given
-//!   addresses in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]).
+//!   addresses in the GTT window when a job needs them, and keep them until the window is full ([`gtt`]). A family
+//!   whose clients have address spaces of their own needs no window for that ([`reached`]).
 //!
 //! An object may move from one to the other: when there is not enough VRAM, when the CPU touches what it cannot see,
 //! and when the machine sleeps. Moving, creating and clearing objects puts commands on a ring. The code for this is
@@ -28,8 +29,8 @@
 //! # Locks
 //!
 //! From outside to inside: an object's reservation; the turns of objects in VRAM; the list of all objects; its home;
-//! the GTT window; the pages of a [`backing::Backing`]; the range managers. The surface registers come directly
-//! behind the reservation.
+//! the GTT window, or the pages that clients reach; the pages of a [`backing::Backing`]; the range managers. The surface
+//! registers come directly behind the reservation.
 //!
 //! Freeing an object takes no reservation, but all of the other locks. A thread that reclaims memory may drop the
 //! last reference. So no memory is allocated under any of these locks except the reservation, and reclaim only uses

@@ -261,7 +261,7 @@ impl<F: Family> Object<F> {
         old
     }
 
-    /// No client reaches the object, which is `at` there, in an address space of its own any more. The caller holds the
+    /// Remove the object, which is `at` this place, from the address spaces of all clients. The caller holds the
     /// reservation or the last reference, and no job uses the object.
     pub(crate) fn displaced(&self, at: &At) {
         F::Uapi::displaced(&self.note);
@@ -270,7 +270,7 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// As [`Object::displaced`], but waits for no lock of the generic driver; says whether it is so.
+    /// As [`Object::displaced`], but only trylock the locks of the generic driver. Return whether it succeeded.
     pub(crate) fn try_displaced(&self, backing: &Arc<Backing>) -> bool {
         F::Uapi::displaced(&self.note);
         reached::try_end(self.memory.reached(), backing)

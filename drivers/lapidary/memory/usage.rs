@@ -150,7 +150,9 @@ impl<F: Family> Use<F> {
     }
 
     /// Give the object an address for the job. The caller has locked its reservation. A second call does nothing.
-    /// `now` is the time by which idle objects are found (see [`Memory::now`]).
+    /// `now` is the time by which idle objects are found (see [`Memory::now`]). `shared` says whether clients share the
+    /// address space. If they do not, an object in system pages is given no address in the window. Clients reach it from
+    /// then on ([`reached`]).
     ///
     /// Return whether [`Use::is_lost`] may become true, because the object is being cleared.
     ///
@@ -158,10 +160,10 @@ impl<F: Family> Use<F> {
     ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, which may change
-    /// when other [`Use`]s are dropped; `EIO` if the device cannot reach the object's pages, or if the object is
-    /// being made; `EAGAIN` if a process has changed memory that the job uses; `EINTR` if the process is being
-    /// killed; `ENOMEM`.
+    /// `ENODEV` after unbind; `ENOSPC` if the GTT window has no room between the objects in use, or if other jobs use old
+    /// pages of a process's memory, both of which may change when other [`Use`]s are dropped; `EIO` if the device cannot
+    /// reach the object's pages, or if the object is being made; `EAGAIN` if a process has changed memory that the job
+    /// uses; `EINTR` if the process is being killed; `ENOMEM`.
     pub fn place(&mut self, now: u64, shared: bool) -> Result<bool> {
         if self.placed {
             return Ok(self.clearing);
@@ -234,11 +236,12 @@ impl<F: Family> Use<F> {
         Ok(())
     }
 
-    /// Where the object is, after [`Use::place`]: what the family writes into page tables of clients is told by `enter`.
+    /// Pass the place of the object to `enter`, which writes it into page tables of clients. Called after
+    /// [`Use::place`].
     ///
     /// # Errors
     ///
-    /// Those of `enter`; `EINVAL` if the object is not placed.
+    /// The errors of `enter`; `EINVAL` if the object is not placed.
     pub fn locate(&self, enter: impl FnOnce(&Located<'_>) -> Result) -> Result {
         match self.object.at() {
             _ if !self.placed => Err(EINVAL),
@@ -258,7 +261,8 @@ impl<F: Family> Use<F> {
         }
     }
 
-    /// Return the address of the object's first byte, `None` before [`Use::place`].
+    /// Return the address of the object's first byte where clients share the address space, `None` before
+    /// [`Use::place`].
     pub fn addr(&self) -> Option<GpuAddr> {
         self.placed.then_some(self.addr)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The addresses that the objects of one submission get.
+//! The addresses of the objects of one submission.
 //!
-//! They are given back unless a job takes them over. Submissions that need each other's addresses have turns
+//! They are given back unless a job takes them over. Submissions that need each other's addresses take turns
 //! ([`super::placing`]).
 
 use kernel::prelude::*;
@@ -20,24 +20,28 @@ use crate::{
 /// How long to wait for the objects of other jobs, in milliseconds.
 const ROOM_MS: u32 = 30_000;
 
-/// Uses that get addresses. Those that have not become a job when this is dropped give them back, before others hear
-/// that there may be room.
+/// Uses that are given addresses. When this is dropped, uses that have not become a job give their addresses back.
+/// Only then are other submissions told that there may be room.
 pub(super) struct Addresses<'e, F: Family> {
     pub(super) uses: &'e mut KVVec<Use<F>>,
     pub(super) inside: Inside,
-    /// Clients share the address space: objects in system pages get addresses in the GTT window.
+    /// Clients share the address space, so objects in system pages are given addresses in the GTT window.
     pub(super) shared: bool,
-    /// The clear of an object may fail still.
+    /// The clear of an object may still fail.
     pub(super) clearing: bool,
 }
 
 impl<F: Family> Addresses<'_, F> {
-    /// Gives all addresses back.
+    /// Give all addresses back.
     pub(super) fn give_back(&mut self) {
         self.uses.iter_mut().for_each(Use::leave);
     }
 
-    /// Gives every object an address. Errors: as [`Use::place`].
+    /// Give every object an address.
+    ///
+    /// # Errors
+    ///
+    /// As [`Use::place`].
     pub(super) fn place(&mut self, running: &Running<'_, F>) -> Result {
         let now = running.data().memory.now();
         for item in self.uses.iter_mut() {
@@ -46,7 +50,11 @@ impl<F: Family> Addresses<'_, F> {
         Ok(())
     }
 
-    /// The same where there is no room yet. Errors: as [`Locked::place`](super::locked::Locked::place).
+    /// Give every object an address, in turn with other submissions, when there is no room yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`Locked::place`](super::locked::Locked::place).
     pub(super) fn place_in_turn(&mut self, running: &Running<'_, F>) -> Result {
         let patience = Patience::new(ROOM_MS);
         self.give_back();

@@ -2,7 +2,7 @@
 
 //! Second step: the commands are proven harmless.
 //!
-//! The words here are the driver's own copy, which no client can change. They still lack addresses.
+//! The words are the driver's own copy, which no client can change. They do not contain addresses yet.
 
 use kernel::prelude::*;
 
@@ -30,29 +30,29 @@ use crate::{
 pub struct Checked<'s, F: Family, I: Isolation> {
     pub(super) workspace: Borrowed<'s, F, I>,
     pub(super) proof: Proof,
-    /// Whose they are, as the proof has assumed.
+    /// The client for which the proof holds.
     pub(super) client: I::Client,
     /// An object is a process's memory.
     pub(super) user: bool,
 }
 
 impl<F: Family, I: Isolation> Checked<'_, F, I> {
-    /// Dwords of the commands.
+    /// Return the number of dwords of the commands.
     pub fn dwords(&self) -> usize {
         self.proof.dwords
     }
 
-    /// Uses of objects.
+    /// Return the number of uses of objects.
     pub fn objects(&self) -> usize {
         self.workspace.uses.len()
     }
 
-    /// Locks the objects while none of them has a fence of `others`, and calls `then`. Such fences are waited for with
-    /// nothing locked. Gets the pages of objects that are memory of the calling process before.
+    /// Lock the objects while none of them has a fence of `others`, and call `then`. Before that, pin the pages of
+    /// objects that are memory of the calling process, and wait for fences of `others` with nothing locked.
     ///
     /// # Errors
     ///
-    /// `ERESTARTSYS` if a signal arrives, `ENOMEM`; as [`Use::fetch`], [`Others::wait`] and `then`.
+    /// `ERESTARTSYS` if a signal arrives; `ENOMEM`; as [`Use::fetch`], [`Others::wait`] and `then`.
     pub fn lock<R>(
         &mut self,
         others: &mut Others<'_, F>,

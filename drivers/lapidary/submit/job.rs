@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The last step: everything that can fail has happened, and nothing is visible yet.
+//! The last step. Everything that can fail has happened, and nothing is visible yet.
 //!
-//! A [`Job`] holds the lane's lock, a piece of its indirect buffers with the words in it, memory for a fence and
-//! a stretch of the ring. [`Job::commit`] turns that into work for the GPU; dropping the job gives all of it
-//! back.
+//! A [`Job`] holds the lane's lock, a piece of its indirect buffers with the words in it, memory for a fence and a
+//! part of the ring. [`Job::commit`] turns that into work for the GPU. Dropping the job gives all of it back.
 
 use core::mem::swap;
 
@@ -65,7 +64,7 @@ type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
 pub struct Job<'j, 'a, F: Family> {
     running: &'j Running<'a, F>,
     lane: &'j Lane<F>,
-    /// Taken back before the pool's lock is given up.
+    /// Dropped before the lock of the pool is released.
     slot: <RingOf<'a, F> as Ring>::Slot<'j>,
     pool: MutexGuard<'j, Pool>,
     piece: Piece,
@@ -80,13 +79,13 @@ pub struct Job<'j, 'a, F: Family> {
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
-    /// Reserves what a job on ring `index` needs that executes `words` and uses the objects in `uses`, which are taken
-    /// from there when the job is committed. The job is `record`'s, or the kernel's own.
+    /// Reserve what a job on ring `index` needs that executes `words` and uses the objects in `uses`. The uses are
+    /// taken from there when the job is committed. The job belongs to `record`, or to the kernel.
     ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind, `EBUSY` if the GPU does not work any more or has no room for 30 s, `ECANCELED` if
-    /// `record` is banned or the calling process refused, `ERESTARTSYS` if a signal arrives, `ENOMEM`; `EINVAL` if
+    /// `ENODEV` after unbind; `EBUSY` if the GPU does not work any more or has no room for 30 s; `ECANCELED` if
+    /// `record` is banned or the calling process is refused; `ERESTARTSYS` if a signal arrives; `ENOMEM`; `EINVAL` if
     /// there are no words or no such ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
@@ -111,20 +110,20 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             if let Some(seqno) = turn.room(|| ring.completed(), fits)? {
                 break (pool, piece, seqno);
             }
-            // No thread waits for long with the lock held: waiting for the lock cannot be interrupted.
+            // No thread waits for long with the lock held, because waiting for the lock cannot be interrupted.
             drop(pool);
             turn.wait(fits)?;
         };
         drop(turn);
         let process = wedge::process();
-        // It may have been convicted meanwhile.
+        // The client may have been convicted meanwhile.
         if let Some(record) = record {
             if record.is_banned() || running.data().hangs.refuses(&process) {
                 return Err(ECANCELED);
             }
         }
-        // The ring has room whenever the timeline has: it is larger than all jobs together. A chip that says otherwise
-        // is out of order.
+        // The ring has room whenever the timeline has, because it is larger than all jobs together. A chip that
+        // reports otherwise is broken.
         let slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS).map_err(|error| {
             if error == EAGAIN {
                 EBUSY
@@ -153,22 +152,23 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         })
     }
 
-    /// The job may use these memories on the chip, or, being the kernel's, clears them for their next owner.
+    /// Set the memories on the chip that the job may use. For a job of the kernel, these are the memories that it
+    /// clears for their next owner.
     pub(crate) fn set_memories(&mut self, memories: Memories) {
         self.memories = memories;
     }
 
-    /// The job is executed in this address space of a client, and not in that of the kernel.
+    /// Set the address space of a client in which the job is executed, instead of that of the kernel.
     pub(crate) fn set_vmid(&mut self, vmid: u32) {
         self.ib.vmid = vmid;
     }
 
-    /// The objects that it uses.
+    /// Return the objects that it uses.
     pub(crate) fn uses(&self) -> &[Use<F>] {
         self.uses
     }
 
-    /// Gives the job to the GPU. `attach` is called with its fence before the job can complete.
+    /// Submit the job to the GPU. `attach` is called with its fence before the job can complete.
     pub(crate) fn commit(self, attach: impl FnOnce(&Fence, &[Use<F>])) -> ARef<Fence> {
         let signalling = Signalling::begin();
         let mut slot = self.slot;
@@ -182,7 +182,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         if client.is_some_and(|client| pool.change_client(client)) {
             slot.change_client();
         }
-        // Behind all jobs that it may depend on: their objects are locked, and its own ring is.
+        // Behind all jobs on which it may depend: their objects are locked, and its own ring is, too.
         let order = self.running.next_order();
         timeline.commit(own, self.piece.mark, self.ib, order, |load| {
             swap(&mut load.uses, self.uses);
@@ -191,7 +191,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             load.process = self.process;
         });
         slot.ib(self.ib);
-        // The hardware's number has 32 bits; the timeline extends it.
+        // The hardware's number has 32 bits. The timeline extends it.
         slot.fence(self.seqno as u32);
         slot.kick();
         events::commit(timeline.context(), self.seqno, self.piece.addr, self.ib.len);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Commands that the kernel itself composes: clearing, of objects and of memories on the chip, moving, and self-test.
+//! Commands that the kernel itself composes: clears of objects and of memories on the chip, moves, and the self-test.
 //!
-//! They never contain user words, and go to [`Gpu::KERNEL_RING`].
+//! They never contain words of user space, and are executed on [`Gpu::KERNEL_RING`].
 
 use kernel::{
     prelude::*,
@@ -51,7 +51,7 @@ pub struct KernelStream<'s, 'a, F: Family> {
 }
 
 impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
-    /// No commands yet.
+    /// Make an empty stream.
     pub fn new(running: &'s Running<'a, F>) -> Result<Self> {
         Ok(Self {
             running,
@@ -60,7 +60,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         })
     }
 
-    /// Fills `len` bytes at `dst` with `value`; both in whole pages.
+    /// Fill `len` bytes at `dst` with `value`. Both are in whole pages.
     pub fn fill(&mut self, dst: GpuAddr, len: u64, value: u32) -> Result {
         let gpu = self.running.gpu();
         self.steps(len, |out, done| {
@@ -68,7 +68,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         })
     }
 
-    /// Copies `len` bytes from `src` to `dst`, which do not overlap; all in whole pages.
+    /// Copy `len` bytes from `src` to `dst`, which do not overlap. All are in whole pages.
     pub fn copy(&mut self, dst: GpuAddr, src: GpuAddr, len: u64) -> Result {
         let gpu = self.running.gpu();
         self.steps(len, |out, done| {
@@ -76,13 +76,13 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         })
     }
 
-    /// Calls `step` with the number of bytes that are done until these are `len`.
+    /// Call `step` with the number of bytes that are done, until all `len` bytes are.
     fn steps(&mut self, len: u64, mut step: impl FnMut(&mut [u32], u64) -> Result<Step>) -> Result {
         let mut done = 0;
         while done < len {
             self.append(<F::Gpu<'a> as Gpu<'a>>::STEP_DWORDS, |out| {
                 let Step { dwords, bytes } = step(out, done)?;
-                // A step of nothing would never end.
+                // An empty step would never end.
                 done += bytes.max(1);
                 Ok(dwords)
             })?;
@@ -90,7 +90,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         Ok(())
     }
 
-    /// Adds the dwords that `write` makes, `most` of them or fewer, and of which it says the number.
+    /// Append the dwords that `write` writes, at most `most`. `write` returns their number.
     pub(crate) fn append(
         &mut self,
         most: usize,
@@ -101,14 +101,18 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         Ok(())
     }
 
-    /// Reserves what a job needs that executes the commands. Errors: as [`Job::prepare`].
+    /// Reserve what a job needs that executes the commands.
+    ///
+    /// # Errors
+    ///
+    /// As [`Job::prepare`].
     fn job(&mut self) -> Result<Job<'_, 'a, F>> {
         let Workspace { words, uses, .. } = &mut *self.workspace;
         let ring = <F::Gpu<'a> as Gpu<'a>>::KERNEL_RING;
         Job::prepare(self.running, ring, words.filled(self.len), uses, None)
     }
 
-    /// Executes the commands.
+    /// Execute the commands.
     ///
     /// # Errors
     ///
@@ -117,12 +121,12 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         Ok(self.job()?.commit(|_, _| {}))
     }
 
-    /// Executes the commands, which clear `memories` on the chip for their next owner. `publish` is called when no
-    /// other job can come before them any more, and before they can have failed.
+    /// Execute the commands, which clear `memories` on the chip for their next owner. `publish` is called when no
+    /// other job can be put before them any more, and before they can have failed.
     ///
     /// # Errors
     ///
-    /// As [`Job::prepare`]; `publish` has not been called then.
+    /// As [`Job::prepare`]. `publish` has not been called then.
     pub(crate) fn run_for(mut self, memories: Memories, publish: impl FnOnce()) -> Result {
         let mut job = self.job()?;
         job.set_memories(memories);
@@ -130,7 +134,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
         Ok(())
     }
 
-    /// Executes the commands, which change the content of `object`: all accesses wait for them.
+    /// Execute the commands, which change the content of `object`. All accesses to it wait for them.
     ///
     /// # Errors
     ///

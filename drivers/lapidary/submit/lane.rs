@@ -2,8 +2,9 @@
 
 //! A lane: what the driver keeps for one ring.
 //!
-//! That is the fences of its jobs, with what the jobs hold until they are done, and the indirect buffers ([`Pool`]).
-//! The lock of the pool keeps the order: the submitter that holds it is the next on the ring.
+//! A lane consists of the fences of the ring's jobs, the resources that the jobs hold until they are done, and the
+//! indirect buffers ([`Pool`]). The lock of the pool determines the order: the submitter that holds it is the next on
+//! the ring.
 
 use kernel::{
     device,
@@ -41,19 +42,20 @@ use crate::{
 /// The jobs of family `F`.
 pub struct Jobs<F>(core::marker::PhantomData<fn() -> F>);
 
-/// Objects for whose uses the record of a job has memory from the beginning, and the most for which it is kept.
+/// Number of objects for which the record of a job has memory from the beginning, and the largest number for which
+/// the memory is kept.
 const FEW: usize = 16;
 const MANY: usize = 128;
 
-/// What a job holds until its fence has signalled.
+/// The resources that a job holds until its fence has signalled.
 pub struct Load<F: Family> {
     /// The objects that it uses.
     pub uses: KVVec<Use<F>>,
-    /// Whose job it is; `None` for the kernel's own.
+    /// The client of the job; `None` for a job of the kernel.
     pub record: Option<Arc<ClientRecord>>,
-    /// Memories on the chip that a client's job may use, or that the kernel's clears.
+    /// Memories on the chip that a client's job may use, or that a job of the kernel clears.
     pub memories: Memories,
-    /// The process that has submitted it; of no meaning for the kernel's own.
+    /// The process that has submitted it. Has no meaning for a job of the kernel.
     pub process: Process,
 }
 
@@ -107,7 +109,7 @@ pub struct Lane<F: Family> {
 }
 
 impl<F: Family> Lane<F> {
-    /// Makes a lane whose timeline hastens `worker`.
+    /// Make a lane whose timeline hastens `worker`.
     pub(crate) fn new(
         dev: &device::Device<device::Bound>,
         memory: &Memory,
@@ -125,12 +127,12 @@ impl<F: Family> Lane<F> {
         )
     }
 
-    /// The fences of the ring.
+    /// Return the fences of the ring.
     pub fn timeline(&self) -> &Arc<Timeline<Jobs<F>>> {
         &self.timeline
     }
 
-    /// The indirect buffers. The thread that holds the lock is the next to put a job on the ring.
+    /// Return the indirect buffers. The thread that holds the lock is the next to put a job on the ring.
     pub(crate) fn pool(&self) -> &Mutex<Pool> {
         &self.pool
     }

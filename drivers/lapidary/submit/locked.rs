@@ -2,9 +2,10 @@
 
 //! Third step: all objects are locked.
 //!
-//! No other thread adds fences to them or moves them now, and none of them has a pending fence that this GPU's rings
-//! know nothing of ([`super::others`]). User memory is not touched from here on: a page fault on a mapping of a locked
-//! object would wait for ever. From here on the submission waits for jobs of this GPU only, which the watchdog ends.
+//! No other thread adds fences to them or moves them now. None of them has a pending fence that this GPU's rings do
+//! not order ([`super::others`]). User memory is not accessed from here on, because a page fault on a mapping of a
+//! locked object would wait for ever. From here on the submission waits only for jobs of this GPU, which the watchdog
+//! ends.
 
 use kernel::prelude::*;
 
@@ -38,20 +39,19 @@ pub struct Locked<'e, F: Family, I: Isolation> {
 }
 
 impl<'e, F: Family, I: Isolation<Note = Note<F>>> Locked<'e, F, I> {
-    /// The uses of the objects.
+    /// Return the uses of the objects.
     pub fn uses(&self) -> &[Use<F>] {
         self.uses
     }
 
-    /// Gives every object an address and writes the addresses into the commands, or has `isolation` enter the objects in
-    /// the client's page tables. Objects that should be in VRAM and are
-    /// not have been brought there, as far as that is worth it ([`crate::residency::to_vram`]). Waits if there is no
-    /// room between the objects of jobs under way.
+    /// Give every object an address, and write the addresses into the commands, or let `isolation` enter the objects
+    /// in the client's page tables. Objects that should be in VRAM have been moved there before, within a budget
+    /// ([`crate::residency::to_vram`]). Waits if there is no room between the objects of jobs under way.
     ///
     /// # Errors
     ///
-    /// `ENOMEM` if these objects do not fit together, `ERESTARTSYS` if a signal arrives, `EBUSY` after 30 s; otherwise
-    /// as [`Use::place`] and [`Isolation::enter`].
+    /// `ENOMEM` if these objects do not fit together; `ERESTARTSYS` if a signal arrives; `EBUSY` after 30 s;
+    /// otherwise as [`Use::place`] and [`Isolation::enter`].
     pub fn place(self, running: &Running<'_, F>, isolation: &'e I) -> Result<Placed<'e, F, I>> {
         let Self {
             words,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The way of a submission, from user words to the ring.
+//! The path of a submission, from the words of user space to the ring.
 //!
 //! ```text
 //! objects → prove → wait and lock → place → job → commit → fence → interrupt → retire
 //! ```
 //!
-//! It begins when the family's user-space interface has copied the commands in, and knows nothing of how clients
-//! express them. Each step is a type, consumes what the step before made, and only it can make the next:
+//! It begins when the family's user-space interface has copied the commands in. It does not depend on how clients
+//! encode them. Each step is a type. Each step consumes the result of the step before it, and only that step can make
+//! it:
 //!
 //! | step | type | made by | what may fail |
 //! | --- | --- | --- | --- |
@@ -18,15 +19,15 @@
 //! | everything reserved | [`job::Job`] | `Placed::prepare` | room on the ring |
 //! | on the ring | a fence | [`job::Job::commit`] | nothing |
 //!
-//! The words stay in one piece of memory on the way ([`workspace`]), which the steps hand on.
+//! The words stay in one piece of memory, which the steps pass on ([`workspace`]).
 //!
-//! What else a submission waits for and signals, it looks up before the proof and waits for before the lock
-//! ([`syncs`]).
+//! A submission may also wait for synchronisation objects and signal them. It looks them up before the proof, and
+//! waits before it locks the objects ([`syncs`]).
 //!
 //! Submissions that place objects at the same time do not take each other's last room ([`placing`]).
 //!
-//! So an unproven stream cannot reach a ring, user memory is not touched once objects are locked, and addresses
-//! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) enter at the job.
+//! So an unproven stream cannot reach a ring, user memory is not accessed once objects are locked, and addresses
+//! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) begin with the job.
 
 mod addresses;
 pub mod checked;

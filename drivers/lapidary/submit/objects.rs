@@ -2,9 +2,9 @@
 
 //! First step: the commands, and the objects that they may use.
 //!
-//! The family's user-space interface has copied the commands into a [`Workspace`] and looks the objects up. It says of
-//! each where the GPU may find it and whether the client announces to write it. From here on the submission holds
-//! references: closing a handle changes nothing for it.
+//! The family's user-space interface has copied the commands into a [`Workspace`] and looked up the objects. It
+//! states for each object where it may be for the GPU, and whether the client announces to write it. From here on the
+//! submission holds references, so closing a handle does not affect it.
 
 use core::slice;
 
@@ -57,12 +57,12 @@ pub struct Entries<'e, F: Family, I: Isolation> {
 }
 
 impl<F: Family, I: Isolation<Note = Note<F>>> Entries<'_, F, I> {
-    /// Adds the next object. The commands name it by its position in the list.
+    /// Add the next object. The commands name it by its position in the list.
     ///
     /// # Errors
     ///
-    /// `EINVAL` for a process's memory that may not stay in system memory; `ENOMEM` for more objects than there is room
-    /// for.
+    /// `EINVAL` for a process's memory that must not be in system memory; `ENOMEM` for more objects than there is
+    /// room for.
     #[inline(always)]
     pub fn add(&mut self, object: ARef<Bo<F>>, places: Places, writes: bool) -> Result {
         if let Some(fact) = self.facts.next() {
@@ -79,7 +79,7 @@ impl<F: Family, I: Isolation<Note = Note<F>>> Entries<'_, F, I> {
             .map_err(|_| ENOMEM)
     }
 
-    /// How many there are.
+    /// Return the number of objects.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.uses.len()
@@ -87,7 +87,7 @@ impl<F: Family, I: Isolation<Note = Note<F>>> Entries<'_, F, I> {
 }
 
 impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
-    /// The first `words` dwords of the commands in `workspace`, without objects.
+    /// Take the first `words` dwords of the commands in `workspace`, without objects.
     pub fn new(workspace: Borrowed<'s, F, I>, words: usize) -> Self {
         Self {
             workspace,
@@ -96,7 +96,8 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
         }
     }
 
-    /// The list of objects with room for `count`, and what the interface has left in the workspace for itself. Once.
+    /// Return the list of objects with room for `count`, and the memory of the interface in the workspace. Called
+    /// once.
     ///
     /// # Errors
     ///
@@ -114,11 +115,11 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
         Ok((uapi, entries))
     }
 
-    /// Has `isolation` prove that the commands of `client` stay within these objects.
+    /// Let `isolation` prove that the commands of `client` stay within these objects.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if they do not, after `refused` has been told why; `ENOMEM`.
+    /// `EINVAL` if they do not, after `refused` has been called with the reason; `ENOMEM`.
     pub fn prove(
         self,
         isolation: &I,
@@ -145,7 +146,7 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
                 refused(refusal);
                 EINVAL
             })?;
-        // What the commands do counts, not only what the client says they do.
+        // The writes of the commands count, not only those that the client announces.
         for (object, fact) in uses.iter_mut().zip(facts.iter()) {
             if I::writes(fact) {
                 object.set_writes();

@@ -2,12 +2,12 @@
 
 //! Work of others on a submission's objects: fences of other drivers, and of this GPU's other rings.
 //!
-//! The ring does not know them, so they have signalled before the job is committed. Another driver may take as long as
-//! it likes, and its client decides when. A submission that waits for it holds no reservation then, as that would hold
-//! up every client of one of the other objects. So the submission locks all objects and looks; if it finds such a fence
-//! it unlocks all, waits for what it sees, and begins anew.
+//! The ring does not order these fences, so they have signalled before the job is committed. Another driver may take
+//! any time, under the control of its client. So the submission holds no reservation while it waits. A reservation
+//! would delay every client of the other objects. The submission locks all objects and looks for such a fence. If it
+//! finds one, it unlocks all, waits for the fences that it sees, and starts again.
 //!
-//! How long and how often it does so at most is decided in [`crate::portable::others`].
+//! [`crate::portable::others`] limits how long and how often it does so.
 
 use kernel::{
     current,
@@ -46,8 +46,8 @@ pub struct Others<'a, F: Family> {
 }
 
 impl<'a, F: Family> Others<'a, F> {
-    /// For a submission to the ring whose fences have context `own`: these are in order anyway. If it is the `only`
-    /// ring of this GPU, objects that no other driver knows have no others.
+    /// Make the state for a submission to the ring whose fences have context `own`. The ring orders these anyway. If
+    /// it is the `only` ring of this GPU, an object that no other driver knows has no work of others.
     pub fn new(data: &'a DeviceData<F>, own: u64, only: bool) -> Self {
         Self {
             data,
@@ -58,7 +58,7 @@ impl<'a, F: Family> Others<'a, F> {
         }
     }
 
-    /// Whether there is no such work pending on `uses`, whose objects are `locked`.
+    /// Return whether no such work is pending on `uses`, whose objects are `locked`.
     pub(super) fn are_done(&self, uses: &[Use<F>], locked: &exec::Locked<'_, Bo<F>>) -> bool {
         uses.iter().all(|item| {
             let object = item.object();
@@ -67,7 +67,7 @@ impl<'a, F: Family> Others<'a, F> {
         })
     }
 
-    /// Waits for such work on `uses`, for one fence of each object. The caller holds no lock, and locks and looks
+    /// Wait for such work on `uses`, for one fence of each object. The caller holds no lock. It locks and looks again
     /// afterwards.
     ///
     /// # Errors

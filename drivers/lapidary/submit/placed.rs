@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Fourth step: the objects are where the job uses them, and the commands name their addresses.
+//! Fourth step: the objects are where the job uses them, and the commands contain their addresses.
 //!
-//! The addresses stay as they are until the job's fence has signalled, because the job keeps the objects placed.
+//! The addresses do not change until the job's fence has signalled, because the job keeps the objects placed.
 
 use kernel::{
     prelude::*,
@@ -49,14 +49,14 @@ pub struct Placed<'e, F: Family, I: Isolation> {
 }
 
 impl<F: Family, I: Isolation> Placed<'_, F, I> {
-    /// Reserves everything else, and commits a job of `record` on ring `ring` that may use `memories` on the chip. `now` says what the
-    /// proof would have to know about the client now; it is asked when no other job can come before this one any more.
-    /// `publish` is called with the fence when the objects have it.
+    /// Reserve everything else, and commit a job of `record` on ring `ring` that may use `memories` on the chip. `now`
+    /// returns the present facts about the client for the proof. It is called when no other job can be put before this
+    /// one any more. `publish` is called with the fence when the objects have it.
     ///
     /// # Errors
     ///
-    /// `EAGAIN` if that is not what the proof has assumed, if a process has changed memory that the job uses, or if the
-    /// clear of an object has failed meanwhile; as [`Job::prepare`]. Nothing has happened then.
+    /// `EAGAIN` if these facts differ from those of the proof, if a process has changed memory that the job uses, or
+    /// if the clear of an object has failed meanwhile; as [`Job::prepare`]. After an error nothing has been executed.
     pub fn submit(
         self,
         running: &Running<'_, F>,
@@ -75,7 +75,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
             locked,
         } = self;
         let mut job = Job::prepare(running, ring, words, addresses.uses, Some(record))?;
-        // Waiting for a place on the ring may include a reset, which has judged the jobs before this one.
+        // Waiting for room on the ring may include a reset, which has judged the jobs before this one.
         let lost = addresses.clearing && job.uses().iter().any(Use::is_lost);
         if now() != *client || lost {
             return Err(EAGAIN);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who is placing objects at the moment.
+//! Submissions that are placing objects at the moment.
 //!
-//! Two submissions that place their objects at the same time may each hold addresses that the other one needs, although
-//! each would fit alone. So a submission that finds no room gives back its addresses and waits for its turn. Only one
-//! has a turn; it tries again while those who have found room go on, and waits for them to commit or to give up as it
-//! waits for jobs. If there are neither, it does not fit.
+//! Two submissions that place their objects at the same time may each hold addresses that the other one needs,
+//! although each would fit alone. So a submission that finds no room gives back its addresses and waits for its turn.
+//! Only one submission has the turn. It tries again while the submissions that have found room continue. It waits for
+//! these to commit or to give up, as it waits for jobs. If there are neither, its objects do not fit.
 
 use kernel::{
     new_condvar, new_mutex,
@@ -30,13 +30,13 @@ struct State {
     inside: u32,
     /// One of them has its turn.
     turn: bool,
-    /// How many have gone.
+    /// How many submissions have left.
     gone: u64,
 }
 
 /// The submissions of one device that are placing objects.
 ///
-/// Locking: an inner mutex, under which nothing is waited for.
+/// Locking: an inner mutex. No thread waits while it holds it.
 #[pin_data]
 pub struct Placing {
     #[pin]
@@ -45,21 +45,21 @@ pub struct Placing {
     changed: CondVar,
 }
 
-/// One of them, until this is dropped: then it has no address without a job.
+/// One of the submissions. When this is dropped, the submission has no address without a job.
 pub struct Inside {
     placing: Arc<Placing>,
     counted: bool,
     turn: bool,
 }
 
-/// How long a submission waits, all in all.
+/// A limit for the total wait of a submission.
 pub struct Patience {
     begin: Instant<Monotonic>,
     most: Msecs,
 }
 
 impl Patience {
-    /// From now on, `most` milliseconds.
+    /// Begin a limit of `most` milliseconds now.
     pub fn new(most: Msecs) -> Self {
         Self {
             begin: Instant::now(),
@@ -67,7 +67,11 @@ impl Patience {
         }
     }
 
-    /// Milliseconds that are left. Errors: `EBUSY` if there are none.
+    /// Return the milliseconds that are left.
+    ///
+    /// # Errors
+    ///
+    /// `EBUSY` if there are none.
     pub fn left(&self) -> Result<Msecs> {
         let spent = self.begin.elapsed().as_millis();
         let left = i64::from(self.most).saturating_sub(spent);
@@ -79,7 +83,7 @@ impl Patience {
 }
 
 impl Placing {
-    /// No submissions.
+    /// Make an empty set.
     pub fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
@@ -94,7 +98,7 @@ impl Placing {
         )
     }
 
-    /// Begins to place objects.
+    /// Enter a submission that begins to place objects.
     pub fn enter(self: &Arc<Self>) -> Inside {
         self.state.lock().inside += 1;
         Inside {
@@ -104,7 +108,11 @@ impl Placing {
         }
     }
 
-    /// Waits until something has changed. Errors: `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is left.
+    /// Wait until something has changed.
+    ///
+    /// # Errors
+    ///
+    /// `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is left.
     fn wait(&self, state: &mut MutexGuard<'_, State>, patience: &Patience) -> Result {
         let left = msecs_to_jiffies(patience.left()?);
         match self.changed.wait_interruptible_timeout(state, left) {
@@ -116,7 +124,7 @@ impl Placing {
 }
 
 impl Inside {
-    /// Waits until no other has its turn, and has it then. The caller has given back all addresses.
+    /// Wait until no other submission has the turn, and take it. The caller has given back all addresses.
     ///
     /// # Errors
     ///
@@ -134,13 +142,13 @@ impl Inside {
         Ok(())
     }
 
-    /// How many have gone until now.
+    /// Return how many submissions have left until now.
     pub fn gone(&self) -> u64 {
         self.placing.state.lock().gone
     }
 
-    /// Waits until a submission has gone since [`Inside::gone`] was `since`; `false` if none has and no other is
-    /// there.
+    /// Wait until a submission has left since [`Inside::gone`] was `since`. Return `false` if none has and there is
+    /// no other submission.
     ///
     /// # Errors
     ///
@@ -212,7 +220,7 @@ mod tests {
         let (mut one, mut other) = (placing.enter(), placing.enter());
         one.take_turn(&Patience::new(10_000))?;
         assert_eq!(other.take_turn(&Patience::new(10)), Err(EBUSY));
-        // Who waits for its turn is not waited for.
+        // A submission that waits for its turn is not waited for.
         assert!(!one.wait_for_others(one.gone(), &Patience::new(10_000))?);
         drop(one);
         other.take_turn(&Patience::new(10_000))?;

@@ -2,9 +2,9 @@
 
 //! The indirect buffers of a ring.
 //!
-//! A client's commands are never executed where the client can write, so every job has its own copy in an
-//! indirect buffer. The buffers lie one behind the other in one piece of system memory that the GPU reads
-//! through the GTT window, and are taken and given back in the order in which the ring executes them.
+//! A client's commands are never executed where the client can write. So every job has its own copy in an indirect
+//! buffer. The buffers lie behind each other in one piece of system memory that the GPU reads through the GTT window.
+//! They are allocated and freed in the order in which the ring executes them.
 
 use kernel::{
     device,
@@ -30,28 +30,28 @@ use crate::{
     }, //
 };
 
-/// Size of the indirect buffers together, in dwords: 1 MiB.
+/// Size of all indirect buffers together, in dwords: 1 MiB.
 const POOL_DWORDS: usize = 256 * 1024;
 /// Alignment of an indirect buffer in dwords.
 const ALIGN_DWORDS: u64 = 64;
 /// Dwords of the two pages behind the pool, which the self-test writes.
 const TEST_DWORDS: usize = 2 * PAGE_SIZE / 4;
-/// Pages of both.
+/// Pages of the indirect buffers and of the test together.
 const PAGES: usize = (POOL_DWORDS + TEST_DWORDS) * 4 / PAGE_SIZE;
 
 /// The indirect buffers of one ring.
 pub(crate) struct Pool {
     memory: Buffer,
     range: Range,
-    /// Where the next buffer begins, in dwords since the beginning of time: never wraps.
+    /// Where the next buffer begins, in dwords since the pool was made. Never wraps.
     head: u64,
-    /// The last client for which the ring has worked, if that is known. The kernel's jobs do not count.
+    /// The last client for which the ring has worked, if that is known. Jobs of the kernel do not count.
     client: Option<Arc<ClientRecord>>,
 }
 
-/// Where in the memory a buffer of `dwords` begins that comes behind `head`, and where the next one does.
+/// Return where in the memory a buffer of `dwords` behind `head` begins, and where the next one begins.
 ///
-/// A buffer lies in one piece: what is too short for it at the end of the memory is left out.
+/// A buffer is contiguous. A rest at the end of the memory that is too short for it is left out.
 fn behind(head: u64, dwords: u64) -> (usize, u64) {
     let pool = POOL_DWORDS as u64;
     let len = dwords.next_multiple_of(ALIGN_DWORDS);
@@ -76,7 +76,7 @@ pub(crate) struct Piece {
 }
 
 impl Pool {
-    /// A pool in the page table `space`.
+    /// Make a pool in the page table `space`.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Puts the pool into the page table.
+    /// Enter the pool in the page table.
     ///
     /// # Errors
     ///
@@ -114,13 +114,13 @@ impl Pool {
         Ok(())
     }
 
-    /// Takes the pool out of the page table: the GPU is quiet.
+    /// Remove the pool from the page table. The GPU is quiet.
     pub(crate) fn unmap(&self, memory: &Memory, space: &dyn Space) {
         space.unmap(memory.gtt_entry(self.range.start()), PAGES);
         space.flush();
     }
 
-    /// The piece that a buffer of `dwords` would take.
+    /// Return the piece that a buffer of `dwords` would take.
     pub(crate) fn next(&self, dwords: usize) -> Piece {
         let (index, mark) = behind(self.head, dwords as u64);
         Piece {
@@ -130,12 +130,12 @@ impl Pool {
         }
     }
 
-    /// Whether `piece` is free when the jobs up to `mark` are done.
+    /// Return whether `piece` is free when the jobs up to `mark` are done.
     pub(crate) fn is_free(piece: &Piece, mark: u64) -> bool {
         piece.mark <= mark + POOL_DWORDS as u64
     }
 
-    /// Writes `words` to `piece`, the one that [`Pool::next`] gives for them. It is taken only by [`Pool::take`].
+    /// Write `words` to `piece`, which [`Pool::next`] has returned for them. Only [`Pool::take`] takes the piece.
     ///
     /// # Errors
     ///
@@ -147,14 +147,14 @@ impl Pool {
         self.memory.write(piece.index, words)
     }
 
-    /// Takes `piece`, the one that [`Pool::next`] gives: the next one lies behind it.
+    /// Take `piece`, which [`Pool::next`] has returned. The next piece lies behind it.
     ///
-    /// Only for a job that is committed, as pieces are given back by the marks of jobs that are done.
+    /// Only for a job that is committed, because pieces are freed by the marks of jobs that are done.
     pub(crate) fn take(&mut self, piece: Piece) {
         self.head = piece.mark;
     }
 
-    /// The next job is `client`'s. Says whether the last one was another's.
+    /// Note that the next job belongs to `client`. Return whether the last one belonged to another client.
     pub(crate) fn change_client(&mut self, client: &Arc<ClientRecord>) -> bool {
         let same = self
             .client
@@ -166,24 +166,24 @@ impl Pool {
         !same
     }
 
-    /// Forgets for which client the ring has worked last.
+    /// Forget for which client the ring has worked last.
     pub(crate) fn forget_client(&mut self) {
         self.client = None;
     }
 
-    /// Dword `index` of the buffer at `addr`; `None` beyond the pool.
+    /// Return dword `index` of the buffer at `addr`; `None` beyond the pool.
     pub(crate) fn word(&self, addr: GpuAddr, index: u32) -> Option<u32> {
         let at = addr.checked_sub(self.range.start())? / 4 + u64::from(index);
         let at = usize::try_from(at).ok().filter(|&at| at < POOL_DWORDS)?;
         self.memory.read(at).ok()
     }
 
-    /// The address of the two pages behind the pool, which are zeroed.
+    /// Return the address of the two pages behind the pool, which are zeroed.
     pub(crate) fn test_pages(&self) -> GpuAddr {
         self.range.start() + (POOL_DWORDS * 4) as u64
     }
 
-    /// Whether every dword of the pages behind the pool is `value`.
+    /// Return whether every dword of the pages behind the pool is `value`.
     pub(crate) fn test(&self, value: u32) -> bool {
         (POOL_DWORDS..POOL_DWORDS + TEST_DWORDS).all(|index| self.memory.read(index) == Ok(value))
     }
@@ -221,9 +221,9 @@ mod tests {
 
     #[test]
     fn a_buffer_lies_in_one_piece() {
-        // It ends with the memory.
+        // The buffer ends with the memory.
         assert!(behind(POOL - 128, 128) == (POOL_DWORDS - 128, POOL));
-        // It would not: the end is left out.
+        // The buffer would not fit before the end, so the end is left out.
         assert!(behind(POOL - 128, 129) == (0, POOL + 192));
         assert!(behind(5 * POOL - 64, 65_536) == (0, 5 * POOL + 65_536));
     }
@@ -256,7 +256,7 @@ mod tests {
     fn only_a_job_that_is_committed_takes_room() -> Result {
         let machine = Machine::new()?;
         let mut pool = pool(&machine)?;
-        // Refused jobs, of more words together than there is room for, and none that is done.
+        // Uncommitted jobs, with more words in total than there is room for. None of them is done.
         for _ in 0..5 {
             let piece = pool.next(65_536);
             assert!(piece.index == 0 && Pool::is_free(&piece, 0));

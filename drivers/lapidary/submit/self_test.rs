@@ -13,12 +13,12 @@ use crate::{
     submit::kernel_stream::KernelStream, //
 };
 
-/// What the self-test fills its page with.
+/// The value with which the self-test fills its page.
 const TEST_VALUE: u32 = 0x1a91_da47;
 
 impl<'a, F: Family> Running<'a, F> {
-    /// Runs a fence and an indirect buffer through the kernel's ring, which fills a page of system memory and copies it
-    /// to the next one, and looks at both.
+    /// Test the kernel's ring. Execute a fence and an indirect buffer that fills a page of system memory and copies
+    /// it to the next one, and check both pages.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl<'a, F: Family> Running<'a, F> {
         stream.fill(addr, page, TEST_VALUE)?;
         stream.copy(addr + page, addr, page)?;
         let fence = stream.run()?;
-        // The watchdog ends this earlier.
+        // If the ring hangs, the watchdog ends this earlier.
         fence.wait(false, 2 * crate::hang_ms())?;
         match fence.result() {
             Some(Ok(())) if lane.pool().lock().test(TEST_VALUE) => {

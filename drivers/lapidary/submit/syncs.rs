@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What a submission waits for and what it signals, besides its objects.
+//! The synchronisation objects that a submission waits for and signals, besides its objects.
 //!
-//! Fences of objects order submissions that share an object, without being asked. User space that wants to order by
-//! itself names synchronisation objects ([`crate::corner::syncobj`]). The fences to wait for are looked up early, when
-//! nothing is locked, and waited for before anything is; the objects to signal are held with all the memory that
-//! takes, so that the commit only puts its fence in.
+//! Fences of objects order submissions that share an object, without a request. A client that wants another order
+//! names synchronisation objects ([`crate::corner::syncobj`]). The fences to wait for are looked up early, when
+//! nothing is locked. The submission waits for them before it locks anything. It holds the objects to signal together
+//! with all the memory that this needs, so the commit only puts its fence in.
 
 use kernel::{
     drm,
@@ -35,7 +35,7 @@ use crate::{
 
 /// How long to wait for all synchronisation objects together, in milliseconds.
 const SYNCS_MS: u32 = 30_000;
-/// How long to wait before looking whether the device is still there.
+/// How long to wait before testing whether the device is still bound.
 const SLICE_MS: u32 = 100;
 
 /// Fences to wait for, and objects to signal.
@@ -56,12 +56,13 @@ pub struct Entry {
 }
 
 impl Syncs {
-    /// Looks up in `file` what to wait for (`before`) and what to signal (`after`).
+    /// Look up in `file` the fences to wait for (`before`) and the objects to signal (`after`).
     ///
     /// # Errors
     ///
-    /// After `refused` has been told why: `ENOENT` for a handle that is none, `ENODATA` for an object or a point that
-    /// nothing submitted would signal, `EINVAL` for flags and for a handle that is to be signalled twice. `ENOMEM`.
+    /// After `refused` has been called with the reason: `ENOENT` for an invalid handle; `ENODATA` for an object or a
+    /// point that no submission so far would signal; `EINVAL` for flags, and for a handle that is to be signalled
+    /// twice. Also `ENOMEM`.
     pub fn look_up<F: Family>(
         file: &drm::File<File<F>>,
         before: impl ExactSizeIterator<Item = Entry>,
@@ -107,14 +108,14 @@ impl Syncs {
         })
     }
 
-    /// Waits for the fences. Those of context `own` are in order on the ring anyway, if it is the `only` one of this
-    /// GPU. What became of the work behind a fence makes no difference.
+    /// Wait for the fences. The ring orders those of context `own` anyway, if it is the `only` ring of this GPU. The
+    /// result of the work behind a fence makes no difference.
     ///
     /// No lock is held.
     ///
     /// # Errors
     ///
-    /// `ERESTARTSYS` if a signal arrives; `EBUSY` after 30 s, after `refused` has been told so; `ENODEV` at unbind.
+    /// `ERESTARTSYS` if a signal arrives; `EBUSY` after 30 s, after `refused` has been called; `ENODEV` at unbind.
     pub fn wait<F: Family>(
         &self,
         data: &DeviceData<F>,
@@ -140,12 +141,12 @@ impl Syncs {
         Ok(())
     }
 
-    /// How many fences there are to wait for.
+    /// Return how many fences there are to wait for.
     pub fn waits(&self) -> usize {
         self.before.len()
     }
 
-    /// The objects to signal get the submission's fence. Part of the commit.
+    /// Put the submission's fence into the objects to signal. Part of the commit.
     pub fn publish(&mut self, fence: &Fence) {
         self.after.publish(fence);
     }

@@ -2,11 +2,11 @@
 
 //! The memory of a submission, which is used again for the next one.
 //!
-//! A submission needs room for the client's words, for handles, objects and fixups. Most submissions are of the same
-//! kind as the one before, so the memory of a few is kept in a [`Stash`]: the submitter takes a [`Workspace`] from
-//! there, and nothing is allocated or cleared if it is large enough.
+//! A submission needs room for the client's words, for handles, objects and fixups. Most submissions resemble the one
+//! before. So the memory of a few submissions is kept in a [`Stash`]. The submitter takes a [`Workspace`] from there.
+//! If it is large enough, nothing is allocated or cleared.
 //!
-//! What a buffer holds from before is never looked at: each step writes the stretch that it hands on.
+//! The old content of a buffer is never read, because each step writes the part that it passes on.
 
 use kernel::prelude::*;
 
@@ -23,7 +23,7 @@ use crate::{
     memory::usage::Use, //
 };
 
-/// Elements of the largest buffer that is kept: clients' streams are shorter, but need not be.
+/// Elements of the largest buffer that is kept. Clients' streams are shorter, but they may be longer.
 const LARGEST: usize = 32 * 1024;
 /// Elements of the smallest buffer.
 const SMALLEST: usize = 64;
@@ -32,7 +32,7 @@ const SMALLEST: usize = 64;
 pub struct Scratch<T>(KVVec<T>);
 
 impl<T: Copy + Default> Scratch<T> {
-    /// The first `len` elements, to be written. What is in them stays what it was.
+    /// Return the first `len` elements, to be written. They keep their old values.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl<T: Copy + Default> Scratch<T> {
         self.0.get_mut(..len).ok_or(EINVAL)
     }
 
-    /// The first `len` elements, which have been written; fewer if there was no room for so many.
+    /// Return the first `len` elements, which have been written. Fewer if there was no room for so many.
     pub fn filled(&self, len: usize) -> &[T] {
         self.0.get(..len).unwrap_or(&[])
     }
@@ -70,14 +70,14 @@ impl<T: Copy + Default> Reusable for Scratch<T> {
 
 /// The memory of one submission.
 pub struct Workspace<F: Family, I: Isolation> {
-    /// What the user-space interface needs until it has looked the objects up.
+    /// The memory that the user-space interface needs until it has looked up the objects.
     pub uapi: ScratchOf<F>,
-    /// Commands: the client's, which are proven where they lie, or the kernel's own.
+    /// Commands of the client, which are proven in place, or of the kernel.
     pub words: Scratch<u32>,
     pub(crate) fixups: Scratch<I::Fixup>,
     /// Objects as the proof sees them, in the order in which the commands name them.
     pub(crate) facts: Scratch<I::Object>,
-    /// The same objects as the job uses them; an object may occur several times.
+    /// The same objects as the job uses them. An object may occur several times.
     pub(crate) uses: KVVec<Use<F>>,
 }
 
