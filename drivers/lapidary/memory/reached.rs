@@ -2,14 +2,14 @@
 
 //! System pages that clients reach in address spaces of their own.
 //!
-//! Such a job needs no addresses in the GTT window. Its objects are made resident, and the family enters them in the
-//! page tables of the client ([`Isolation::enter`](crate::family::Isolation::enter)). All page tables of clients
-//! together are one user of the pages ([`super::resident`]): from the first job that needs the object until the family
-//! has taken its entries out of all of them ([`Uapi::displaced`](crate::family::Uapi::displaced)). Jobs that come
-//! between find the object in place and take no lock.
+//! A job in such an address space needs no addresses in the GTT window. Its objects are made resident, and the family
+//! enters them in the page tables of the client ([`Isolation::enter`](crate::family::Isolation::enter)). All page
+//! tables of clients together are one user of the pages ([`super::resident`]). The use lasts from the first job that
+//! needs the object until the family has removed its entries from all page tables
+//! ([`Uapi::displaced`](crate::family::Uapi::displaced)). Jobs in between find the object in place and take no lock.
 //!
 //! Whether the pages are reached changes under the object's reservation, and at unbind. No memory is allocated under
-//! the lock, which comes before that of the pages.
+//! the lock, which is taken before that of the pages.
 
 use kernel::{
     device::{
@@ -42,32 +42,32 @@ use crate::{
     }, //
 };
 
-/// Where an object is while a job is placed: what the family writes into a client's page table.
+/// The place of an object while a job is placed, which the family writes into a client's page table.
 pub struct Located<'l>(At<'l>);
 
 enum At<'l> {
-    /// Bytes from the start of VRAM, and how many.
+    /// Offset from the start of VRAM, and size, in bytes.
     Vram(u64, u64),
     System(&'l Backing),
 }
 
 impl<'l> Located<'l> {
-    /// `size` bytes from `offset` in VRAM on.
+    /// Return the place of `size` bytes from `offset` in VRAM on.
     pub(crate) fn in_vram(offset: u64, size: u64) -> Self {
         Self(At::Vram(offset, size))
     }
 
-    /// In system pages, which the device reaches.
+    /// Return the place in system pages, which are mapped for the device.
     pub(crate) fn in_system(backing: &'l Backing) -> Self {
         Self(At::System(backing))
     }
 
-    /// Reports the object piece by piece, from its first byte on: where the piece is, and how many 4 KiB pages it has.
-    /// The pages are locked meanwhile, so `each` takes no memory.
+    /// Report the object piece by piece, from its first byte on. `each` receives where the piece is, and how many 4 KiB
+    /// pages it has. The pages are locked meanwhile, so `each` must not allocate.
     ///
     /// # Errors
     ///
-    /// Those of `each`, at the first one.
+    /// The first error of `each`.
     pub fn pieces(&self, each: &mut dyn FnMut(Target, usize) -> Result) -> Result {
         match self.0 {
             At::Vram(offset, size) => each(
@@ -85,7 +85,7 @@ impl<'l> Located<'l> {
     }
 }
 
-/// What one entry of a page table serves, on all of these chips.
+/// Bytes that one entry of a page table maps, on all of these chips.
 const GPU_PAGE: usize = 4096;
 
 /// The backings that clients reach, by their addresses in kernel memory.
@@ -94,14 +94,14 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// None.
+    /// Make an empty set.
     pub(crate) fn new() -> Self {
         Self {
             backings: RBTree::new(),
         }
     }
 
-    /// How many there are.
+    /// Return the number of backings.
     #[cfg(CONFIG_KUNIT)]
     fn count(&self) -> usize {
         self.backings.iter().count()
@@ -111,7 +111,7 @@ impl Reached {
 impl Tenant for Reached {
     type Hardware = CovariantForLt!(&'_ Device<Bound>);
 
-    /// The GPU is quiet: what its page tables say has no meaning any more.
+    /// End all uses. The GPU is quiet, so its page tables have no meaning any more.
     fn leave(&mut self, dev: &&Device<Bound>) {
         let mut next = self.backings.cursor_front_mut();
         while let Some(cursor) = next {
@@ -122,19 +122,19 @@ impl Tenant for Reached {
     }
 }
 
-/// Its name among the backings.
+/// Return the key of a backing.
 fn key(backing: &Arc<Backing>) -> usize {
     Arc::as_ptr(backing) as usize
 }
 
-/// The device does not reach the pages for clients any more. The lock is held.
+/// End the use of the pages by clients. Called with the lock held.
 fn end_locked(backing: &Backing, dev: &Device<Bound>) {
     backing.reached.store(false, Relaxed);
     backing.pages.lock().leave(dev);
 }
 
-/// Takes hold of the pages of `backing`, which is that of `object`, and lets the device reach them until [`end`]. The
-/// caller holds the reservation.
+/// Hold the pages of `backing`, which belongs to `object`, and map them for the device until [`end`]. The caller holds
+/// the reservation.
 ///
 /// # Errors
 ///
@@ -160,14 +160,14 @@ pub(crate) fn begin<O: IntoGEMObject>(
     Ok(())
 }
 
-/// Ends what [`begin`] began. No page table of a client leads to the pages. Does nothing if none did.
+/// End what [`begin`] began. No page table of a client has an entry for the pages. Does nothing if they are not reached.
 pub(crate) fn end(reached: &Lent<Reached>, backing: &Arc<Backing>) {
     if backing.reached.load(Relaxed) {
         finish(&mut reached.lock(), backing);
     }
 }
 
-/// As [`end`], but waits for no lock; says whether the pages are not reached any more.
+/// As [`end`], but with a trylock. Return whether the pages are not reached any more.
 pub(crate) fn try_end(reached: &Lent<Reached>, backing: &Arc<Backing>) -> bool {
     if !backing.reached.load(Relaxed) {
         return true;
@@ -178,7 +178,7 @@ pub(crate) fn try_end(reached: &Lent<Reached>, backing: &Arc<Backing>) -> bool {
 
 fn finish(guard: &mut crate::corner::lent::Guard<'_, Reached>, backing: &Arc<Backing>) {
     let (reached, dev) = guard.parts();
-    // At unbind it has ended.
+    // Unbind may have ended it.
     if let (Some(dev), Some(_)) = (dev, reached.backings.remove(&key(backing))) {
         end_locked(backing, dev);
     }

@@ -35,8 +35,8 @@ impl Flags {
     };
 }
 
-/// The stretches of consecutive pages in `addresses`, which has one address for each `page` bytes: where each begins, and
-/// how many pages it has.
+/// Return the runs of consecutive pages in `addresses`, which has one address for each `page` bytes. A run is its first
+/// address and its number of pages.
 pub fn runs(addresses: &[u64], page: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
     let follows = move |a: &u64, b: &u64| a.checked_add(page) == Some(*b);
     addresses
