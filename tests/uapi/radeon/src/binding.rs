@@ -97,7 +97,7 @@ fn mappings(context: &mut Context) -> Result<()> {
         map.set(0, 1);
     }
     pci.unbind(&driver)?;
-    // Video memory is gone, touched before or not; whoever looks gets a signal and nothing worse.
+    // Video memory is gone, touched before or not. A read gets a signal and nothing worse.
     for (map, what) in maps.iter().zip(["VRAM", "GTT"]) {
         for word in [0, 3 * PAGE as usize / 4] {
             let end = child::run(LIMIT, || {
@@ -137,7 +137,7 @@ fn work_under_way(context: &mut Context) -> Result<()> {
     engine_works(&context.device()?).context("after binding again")
 }
 
-/// A client that waits when the device goes away is told, soon.
+/// The wait of a client ends soon with an error when the device goes away.
 fn waiting_clients(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;
@@ -162,7 +162,7 @@ fn waiting_clients(context: &mut Context) -> Result<()> {
     engine_works(&context.device()?).context("after binding again")
 }
 
-/// Whether it comes true within ten seconds: much longer than it takes, for loaded hosts.
+/// Return whether `condition` comes true within ten seconds, which is much longer than it takes, for loaded hosts.
 fn soon(mut condition: impl FnMut() -> bool) -> bool {
     for _ in 0..1000 {
         if condition() {
@@ -188,7 +188,7 @@ fn busy_clients(context: &mut Context) -> Result<()> {
                             continue;
                         };
                         while let Ok(()) = engine_works(&device) {}
-                        // The first thing that fails is the device going away; soon it is gone.
+                        // A call may fail a moment before the device is gone.
                         let gone = || device.gem_info() == Err(Errno::NODEV);
                         if !soon(gone) {
                             return Ok(1);

@@ -33,7 +33,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// The dump that there is.
+/// Return the path of the dump, if there is one.
 fn find() -> Result<Option<PathBuf>> {
     let Ok(entries) = fs::read_dir(CLASS) else {
         return skip("this kernel keeps no dumps");
@@ -50,7 +50,7 @@ fn find() -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Throws a dump away.
+/// Discard a dump.
 fn discard() -> Result<()> {
     if let Some(path) = find()? {
         fs::write(path.join("data"), "1")?;
@@ -62,7 +62,7 @@ fn discard() -> Result<()> {
     Ok(())
 }
 
-/// The text of the dump that comes.
+/// Wait for a dump and return its text.
 fn fetch() -> Result<String> {
     let mut limit = Limit::new(Duration::from_secs(5));
     loop {
@@ -74,7 +74,7 @@ fn fetch() -> Result<String> {
     }
 }
 
-/// Hangs the GPU in a job that fills with `colour`; gives back its commands.
+/// Hang the GPU in a job that fills with `colour`, and return its commands.
 fn hang(context: &mut Context, colour: u32) -> Result<Stream> {
     let device = context.device()?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
@@ -170,7 +170,7 @@ fn of_a_hang(context: &mut Context) -> Result<()> {
     engine_works(&context.device()?)
 }
 
-/// A dump that nobody has read stays.
+/// A later hang does not replace a dump that has not been read.
 fn first_counts(context: &mut Context) -> Result<()> {
     discard()?;
     hang(context, 0x1111_1111)?;

@@ -76,7 +76,7 @@ fn one_byte(context: &mut Context) -> Result<()> {
             PAGE,
             domain,
         );
-        // A byte is given a page, all of it zero and usable; upstream does not clear video memory.
+        // An object of one byte has a page, all of it zero and usable. Upstream does not clear video memory.
         let mapping = bo.map()?;
         let zero = (0..mapping.len()).all(|i| mapping.get(i) == 0);
         ensure!(zero || on_upstream(&device), "{domain:?}: not zero");
@@ -118,8 +118,7 @@ fn beyond_memory(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// More objects in system memory than the GART window can show at once: they take turns, and each
-/// keeps its content.
+/// Objects in system memory that need more than the GART window take turns in it, and each keeps its content.
 fn window_overcommitted(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 16 << 20;
     const ROW: u32 = 4096;
@@ -160,7 +159,7 @@ fn window_overcommitted(context: &mut Context) -> Result<()> {
 /// Two clients, each of which needs more than half of the window for each submission, do not get in each other's way.
 fn window_shared(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 1 << 20;
-    // On a kernel that looks at every page that is mapped, once is enough.
+    // The debug kernel checks every page that is mapped, so one round is enough there.
     let rounds = if patience() > 1 { 1 } else { 5 };
     let device = context.device()?;
     let count = device.gem_info()?.gart_size * 6 / 10 / SIZE;
@@ -253,7 +252,7 @@ fn alignment_of_addresses(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Nobody has more objects than the machine can bear; whoever has so many may not have more, and others may.
+/// The number of a client's objects is bounded. A client at the bound is refused more, and other clients are not.
 fn bounded(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let mut objects = Vec::new();
@@ -274,7 +273,7 @@ fn bounded(context: &mut Context) -> Result<()> {
     )?;
     let other = device.another()?;
     drop(other.create(PAGE, Domain::Gtt).context("another client")?);
-    // An object counts until nobody has it any more, wherever it is.
+    // An object counts until its last reference is dropped, also if that is a dma-buf.
     let last = objects.pop().context("no objects")?;
     let buffer = device.export(last.handle())?;
     drop(last);
@@ -293,7 +292,7 @@ fn bounded(context: &mut Context) -> Result<()> {
 fn nonsense_alignment(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for alignment in [1 << 62, u64::MAX, u64::MAX - 1] {
-        // Refused in whatever way, but refused; and nothing is lost.
+        // Which error it is does not matter. No memory is lost.
         let answer = device.create_raw(PAGE, alignment, abi::DOMAIN_VRAM, 0);
         ensure!(
             matches!(answer, Err(Errno::INVAL | Errno::NOMEM)),
@@ -358,7 +357,7 @@ fn closing(context: &mut Context) -> Result<()> {
     )
 }
 
-/// Makes and drops twice the memory there is, one object at a time.
+/// Memory of dropped objects is used again: twice the memory there is can be made, one object at a time.
 fn comes_back(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let memory = device.gem_info()?;
@@ -378,8 +377,8 @@ fn comes_back(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Asks for more video memory than there is in all. Some of it may come from elsewhere; when no more
-/// is to be had the error says so, and afterwards everything is as before.
+/// A client asks for more video memory than there is. Some objects may be made in system memory. When that is full too
+/// the error says so, and once the objects are dropped usage is as before.
 fn more_than_there_is(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 16 << 20;
     let device = context.device()?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The driver's files in debugfs: what they show is what clients have done, only root gets there, and a device that
-//! goes takes them with it.
+//! The driver's files in debugfs. They show what clients have done, only root can open them, and they disappear with
+//! the device.
 
 use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
 use anyhow::{Context as _, Result, ensure};
@@ -131,7 +131,7 @@ fn number(text: &str, before: &str) -> Result<u64> {
     }
 }
 
-/// A job that is on the ring: seen in the fences, in the ring's dwords, as a busy object.
+/// A job on the ring shows in the fences, in the ring's dwords, and as a busy object.
 fn under_way(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let folder = folder(&device)?;

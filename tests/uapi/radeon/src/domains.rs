@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Calls about where an object belongs: GEM_SET_DOMAIN, of which only waiting is left, GEM_OP, and objects over
-//! memory of the user.
+//! Calls about an object's domains: GEM_SET_DOMAIN, which only waits, GEM_OP, and objects over memory of the process.
 
 use crate::support::{PITCH, WIDTH, surface};
 use anyhow::{Context as _, Result, ensure};
@@ -151,7 +150,7 @@ fn user_memory(context: &mut Context) -> Result<()> {
     };
     device.ioctl(abi::RADEON_GEM_USERPTR, &mut argument)?;
     let bo = lapidary_guest::Bo::adopt(device.clone(), argument.handle, bytes as u64, Domain::Gtt);
-    // The CPU has it already, and gets no second view.
+    // The CPU has the memory already, so it cannot be mapped a second time.
     let answer = device.mmap_offset(bo.handle());
     refused("mapping it", answer, Errno::PERM)?;
     drop(bo);

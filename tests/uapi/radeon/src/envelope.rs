@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The envelope of the CS ioctl: every malformed variant gets its documented error and leaves no
-//! trace in the device; what upstream ignores stays ignored.
+//! The envelope of the CS ioctl. Every malformed variant gets its documented error and leaves no trace in the device.
+//! What upstream ignores is ignored.
 
 use crate::support::{self, fillers, nothing};
 use anyhow::{Context as _, Result, ensure};
@@ -116,7 +116,7 @@ fn accepted(context: &mut Context) -> Result<()> {
     support::engine_works(&device)
 }
 
-/// The other side of all tests that look for no trace: they would see one.
+/// The check for a trace in the device finds one if there is one.
 fn leave_a_trace(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let result = support::untouched(context, || {
@@ -380,7 +380,7 @@ fn too_much(context: &mut Context) -> Result<()> {
     })
 }
 
-/// As long as Mesa's streams get.
+/// Streams up to the length of Mesa's are accepted.
 fn long_stream(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for dwords in [1, 7, 8, 9, 15, 16, 17, 1023, 4096, 16384] {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Memory that is not to be had: each allocation of each call fails in turn, and every way out of the driver is
-//! walked. A failed call says `ENOMEM`, changes nothing and leaves nothing behind; the device works on.
+//! Failed allocations. Each allocation of each call fails in turn, so that every error path of the driver is taken. A
+//! failed call returns `ENOMEM`, changes nothing and leaves nothing behind, and the device still works.
 //!
-//! What a walk cannot see, memory that nobody refers to any more, the debug kernel's look for leaks shows.
+//! A walk cannot see memory to which nothing refers any more. The debug kernel's leak detector does.
 
 use crate::support::{self, PITCH, WIDTH, engine_works, settled, usage};
 use crate::userptr::{Memory, VALIDATE, WRITABLE};
@@ -73,7 +73,7 @@ impl<'a> Try<'a> {
     }
 }
 
-/// Someone who denies memory, and looks at what that leaves.
+/// A client that denies itself memory, and compares usage before and after.
 struct Walk {
     device: Rc<Device>,
     injection: Injection,
@@ -98,8 +98,8 @@ impl Walk {
         })
     }
 
-    /// Denies the call one allocation after the other, each time on a fresh try, until it makes do without any denial.
-    /// It must have had at least `least` allocations to deny, and fail with nothing but `errors`.
+    /// Fail the call's allocations one after the other, each on a fresh try, until a try makes fewer allocations than
+    /// that. The call must make at least `least` allocations, and may only fail with `errors`.
     fn deny(
         &self,
         what: &str,
@@ -107,7 +107,7 @@ impl Walk {
         errors: &[Errno],
         mut prepare: impl FnMut() -> Result<Try<'static>>,
     ) -> Result<()> {
-        // Once with all it wants: what is made at the first use is none of this call's business.
+        // One try without failures, because what is allocated at the first use does not belong to the call.
         let Try { mut call, verify } = prepare()?;
         call().with_context(|| format!("{what}, with memory"))?;
         drop(call);
@@ -136,7 +136,7 @@ impl Walk {
         bail!("{what}: more than {FAR} allocations")
     }
 
-    /// Nothing is in use that was not before. The driver tidies up behind work when it likes.
+    /// Check that no memory is in use that was not before. The worker releases a job's memory some time after the job.
     fn rest(&self) -> Result<()> {
         let mut limit = Limit::new(Duration::from_secs(2) * patience());
         loop {
@@ -187,7 +187,7 @@ fn questions(context: &mut Context) -> Result<()> {
         for request in abi::INFO_REQUESTS {
             match device.info_bytes(request.id, 0) {
                 Err(Errno::NOMEM) => return Err(Errno::NOMEM),
-                // What this family does not have is refused, with memory or without.
+                // A family refuses what it does not have, with memory or without.
                 Ok(_) | Err(_) => {}
             }
         }
@@ -280,7 +280,7 @@ fn mapping(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Page faults. The kernel makes them for us while it copies, so that one that fails is an answer and not a signal.
+/// Page faults. A system call makes them while it copies, so that a failed one is an error and not a signal.
 fn touching(context: &mut Context) -> Result<()> {
     /// What one page of a page table maps: the first touch in such a block needs a page for the table.
     const BLOCK: usize = 2 << 20;
@@ -305,7 +305,7 @@ fn touching(context: &mut Context) -> Result<()> {
                     }
                 },
                 move |_| {
-                    // Whoever comes again gets his page.
+                    // The next access is served.
                     seen.set(at / 4, COLOUR);
                     ensure!(seen.get(at / 4) == COLOUR, "the mapping does not hold");
                     drop((seen, bo));
@@ -509,7 +509,7 @@ fn foreign_memory(context: &mut Context) -> Result<()> {
 fn for_others(context: &mut Context) -> Result<()> {
     let walk = Walk::new(context)?;
     let vgem = support::vgem()?;
-    // What has been written, if anything: an object in system memory has no pages before.
+    // An object in system memory has no pages before it is written, so both cases are tried.
     let untouched_too = |domain| [(domain, 0), (domain, COLOUR)];
     for (domain, content) in Domain::ALL.into_iter().flat_map(untouched_too) {
         let what = format!("vgem attaches to {domain:?} with {content:#x}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! When the device misbehaves, short of a hang: lost interrupts, lost and late reports, a device that fell off the bus.
-//! The model does it on demand. Nobody may wait without bound, and nothing of this is taken for a hang.
+//! A device that misbehaves but does not hang: lost interrupts, lost and late reports, a device that fell off the bus.
+//! The model does it on demand. Every wait is bounded, and the watchdog takes none of this for a hang.
 //!
 //! Tests that break the device give it a fresh probe at their end.
 
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const OWN: &str = "upstream's driver asks the chip for nothing that should be in memory";
 /// The bound of a hang (module parameter `hang_ms`, 5 s if not set) and time to notice it.
 const BOUND: Duration = Duration::from_secs(8);
-/// INFO request of our own: fences that a waiter got by looking instead of by an interrupt.
+/// INFO request of our own: the number of fences that a waiter found by polling and not by an interrupt.
 const FENCES_POLLED: u32 = 0x4c50_0000;
 
 pub fn tests() -> Vec<Test> {
@@ -69,7 +69,7 @@ fn polled(device: &Device) -> Result<u64> {
     Ok(u64::from_le_bytes(bytes[..8].try_into()?))
 }
 
-/// After a fault the device gets a new probe; it must work then, and keep no memory of the fault.
+/// Probe the device again after a fault. It must work then, and have nothing of the fault left.
 fn after_reprobe(context: &mut Context, device: Rc<Device>, reprobe: &Reprobe) -> Result<()> {
     context.control()?.clear_faults()?;
     drop(device);
@@ -87,7 +87,7 @@ fn lost_interrupts(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let reprobe = Reprobe::of(&device)?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
-    // An interrupt is only asked for when somebody has to wait, so the work has to take a while.
+    // The driver enables the interrupt only for a client that waits, so the work has to take a while.
     let before = polled(&device)?;
     context.control()?.fault("late-fence", 1)?;
     context.control()?.request("fault lost-interrupt")?;
@@ -95,7 +95,7 @@ fn lost_interrupts(context: &mut Context) -> Result<()> {
     within(Duration::from_secs(4), "the wait", || bo.wait())??;
     ensure!(bo.read()?[0] == 1, "the wait ended before the work");
     ensure!(polled(&device)? > before, "no fence was counted as polled");
-    // From now on fences are looked for often. That an interrupt has been lost is believed after half a second only.
+    // From now on waiters poll fences often. The driver concludes that an interrupt is lost after half a second only.
     let large = support::surface(&device, 4096, Domain::Vram)?;
     let long = fill_often(&large, 2, 40);
     within(
@@ -122,7 +122,7 @@ fn lost_interrupts(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A write-back that is lost is made good by the next one.
+/// After a lost write-back the next one completes both jobs.
 fn lost_writeback(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
@@ -136,7 +136,7 @@ fn lost_writeback(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// The last write-back of all is lost: the chip itself is asked, long before it would count as a hang.
+/// The last write-back is lost. The driver reads the chip's register, long before the job would count as hung.
 fn last_writeback(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let _reprobe = Reprobe::of(&device)?;
@@ -150,7 +150,7 @@ fn last_writeback(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// No fence arrives in memory any more: everything goes on, and waits are not much slower.
+/// Without any write-back of fences jobs still complete, and waits are not much slower.
 fn no_writeback(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let reprobe = Reprobe::of(&device)?;
@@ -164,7 +164,7 @@ fn no_writeback(context: &mut Context) -> Result<()> {
         within(Duration::from_millis(450), "a later wait", || bo.wait())??;
         ensure!(bo.read()?[0] == colour, "the wait ended before the work");
     }
-    // More jobs than may be under way: whoever submits waits for room, and finds some.
+    // More jobs than may be in flight: the submitter waits for room, and gets it.
     for colour in 0..600 {
         device.submit(&fill(&bo, colour))?;
     }
@@ -174,7 +174,7 @@ fn no_writeback(context: &mut Context) -> Result<()> {
     after_reprobe(context, device, &reprobe)
 }
 
-/// The read pointer does not arrive in memory any more: the ring is not full for that.
+/// Without write-back of the read pointer the ring does not become full.
 fn lost_read_pointer(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let reprobe = Reprobe::of(&device)?;
@@ -225,7 +225,7 @@ fn interrupted(context: &mut Context) -> Result<()> {
         large.wait()?;
     }
     let seen = support::quiet(context.control()?)?.get("irqs").unwrap_or(0) - before;
-    // A client that is not let run for a while finds the engine idle.
+    // A client that is not scheduled for a while finds the engine idle.
     ensure!(
         (WAITS / 2..=WAITS).contains(&seen),
         "{seen} interrupts for {WAITS} waits"
@@ -233,7 +233,8 @@ fn interrupted(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A ring that is busy for longer than a hang takes, and gets on, does not hang. Nobody waits meanwhile.
+/// A ring that is busy for longer than the bound of a hang, but completes jobs, does not hang. No client waits
+/// meanwhile.
 fn many_late_fences(context: &mut Context) -> Result<()> {
     // 0.5 s each: together longer than any `hang_ms` that tests of hangs set.
     const MANY: u32 = 12;
@@ -295,7 +296,7 @@ fn needs_slow_watchdog() -> Result<()> {
     Ok(())
 }
 
-/// A wait for something that takes very long ends with an error after 30 s. The watchdog must be slower than that.
+/// A wait ends with an error after 30 s. The watchdog must be slower than that.
 fn wait_times_out(context: &mut Context) -> Result<()> {
     use lapidary_harness::child::{self, End};
     needs_slow_watchdog()?;
@@ -333,7 +334,8 @@ fn wait_times_out(context: &mut Context) -> Result<()> {
     })?
 }
 
-/// Several wait for room on a full ring: each can be killed, and each is told after 30 s, not one after the other.
+/// Several clients wait for room on a full ring. Each can be killed. The waits of all end with an error after the same
+/// 30 s, not one after the other.
 fn no_room(context: &mut Context) -> Result<()> {
     use lapidary_harness::child::{self, End};
     needs_slow_watchdog()?;
@@ -375,7 +377,7 @@ fn no_room(context: &mut Context) -> Result<()> {
     after_reprobe(context, device, &reprobe)
 }
 
-/// Every register reads all ones and nothing runs any more.
+/// The device is off the bus: every register reads all ones and nothing runs.
 fn off_the_bus(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let reprobe = Reprobe::of(&device)?;

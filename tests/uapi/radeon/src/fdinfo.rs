@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What `/proc/PID/fdinfo` says about a client: who it is, how long the engine worked for it, what memory it has. The
-//! lines are those that tools like `gputop` read.
+//! What `/proc/PID/fdinfo` says about a client: its name and id, the time of the engine, its memory. Tools like
+//! `gputop` read these lines.
 
 use crate::support::{self, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
@@ -100,7 +100,7 @@ fn who(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A job that takes a while is charged to its client, and to nobody else.
+/// A job that takes a while is charged to its client, and to no other.
 fn engine_time(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let other = device.another()?;
@@ -176,7 +176,7 @@ fn memory(context: &mut Context) -> Result<()> {
         ensure!(lines.bytes(&resident)? == MIB, "{resident}: {:?}", lines.0);
         ensure!(
             lines.bytes(&format!("drm-shared-{region}"))? == 0,
-            "nobody shares it"
+            "not shared yet"
         );
         drop(bo);
         ensure!(
@@ -187,7 +187,8 @@ fn memory(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// System memory is resident from its first use until it is given back, video memory always, and what others have stays.
+/// System memory is resident from its first use until it is given back, video memory always, and what others have
+/// stays.
 fn resident(context: &mut Context) -> Result<()> {
     const PAGES: u64 = 1 << 20;
     let device = context.device()?;
@@ -260,7 +261,7 @@ fn active(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// With a thousand objects it still takes no time, and the sums are right.
+/// With a thousand objects the file is still read quickly, and the sums are right.
 fn many(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let objects: Vec<Bo> = (0..1000)
@@ -272,7 +273,8 @@ fn many(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// A stock tool, of the Debian root that the guest has if it was booted with it, sees us while we draw.
+/// The distribution's `gputop` shows the client while it draws. It is there if the guest was booted with the Debian
+/// root.
 fn gputop(context: &mut Context) -> Result<()> {
     use std::process::{Command, Stdio};
     let has_root = Command::new("root")
@@ -307,7 +309,7 @@ fn gputop(context: &mut Context) -> Result<()> {
         .filter(|line| line.split_whitespace().next() == Some(&me))
         .collect();
     ensure!(!lines.is_empty(), "we are not in {text:?}");
-    // We have had most of the engine, and the tool says which one that is.
+    // This client has had most of the engine, and the tool names the engine.
     let share = |line: &&str| {
         let number = line.split('%').next()?.split_whitespace().last()?;
         number.parse::<f64>().ok()
@@ -344,6 +346,6 @@ fn terminal() -> Result<(OwnedFd, OwnedFd)> {
         "no terminal: {}",
         std::io::Error::last_os_error()
     );
-    // SAFETY: the two are new, and nobody else's.
+    // SAFETY: the two are new, and nothing else owns them.
     Ok(unsafe { (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) })
 }

@@ -37,7 +37,7 @@ fn version(context: &mut Context) -> Result<()> {
 
 fn capabilities(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    // Every answer is fine; what matters is that asking for nonsense is refused.
+    // Any answer will do. The test is about the requests that must be refused.
     device.capability(abi::CAP_PRIME)?;
     let answer = device.capability(0x7777);
     ensure!(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Two clients looking for each other's data: in memory that was used before, by the CPU and by the
-//! GPU, and by handles that belong to the other.
+//! One client looks for another's data: in memory that was used before, with the CPU and with the GPU, and through the
+//! other's handles.
 
 use crate::support::{self, PITCH, WIDTH};
 use anyhow::{Result, bail, ensure};
@@ -46,7 +46,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Leaves secrets behind in memory that is then freed.
+/// Leave secrets in memory and free it.
 fn leave_secrets(context: &Context, domain: Domain, count: usize, bytes: u64) -> Result<()> {
     let victim = context.device()?;
     let objects: Vec<Bo> = (0..count)
@@ -86,8 +86,8 @@ fn small_objects(context: &mut Context, domain: Domain) -> Result<()> {
     Ok(())
 }
 
-/// Many objects of 4 MiB, and three of 40 MiB, which engines do not clear in one go: R5xx's fills 8191 pages. Three leave
-/// little of the model's video memory that has never been written.
+/// Many objects of 4 MiB, and three of 40 MiB, which engines do not clear in one go: R5xx's fills 8191 pages. Three
+/// leave little of the model's video memory that has never been written.
 fn large_objects(context: &mut Context, domain: Domain) -> Result<()> {
     for (count, bytes) in [(12, 4 << 20), (3, 40 << 20)] {
         leave_secrets(context, domain, count, bytes)?;
@@ -138,8 +138,8 @@ fn copy_out(spy: &Rc<Device>, from: &Bo, rows: i32) -> Result<Vec<u32>> {
     to.read()
 }
 
-/// The victim closes its objects while the GPU still draws secrets into them; whoever gets the memory
-/// next must not see them arrive.
+/// The victim closes its objects while the GPU still draws secrets into them. The next owner of the memory must not see
+/// them arrive.
 fn freed_while_drawn(context: &mut Context) -> Result<()> {
     const ROWS: u32 = 256;
     let victim = context.device()?;

@@ -34,7 +34,7 @@ fn call(device: &Device, request: u64, argument: &mut Argument) -> Result<i32, E
     device.ioctl(request, argument)
 }
 
-/// Closes what a call may have made, so that a long run does not fill memory.
+/// Close the objects that a call may have made, so that a long run does not fill memory.
 fn tidy(device: &Device) {
     for handle in 1..64 {
         let _ = device.close(handle);
@@ -48,7 +48,7 @@ fn sizes(context: &mut Context) -> Result<()> {
             0, 1, 3, 4, 8, 12, 15, 16, 20, 24, 31, 32, 33, 64, 128, 256, 512,
         ] {
             let mut argument: Argument = [0; 64];
-            // Anything but a crash will do; what does succeed must be harmless.
+            // Any answer will do. A call that succeeds must be harmless.
             let _ = call(&device, abi::private(nr, size), &mut argument);
             let beyond = argument
                 .iter()

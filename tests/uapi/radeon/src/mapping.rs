@@ -39,7 +39,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Runs a test body over an object in each domain.
+/// Run a test body over an object in each domain.
 fn in_both(context: &mut Context, body: fn(&Bo) -> Result<()>) -> Result<()> {
     for domain in Domain::ALL {
         let bo = context.device()?.create(SIZE, domain)?;
@@ -197,7 +197,7 @@ fn partial_munmap(context: &mut Context) -> Result<()> {
                 "dword {i} in the hole: {end:?}"
             );
         }
-        // The object is whole, the hole was only in the view.
+        // The object is whole. The hole was only in the mapping.
         check(&bo.map()?)
     })
 }
@@ -325,7 +325,7 @@ fn outlives(context: &mut Context) -> Result<()> {
         check(&mapping).context("without a handle")?;
         drop(device);
         check(&mapping).context("without a file")?;
-        // Someone else's new objects do not come to lie in it.
+        // Another client's new objects do not get its memory.
         let other = context.device()?;
         let objects: Vec<Bo> = (0..32)
             .map(|_| other.create(SIZE, domain))

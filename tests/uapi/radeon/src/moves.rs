@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! One object on its way between video memory and system memory: it leaves for vgem, which takes hold of its pages, and
-//! work calls it back.
+//! Moves of one object between video memory and system memory. It leaves video memory when vgem attaches to it, and the
+//! next job brings it back.
 
 use crate::support::{PITCH, engine_works, fill, surface, vgem};
 use anyhow::{Context as _, Result, ensure};
@@ -57,13 +57,13 @@ impl Traveller {
         Ok(new)
     }
 
-    /// vgem takes hold of the pages; what comes back is its handle.
+    /// Have vgem attach to the object, and return vgem's handle.
     fn leave(&self) -> Result<u32> {
         let buffer = self.bo.device().export(self.bo.handle())?;
         Ok(self.vgem.node().import(buffer.as_fd())?)
     }
 
-    /// vgem lets go, and work calls the object back.
+    /// Close vgem's handle, and submit a job that brings the object back.
     fn come_back(&self, handle: u32) -> Result<()> {
         self.vgem.node().close(handle)?;
         self.bo.device().submit(&mark(&self.bo, self.words[0]))?;
@@ -76,7 +76,7 @@ impl Traveller {
         Ok(())
     }
 
-    /// What the CPU sees at this moment, without having waited for anything.
+    /// Check what the CPU sees at this moment, without any wait before.
     fn is_whole(&self) -> Result<()> {
         let seen = self.bo.map()?.read(0, self.words.len());
         match (0..seen.len()).find(|&i| seen[i] != self.words[i]) {
@@ -86,7 +86,7 @@ impl Traveller {
     }
 }
 
-/// Draws one pixel, the first.
+/// Make a stream that draws the first pixel.
 fn mark(bo: &Bo, colour: u32) -> Stream {
     let mut stream = painter().stream();
     let pixel = Rect::new(0, 0, 1, 1);
@@ -94,7 +94,7 @@ fn mark(bo: &Bo, colour: u32) -> Stream {
     stream
 }
 
-/// Has the ring work on something else for a while.
+/// Keep the ring busy for a while.
 fn keep_busy(context: &mut Context, bo: &Bo) -> Result<()> {
     context.control()?.fault("late-fence", 1)?;
     bo.device().submit(&fill(bo, 1))?;
@@ -102,7 +102,7 @@ fn keep_busy(context: &mut Context, bo: &Bo) -> Result<()> {
     Ok(())
 }
 
-/// While the ring is late the content is nowhere but in the old home.
+/// While the ring is late the content is only in the old home, so an access has to wait for the copy.
 fn waited_for(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let other = surface(&device, 16, Domain::Gtt)?;
@@ -120,7 +120,7 @@ fn waited_for(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// Bytes of the GTT window in which objects lie.
+/// Return the bytes of the GTT window that objects occupy.
 fn placed(device: &Device) -> Result<u64> {
     let file = format!(
         "/sys/kernel/debug/dri/{}/lapidary_memory",
@@ -135,7 +135,7 @@ fn placed(device: &Device) -> Result<u64> {
     Ok(number.context("nothing is said to be placed")?.parse()?)
 }
 
-/// What jobs held is given back a little after they are done.
+/// Ask until the answer is yes. The worker releases a job's memory a little after the job is done.
 fn soon(what: &str, mut ask: impl FnMut() -> Result<bool>) -> Result<()> {
     let mut limit = Limit::new(Duration::from_secs(2) * patience());
     while !ask()? {
@@ -164,14 +164,14 @@ fn given_back(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// The copy hangs until the driver gives it up: the object is whole, and the new home is nobody's.
+/// The copy hangs until the driver cancels it. The object is whole, and the memory at the target is free.
 fn fails(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let traveller = Traveller::new(&device)?;
     traveller.bo.wait()?;
     let before = placed(&device)?;
     context.control()?.fault("endless-buffer", 2)?;
-    // The CPU does it instead.
+    // The CPU copies instead.
     let handle = traveller.leave();
     context.control()?.clear_faults()?;
     let handle = handle?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What is kept with an object: its domain, whether the GPU is busy with it.
+//! What GEM_BUSY says of an object: its domain, and whether the GPU is busy with it.
 
 use crate::support;
 use anyhow::{Context as _, Result, ensure};
@@ -70,7 +70,7 @@ fn bad_handles(context: &mut Context) -> Result<()> {
             Errno::NOENT,
         )?;
     }
-    // A handle is a client's own.
+    // A handle is valid for its own client only.
     let other = device.another()?;
     let bo = device.create(PAGE, Domain::Gtt)?;
     refused(

@@ -93,7 +93,7 @@ fn import(device: &Rc<Device>, buffer: &OwnedFd) -> Result<Bo> {
     Ok(Bo::adopt(device.clone(), handle, SIZE, Domain::Gtt))
 }
 
-/// Draws into foreign memory and out of it; `view` is its owner's.
+/// Draw into foreign memory and copy out of it. `view` is its owner's.
 fn both_ways(device: &Rc<Device>, foreign: &Bo, view: &View) -> Result<()> {
     for domain in Domain::ALL {
         let ours = surface(device, ROWS, domain)?;
@@ -159,7 +159,7 @@ fn one_handle(context: &mut Context) -> Result<()> {
         inode(&again)? == inode(&buffer)?,
         "exporting makes another buffer"
     );
-    // Another client has an object of its own around the same buffer.
+    // Another client has an object of its own for the same buffer.
     let other = device.another()?;
     let theirs = import(&other, &again)?;
     other.submit(&fill(&theirs, 7))?;
@@ -212,7 +212,7 @@ fn export(context: &mut Context) -> Result<()> {
             view.write(&source);
             same(&ours.read()?, &source, "what vgem's client wrote")?;
         }
-        // The last importer gone, it is an ordinary object again.
+        // After the last importer has detached, it is an ordinary object again.
         drop(view);
         vgem.node().close(handle)?;
         device.submit(&fill(&ours, 9))?;
@@ -260,7 +260,7 @@ fn stays_out(context: &mut Context) -> Result<()> {
         "it is in {}",
         device.busy(ours.handle()).1
     );
-    // A submission that would like it in video memory has it where it is.
+    // A submission that prefers video memory uses it where it is.
     let mut stream = painter().stream();
     painter().fill(
         &mut stream,
@@ -346,8 +346,8 @@ fn their_readers(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Commands that write an object count as a writer, whatever the relocation says: they wait for readers, and others
-/// wait for them.
+/// A job whose commands write an object counts as a writer, whatever its list of objects says. It waits for readers,
+/// and others wait for it.
 fn unannounced(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
@@ -379,7 +379,7 @@ fn unannounced(context: &mut Context) -> Result<()> {
     same(&view.read(), &vec![5; (SIZE / 4) as usize], "afterwards")
 }
 
-/// A submission that waits for another driver leaves its other objects to those who use them.
+/// A submission that waits for another driver does not lock its other objects.
 fn others_go_on(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let handle = vgem.create(SIZE)?;
@@ -399,7 +399,7 @@ fn others_go_on(context: &mut Context) -> Result<()> {
         Ok(0)
     })?;
     std::thread::sleep(Duration::from_millis(300));
-    ensure!(waiting.poll()?.is_none(), "nobody waits for vgem");
+    ensure!(waiting.poll()?.is_none(), "did not wait for vgem");
     within(
         Duration::from_secs(2),
         "another client",
@@ -457,7 +457,7 @@ fn our_fences(context: &mut Context) -> Result<()> {
     let ours = surface(&device, ROWS, Domain::Gtt)?;
     let exported = device.export(ours.handle())?;
     let imported = vgem.node().import(exported.as_fd())?;
-    ensure!(is_idle(buffer.as_fd(), true)?, "nobody uses it yet");
+    ensure!(is_idle(buffer.as_fd(), true)?, "busy before its first use");
     for (theirs, buffer, target) in [(handle, &buffer, &foreign), (imported, &exported, &ours)] {
         context.control()?.fault("late-fence", 1)?;
         device.submit(&fill(target, 1))?;
@@ -529,7 +529,7 @@ fn exporter_goes(context: &mut Context) -> Result<()> {
 
 fn too_large(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
-    // vgem's memory comes into being when somebody attaches to it: nobody does.
+    // vgem allocates memory when a driver attaches, and none does.
     let window = device.gem_info()?.gart_size;
     let handle = vgem.create(window + PAGE)?;
     refused(
@@ -596,7 +596,7 @@ fn nothing_with(bo: &Bo) -> Stream {
     stream
 }
 
-/// Whoever waits for another driver, which need not ever be done, does not hold up unbind.
+/// A client that waits for another driver does not delay unbind, since that driver may never be done.
 fn unbind_waits(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
     let (pci, driver) = bound(&device)?;
@@ -639,7 +639,7 @@ fn unbind(context: &mut Context) -> Result<()> {
     device.submit(&fill(&foreign, 6))?;
     foreign.wait()?;
     reprobe.now()?;
-    // Nothing is left of the device, but memory is memory.
+    // The device is gone, but vgem's memory is still there.
     let view = vgem.map(handle, SIZE)?;
     same(
         &view.read(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Hangs: the GPU is reset, what others had submitted is executed all the same and their pictures are right, the client
-//! whose commands hung it is refused, and nobody waits without bound.
+//! Hangs. The driver resets the GPU, executes what other clients had submitted, so that their pictures are right, and
+//! refuses the client whose commands hung. Every wait is bounded.
 //!
 //! The device model hangs on demand: at the next packet (`hang`), which may as well be one of the ring test, or in the
 //! next indirect buffer (`endless-buffer`).
@@ -31,7 +31,7 @@ use std::time::Duration;
 const BOUND: Duration = Duration::from_secs(20);
 /// Rows of the surfaces here.
 const ROWS: u32 = 32;
-/// INFO request of our own: resets that concern the client.
+/// INFO request of our own: the resets that concern the client.
 const RESET_STATUS: u32 = 0x4c50_0002;
 /// Bytes of objects that have to be cleared.
 const SIZE: u64 = 1 << 20;
@@ -39,7 +39,7 @@ const SIZE: u64 = 1 << 20;
 const AGAIN: u64 = 24;
 /// Why upstream's driver is left out.
 pub const OWN: &str =
-    "upstream's driver notices a hang after 30 s, its restart fails, and it refuses nobody";
+    "upstream's driver notices a hang after 30 s, its restart fails, and it refuses no client";
 
 /// Its tests.
 pub fn tests() -> Vec<Test> {
@@ -165,7 +165,7 @@ impl Artist {
                 self.expected[(row * WIDTH + column) as usize] = colour;
             }
         }
-        // What was drawn is moved on: a step that is missing, or executed twice out of order, shows.
+        // Each step copies what the one before has drawn, so that a step that is missing, or executed twice, shows.
         let mut stream = painter().stream();
         let to = Rect::new(x + 12, y + 6, 9, 5);
         painter().copy(&mut stream, on(&self.bo), on(&self.bo), (x + 2, y + 1), to);
@@ -260,7 +260,7 @@ impl Culprit {
     }
 }
 
-/// The GPU hangs as the model's `fault` says; work of other clients is done all the same.
+/// The GPU hangs as the model's `fault` says. The work of other clients is done all the same.
 pub fn innocents(context: &mut Context, fault: &str) -> Result<()> {
     let guilty = Culprit::new(context.device()?)?;
     let mut artists = Vec::new();
@@ -312,7 +312,7 @@ pub fn innocents(context: &mut Context, fault: &str) -> Result<()> {
     );
     guilty.is_refused()?;
 
-    // The event says that all is well, and who it was.
+    // The event says that the device works, and names the guilty process.
     let event = events.wait(Duration::from_secs(5), |event| {
         event.get("WEDGED").is_some()
     })?;
@@ -359,7 +359,7 @@ fn goes_on(context: &mut Context) -> Result<()> {
     engine_works(&innocent)
 }
 
-/// The first restart fails, the second does not: nobody notices but the log.
+/// The first restart fails, the second does not. Only the log shows it.
 fn second_attempt(context: &mut Context) -> Result<()> {
     let guilty = Culprit::new(context.device()?)?;
     let mut innocent = Artist::new(guilty.device.another()?, Domain::Vram)?;
@@ -385,7 +385,7 @@ fn two_guilty(context: &mut Context) -> Result<()> {
     let second = Culprit::new(first.device.another()?)?;
     let mut innocent = Artist::new(first.device.another()?, Domain::Vram)?;
     let resets = first.device.reset_counter()?;
-    // The second finds itself first on the ring after the first reset.
+    // The second's job is the oldest on the ring after the first reset.
     context.control()?.fault("endless-buffer", 2)?;
     first.submit(1)?;
     second.submit(1)?;
@@ -406,7 +406,7 @@ fn two_guilty(context: &mut Context) -> Result<()> {
     innocent.check()
 }
 
-/// Every kind of wait ends within the bound when the GPU hangs, and nobody finds anything busy afterwards.
+/// Every kind of wait ends within the bound when the GPU hangs, and no object is busy afterwards.
 fn all_waits_end(context: &mut Context) -> Result<()> {
     let guilty = Culprit::new(context.device()?)?;
     let device = guilty.device.another()?;
@@ -476,7 +476,8 @@ fn all_waits_end(context: &mut Context) -> Result<()> {
     guilty.is_refused()
 }
 
-/// A client that waits for room behind a hang goes on when it is over, and the guilty that does is refused.
+/// A client that waits for room behind a hang goes on after the reset. If the guilty client waits for room, it is
+/// refused.
 fn room(context: &mut Context) -> Result<()> {
     let guilty = Culprit::new(context.device()?)?;
     let device = guilty.device.another()?;
@@ -496,7 +497,7 @@ fn room(context: &mut Context) -> Result<()> {
         Ok(400)
     };
     let child = child::spawn(|| {
-        // The guilty fills the rest of what the ring takes, and is told while it waits.
+        // The guilty client fills the rest of the ring, and its wait ends with the error.
         let count = many(&guilty.device, &guilty.bo)?;
         Ok(i32::from(count == 400))
     })?;
@@ -511,7 +512,7 @@ fn room(context: &mut Context) -> Result<()> {
     guilty.is_refused()
 }
 
-/// The guilty is killed while its job hangs.
+/// The guilty client is killed while its job hangs.
 fn killed(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let mut innocent = Artist::new(device.another()?, Domain::Vram)?;
@@ -533,7 +534,7 @@ fn killed(context: &mut Context) -> Result<()> {
         innocent.step(seed)?;
     }
     innocent.check()?;
-    // What the dead client had is given back.
+    // The dead client's memory is released.
     let mut limit = Limit::new(Duration::from_secs(3));
     while usage(&device)? != before {
         limit.rest("memory of the dead client is kept")?;
@@ -576,7 +577,7 @@ fn again_and_again(context: &mut Context) -> Result<()> {
         let end = guilty.wait(BOUND)?;
         ensure!(end == End::Exit(0), "round {round}: {end:?}");
         if round == 3 {
-            // Whatever is made once has been made.
+            // What the driver allocates once has been allocated.
             begin = Some((settled(&device)?, unreclaimable()?));
         }
     }
@@ -597,7 +598,7 @@ fn again_and_again(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// KiB of the kernel's memory that it cannot give back at need.
+/// Return the KiB of the kernel's memory that it cannot reclaim.
 fn unreclaimable() -> Result<u64> {
     let text = std::fs::read_to_string("/proc/meminfo")?;
     let line = text.lines().find(|line| line.starts_with("SUnreclaim:"));
@@ -628,7 +629,7 @@ impl ResetStatus {
     }
 }
 
-/// The GPU hangs again and again, during its restarts as well: everything ends, and a new probe helps.
+/// The GPU hangs again and again, in its restarts as well. Every wait ends, and a new probe makes the device work.
 fn wedged(context: &mut Context) -> Result<()> {
     let guilty = Culprit::new(context.device()?)?;
     let reprobe = Reprobe::of(&guilty.device)?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What our driver says about a client's submissions besides an error: why the last one was refused, and what resets
-//! have done to them.
+//! What our driver says about a client's submissions besides an error: the reason of the last refusal, and the resets
+//! that concern them.
 
 use crate::support::{self, PITCH, WIDTH, nothing, settled};
 use anyhow::{Context as _, Result, ensure};
@@ -89,7 +89,7 @@ fn bad_pointers(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Submits what must be refused with this error and for this reason.
+/// Submit an envelope that must be refused with this error and for this reason.
 pub fn refused_for(
     what: &str,
     device: &Device,
@@ -213,7 +213,7 @@ fn of_relocations(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Whatever a submission is refused for, and wherever the entry at fault is: the objects that it names are given back.
+/// A refused submission releases the objects that it names, for every reason and every place of the entry at fault.
 fn no_reference(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 1 << 20;
     let device = context.device()?;
@@ -296,7 +296,7 @@ fn nothing_was_reset(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Who has hung the GPU is told so, by its status and by why it is refused; others are not touched.
+/// After a hang the guilty client's reset status and reason of refusal say so. Other clients' do not change.
 fn after_a_hang(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let other = device.another()?;
@@ -323,7 +323,7 @@ fn after_a_hang(context: &mut Context) -> Result<()> {
     let status = other.reset_status()?;
     ensure!(
         status.guilty == 0 && status.flags == 0 && other.last_refusal()?.count == 0,
-        "somebody else: {status:?}"
+        "another client: {status:?}"
     );
     other.submit(&nothing())?;
     support::engine_works(&other)

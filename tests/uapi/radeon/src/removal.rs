@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The card is pulled out while clients use it, or they are killed while they use it, or somebody wants the module
-//! back: nobody waits longer than he has to, nothing is left behind, and a card that is put in works.
+//! The card is removed while clients use it, or clients are killed while they use it, or the module is unloaded. Every
+//! wait is short, nothing is left behind, and a card that is put in works.
 
 use crate::support::{self, bound, engine_works, fill, settled, usage, within};
 use anyhow::{Context as _, Result, ensure};
@@ -15,10 +15,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 const PROMISE: &str = "our driver lets a card be pulled out in use";
-/// How long taking the device away may take: the waits inside of calls end at once, and the chip is given up after
-/// 100 ms.
+/// Bound of removing the device. Waits inside of calls end at once, and the driver gives the chip up after 100 ms.
 const BOUND: Duration = Duration::from_secs(4);
-/// For a client to notice, on a loaded host.
+/// Bound of a client's end after the removal, on a loaded host.
 const LIMIT: Duration = Duration::from_secs(20);
 
 pub fn tests() -> Vec<Test> {
@@ -58,7 +57,7 @@ pub fn tests() -> Vec<Test> {
 
 type Work = fn(&Rc<Device>) -> Result<()>;
 
-/// Keeps the ring full.
+/// Keep the ring full.
 fn submitting(device: &Rc<Device>) -> Result<()> {
     let bo = support::surface(device, 16, Domain::Vram)?;
     for colour in 0.. {
@@ -67,7 +66,7 @@ fn submitting(device: &Rc<Device>) -> Result<()> {
     Ok(())
 }
 
-/// Waits for each of its jobs.
+/// Wait for each job.
 fn waiting(device: &Rc<Device>) -> Result<()> {
     let bo = support::surface(device, 16, Domain::Gtt)?;
     for colour in 0.. {
@@ -77,7 +76,7 @@ fn waiting(device: &Rc<Device>) -> Result<()> {
     Ok(())
 }
 
-/// Makes mappings and touches them.
+/// Make mappings and access them.
 fn faulting(device: &Rc<Device>) -> Result<()> {
     loop {
         for domain in [Domain::Vram, Domain::Gtt] {
@@ -90,7 +89,7 @@ fn faulting(device: &Rc<Device>) -> Result<()> {
     }
 }
 
-/// Hands objects to another client and back.
+/// Pass objects to another client and back.
 fn sharing(device: &Rc<Device>) -> Result<()> {
     let other = device.another()?;
     loop {
@@ -102,9 +101,9 @@ fn sharing(device: &Rc<Device>) -> Result<()> {
     }
 }
 
-/// A client that works until something fails, which must be because the device has gone.
+/// Start a client that works until a call fails, which must be because the device is gone.
 fn client(work: Work) -> Result<Child> {
-    // Opened here, since nobody knows when a child begins on a loaded host.
+    // Opened here, since on a loaded host a child may begin late.
     let device = Device::open()?;
     child::spawn(move || {
         let error = match work(&device) {
@@ -121,7 +120,7 @@ fn client(work: Work) -> Result<Child> {
     })
 }
 
-/// Whoever looked at video memory just then got a signal.
+/// Check how a client ended. One that accessed video memory at that moment has had a signal.
 fn ended_well(child: Child) -> Result<()> {
     let end = child.wait(LIMIT * patience())?;
     ensure!(
@@ -131,7 +130,7 @@ fn ended_well(child: Child) -> Result<()> {
     Ok(())
 }
 
-/// What is registered for the driver.
+/// Count the resources and interrupts that are registered for the driver.
 fn claimed(driver: &str) -> Result<usize> {
     let text = std::fs::read_to_string("/proc/iomem")?;
     let interrupts = std::fs::read_to_string("/proc/interrupts")?;
@@ -139,7 +138,7 @@ fn claimed(driver: &str) -> Result<usize> {
     Ok(lines.filter(|line| line.ends_with(driver)).count())
 }
 
-/// Pulls the card out and puts it back, several times, while clients do `works`.
+/// Remove the card and put it back, several times, while clients do `works`.
 fn pulled_out(context: &mut Context, works: &[Work]) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;
@@ -152,7 +151,7 @@ fn pulled_out(context: &mut Context, works: &[Work]) -> Result<()> {
             .collect::<Result<_>>()?;
         std::thread::sleep(Duration::from_millis(200));
         context.control()?.request("fault dead")?;
-        // Sometimes nobody notices for a while.
+        // In some rounds the driver has time to notice.
         std::thread::sleep(Duration::from_millis(150 * round));
         within(BOUND, "removing the device", || pci.remove())??;
         for client in clients {
@@ -166,7 +165,7 @@ fn pulled_out(context: &mut Context, works: &[Work]) -> Result<()> {
     Ok(())
 }
 
-/// The card that went to sleep is not there any more at wake-up: what was in it is not lost, and nobody waits for it.
+/// The card is gone at wake-up. What video memory held is not lost, and no client waits for the card.
 fn while_asleep(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;
@@ -194,7 +193,7 @@ fn while_asleep(context: &mut Context) -> Result<()> {
     engine_works(&context.device()?).context("put back")
 }
 
-/// Files, objects, mappings and buffers of a card that is gone can be used, to no effect, and be let go.
+/// Files, objects, mappings and buffers of a card that is gone can be used without effect, and be closed.
 fn what_is_left(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let (pci, _) = bound(&device)?;
@@ -218,7 +217,7 @@ fn what_is_left(context: &mut Context) -> Result<()> {
     ensure!(device.wait_idle(objects[0].handle()) == Err(Errno::NODEV));
     context.control()?.clear_faults()?;
     pci.rescan()?;
-    // A buffer of the card that was is no object of the one that is.
+    // A buffer of the removed card is not an object of the new one.
     let fresh = context.device()?;
     engine_works(&fresh)?;
     drop((maps, objects, device));
@@ -227,7 +226,7 @@ fn what_is_left(context: &mut Context) -> Result<()> {
     engine_works(&fresh)
 }
 
-/// As pulling it out, but the card is there.
+/// As removal of the card, but the card stays.
 fn unbinding(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;
@@ -242,7 +241,7 @@ fn unbinding(context: &mut Context) -> Result<()> {
         within(BOUND, "unbinding", || pci.unbind(&driver))??;
         let ends: Result<()> = clients.into_iter().try_for_each(ended_well);
         let left = claimed(&driver);
-        // Whatever has come of it, the next one wants a device.
+        // The next test needs a device, whatever the result.
         pci.bind(&driver)?;
         ends.with_context(|| format!("round {round}"))?;
         ensure!(left? == 0, "round {round}: something is left");
@@ -251,7 +250,7 @@ fn unbinding(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Clients are killed at any moment, and nothing of them stays.
+/// Clients are killed at random moments, and none of their memory stays in use.
 fn killed_at_random(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     engine_works(&device)?;
@@ -273,7 +272,7 @@ fn killed_at_random(context: &mut Context) -> Result<()> {
         }
     }
     engine_works(&device)?;
-    // What jobs hold is given back behind them.
+    // The worker releases a job's memory after the job.
     let mut limit = Limit::new(Duration::from_secs(5));
     loop {
         let now = usage(&device)?;
@@ -284,7 +283,7 @@ fn killed_at_random(context: &mut Context) -> Result<()> {
     }
 }
 
-/// Tries to unload the module; it must not let itself.
+/// Try to unload the module, which must be refused.
 fn refuses_to_go(driver: &str, state: &str) -> Result<()> {
     let name = std::ffi::CString::new(driver)?;
     // SAFETY: plain system call.
@@ -298,7 +297,7 @@ fn refuses_to_go(driver: &str, state: &str) -> Result<()> {
     Ok(())
 }
 
-/// As long as anybody has anything of the driver, its code stays, bound or not.
+/// As long as a client holds a file, an object or a mapping of the driver, its module stays, bound or not.
 fn module_stays(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;

@@ -20,7 +20,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// What one client draws, the other reads, each by handles of its own.
+/// One client reads what another draws, each by a handle of its own.
 fn another_client(context: &mut Context) -> Result<()> {
     let owner = context.device()?;
     let guest = owner.another()?;
@@ -61,9 +61,9 @@ fn another_client(context: &mut Context) -> Result<()> {
         bo.read()?.iter().all(|&pixel| pixel == 2),
         "the owner does not see the guest's work"
     );
-    // It lives as long as anybody has it.
+    // It lives as long as one client has it.
     drop((bo, owner, buffer));
-    ensure!(shared.read()?[0] == 2, "it went with its owner");
+    ensure!(shared.read()?[0] == 2, "gone with its owner");
     Ok(())
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The machine sleeps, and the card loses its registers and its memory: what clients have in their objects is there
-//! afterwards, and they go on.
+//! Sleep of the machine. The card loses its registers and its memory. The content of objects is there afterwards, and
+//! clients go on.
 //!
-//! Most tests rehearse (`/sys/power/pm_test`), which is quick and leads through the same calls as the real thing. The
-//! real thing is there, too: sleep in RAM, and sleep on disk if there is one (`scripts/boot --swap`).
+//! Most tests use `/sys/power/pm_test`, which is quick and makes the same calls of the driver. Others really sleep, in
+//! RAM, and on disk if there is one (`scripts/boot --swap`).
 
 use crate::support::{self, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
@@ -203,7 +203,7 @@ pub fn contents(
     );
     engine_works(&device).context("after sleep")?;
 
-    // The old addresses are worth nothing: the GPU finds every object anew.
+    // Every object has a new address for the GPU.
     for (colour, known) in (0x600d_0000..).zip(&mut all) {
         device.submit(&fill(&known.bo, colour))?;
         known.words.fill(colour);
@@ -211,11 +211,11 @@ pub fn contents(
     for known in &all {
         known.check().context("drawn to after sleep")?;
     }
-    // And a new client finds a device like any other.
+    // The device works for a new client.
     engine_works(&device.another()?)
 }
 
-/// These tests' own means: who was interrupted while the machine slept finds the control port again.
+/// The control port works again for a process that was using it when the machine went to sleep.
 fn port_taken_away(context: &mut Context) -> Result<()> {
     machine::rehearse(Kind::Memory, Depth::Devices)?;
     let control = context.control()?;
@@ -231,7 +231,7 @@ fn on_disk(context: &mut Context, back: Back) -> Result<()> {
     contents(context, |_| machine::sleep_on_disk(back))
 }
 
-/// A client that draws and looks at it all the time notices nothing.
+/// A client that draws and reads all the time does not notice the sleep.
 fn while_drawing(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let children: Vec<_> = [Domain::Vram, Domain::Gtt]
@@ -277,8 +277,8 @@ fn while_drawing(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// Jobs that have been submitted are done before the machine sleeps, however long they take, and wherever their objects
-/// are: those in video memory leave it behind the jobs, the others are waited for.
+/// Submitted jobs are done before the machine sleeps, however long they take. The driver evicts objects in video memory
+/// behind their jobs, and waits for the jobs of the others.
 fn work_under_way(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for domain in [Domain::Vram, Domain::Gtt] {
@@ -301,7 +301,7 @@ fn work_under_way(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// The first object that leaves video memory for the sleep cannot be copied by the ring: the CPU does it.
+/// The copy of the first object that leaves video memory for the sleep hangs. The CPU copies instead.
 fn moving_out_hangs(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let resets = device.reset_counter()?;
@@ -313,7 +313,7 @@ fn moving_out_hangs(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Video memory that was free and zero is not zero any more, and nobody takes it for that.
+/// Video memory in stock is not zero after sleep, and the driver does not take it for zero.
 fn nothing_in_stock(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 64 << 10;
     let device = context.device()?;

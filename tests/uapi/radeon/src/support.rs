@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What several topics need: a working engine, a quiet device, small streams.
+//! Helpers that several topics use: small streams, a check that the engine works, a device at rest.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi::info_request;
@@ -21,7 +21,7 @@ pub const PITCH: u32 = 256;
 /// Pixels of a row.
 pub const WIDTH: i32 = PITCH as i32 / 4;
 
-/// vgem, a driver whose memory and fences others can use; the test is skipped where there is none.
+/// Open vgem, a driver whose memory and fences others can use. Skip the test where there is none.
 pub fn vgem() -> Result<Vgem> {
     match Vgem::open()? {
         Some(vgem) => Ok(vgem),
@@ -29,19 +29,19 @@ pub fn vgem() -> Result<Vgem> {
     }
 }
 
-/// A stream that does nothing.
+/// Make a stream that does nothing.
 pub fn nothing() -> Stream {
     let mut stream = painter().stream();
     painter().nothing(&mut stream);
     stream
 }
 
-/// A stream of fillers.
+/// Make `dwords` commands without effect.
 pub fn fillers(dwords: usize) -> Vec<u32> {
     vec![painter().filler(); dwords]
 }
 
-/// An object that is a black surface of `rows` rows.
+/// Make an object that is a black surface of `rows` rows.
 pub fn surface(device: &Rc<Device>, rows: u32, domain: Domain) -> Result<Bo> {
     let bo = device
         .create(u64::from(PITCH * rows), domain)
@@ -53,17 +53,17 @@ pub fn surface(device: &Rc<Device>, rows: u32, domain: Domain) -> Result<Bo> {
     Ok(bo)
 }
 
-/// All of an object, as a surface.
+/// Return the rectangle of all of an object, as a surface.
 fn whole(bo: &Bo) -> Rect {
     Rect::new(0, 0, WIDTH, (bo.size() / u64::from(PITCH)) as i32)
 }
 
-/// A stream that fills an object.
+/// Make a stream that fills an object.
 pub fn fill(bo: &Bo, colour: u32) -> Stream {
     fill_often(bo, colour, 1)
 }
 
-/// A stream that fills an object again and again, if the GPU shall have something to do for a while.
+/// Make a stream that fills an object `times` times, for tests that keep the GPU busy.
 pub fn fill_often(bo: &Bo, colour: u32, times: usize) -> Stream {
     let mut stream = painter().stream();
     for _ in 0..times {
@@ -72,7 +72,7 @@ pub fn fill_often(bo: &Bo, colour: u32, times: usize) -> Stream {
     stream
 }
 
-/// A stream that copies one object to another of the same size.
+/// Make a stream that copies one object to another of the same size.
 pub fn copy(from: &Bo, to: &Bo) -> Stream {
     let mut stream = painter().stream();
     let (source, target) = (Area::new(from, PITCH), Area::new(to, PITCH));
@@ -80,7 +80,7 @@ pub fn copy(from: &Bo, to: &Bo) -> Stream {
     stream
 }
 
-/// Draws into a new object and looks at it: the engine works.
+/// Check that the engine works: draw into a new object and read it.
 pub fn engine_works(device: &Rc<Device>) -> Result<()> {
     let bo = surface(device, 16, Domain::Gtt)?;
     let stream = fill(&bo, 0x1234_5678);
@@ -94,7 +94,7 @@ pub fn engine_works(device: &Rc<Device>) -> Result<()> {
     Ok(())
 }
 
-/// The counters once nothing moves them any more.
+/// Wait until the model's counters stand still, and return them.
 pub fn quiet(control: &mut Control) -> Result<Counters> {
     let end = Instant::now() + Duration::from_secs(5);
     let mut last = control.counters()?;
@@ -111,7 +111,7 @@ pub fn quiet(control: &mut Control) -> Result<Counters> {
     }
 }
 
-/// Bytes that objects take, of video memory and of system memory.
+/// Return the bytes that objects take of video memory and of system memory.
 pub fn usage(device: &Device) -> Result<[u64; 2]> {
     Ok([
         device.info(const { info_request("VRAM_USAGE") })?,
@@ -119,7 +119,7 @@ pub fn usage(device: &Device) -> Result<[u64; 2]> {
     ])
 }
 
-/// The same once it does not change any more: what jobs held is given back a little after they are done.
+/// Return the same once it does not change any more. The worker releases a job's memory a little after the job is done.
 pub fn settled(device: &Device) -> Result<[u64; 2]> {
     let mut last = usage(device)?;
     for _ in 0..40 {
@@ -133,10 +133,9 @@ pub fn settled(device: &Device) -> Result<[u64; 2]> {
     bail!("what is in use changes all the time")
 }
 
-/// Runs `work` and makes sure that the device saw nothing of it. Without a model only `work` counts.
+/// Run `work` and check that the device saw nothing of it. Without a model only `work` counts.
 ///
-/// The driver tidies up behind earlier work whenever it likes, so a trace counts only if it is there
-/// every time.
+/// The driver may release what earlier work held at any time, so a trace counts only if it is there every time.
 pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) -> Result<()> {
     for pause in [300, 600, 0] {
         let before = context.control_if_any().map(quiet).transpose()?;
@@ -155,7 +154,7 @@ pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) ->
     Ok(())
 }
 
-/// A register of the model, by name, without side effects.
+/// Read a register of the model, by name, without side effects.
 pub fn peek(control: &mut Control, register: &str) -> Result<u32> {
     let lines = control.request(&format!("peek {register}"))?;
     let text = lines.first().context("no answer")?;
@@ -163,8 +162,8 @@ pub fn peek(control: &mut Control, register: &str) -> Result<u32> {
         .with_context(|| format!("{register}: {text}"))
 }
 
-/// Has the next indirect buffer hang before its first command, and once more when it is executed again. `begin` submits
-/// it; when this returns it has hung once, and has not been executed again.
+/// Have the next indirect buffer hang before its first command, and once more when it is executed again. `begin`
+/// submits it. When this returns it has hung once, and has not been executed again.
 pub fn hang_twice<R>(context: &mut Context, begin: impl FnOnce() -> Result<R>) -> Result<R> {
     let control = context.control()?;
     let executed = |control: &mut Control| control.counters()?.get("indirect_buffers");
@@ -179,7 +178,7 @@ pub fn hang_twice<R>(context: &mut Context, begin: impl FnOnce() -> Result<R>) -
     Ok(result)
 }
 
-/// Bytes of free video memory that our driver knows to be zero.
+/// Return the bytes of free video memory that our driver knows to be zero.
 pub fn stock(device: &Device) -> Result<u64> {
     let address = PciDevice::of(device)?.address();
     let path = Path::new("/sys/kernel/debug/dri")
@@ -197,11 +196,11 @@ pub fn stock(device: &Device) -> Result<u64> {
     Ok(bytes.parse()?)
 }
 
-/// Sees to it that our driver knows at least 1 MiB of free video memory to be zero; says how much it is.
+/// Wait until our driver knows at least 1 MiB of free video memory to be zero, and return how much it is.
 pub fn stocked(device: &Rc<Device>) -> Result<u64> {
     const ENOUGH: u64 = 1 << 20;
     for _ in 0..40 {
-        // It goes back to the stock, as nobody uses it.
+        // Its memory returns to the stock, as it was not used.
         device.create(ENOUGH, Domain::Vram)?.wait()?;
         let bytes = stock(device)?;
         if bytes >= ENOUGH {
@@ -212,7 +211,7 @@ pub fn stocked(device: &Rc<Device>) -> Result<u64> {
     bail!("nothing comes to the stock")
 }
 
-/// Takes all video memory that our driver knows to be zero: the next object has to be cleared by the ring.
+/// Take all video memory that our driver knows to be zero, so that the ring has to clear the next object.
 pub fn emptied(device: &Rc<Device>) -> Result<Vec<Bo>> {
     let mut taken = Vec::new();
     for _ in 0..8 {
@@ -227,15 +226,14 @@ pub fn emptied(device: &Rc<Device>) -> Result<Vec<Bo>> {
     bail!("the stock is not used up")
 }
 
-/// The PCI device of a client, and its driver's name.
+/// Return the PCI device of a client, and its driver's name.
 pub fn bound(device: &Device) -> Result<(PciDevice, String)> {
     let pci = PciDevice::of(device)?;
     let driver = pci.driver().context("no driver is bound")?;
     Ok((pci, driver))
 }
 
-/// Gives the device a fresh probe when dropped, whatever happened meanwhile, so that a test which
-/// breaks the engine breaks only itself.
+/// Probes the device again when dropped, so that a test which breaks the engine breaks only itself.
 pub struct Reprobe {
     pci: PciDevice,
     driver: String,
@@ -248,7 +246,7 @@ impl Reprobe {
         Ok(Reprobe { pci, driver })
     }
 
-    /// Unbinds and binds now; the caller's clients of the device are dead afterwards.
+    /// Unbind and bind now. The caller's clients of the device are dead afterwards.
     pub fn now(&self) -> Result<()> {
         if self.pci.driver().is_some() {
             self.pci.unbind(&self.driver)?;
@@ -265,7 +263,7 @@ impl Drop for Reprobe {
     }
 }
 
-/// Runs `work`, which must not fork, nor take longer than `limit` (or what a slow kernel makes of it).
+/// Run `work`, which must not fork, nor take longer than `limit` (four times that on the debug kernel).
 pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T> {
     let limit = limit * patience();
     let (answer, taken) = timed(work);

@@ -162,7 +162,7 @@ fn waits(context: &mut Context) -> Result<()> {
         child.wait(LONG)? == End::Exit(0),
         "signalling the fence failed"
     );
-    // A fence that has signalled keeps nobody.
+    // A signalled fence delays no submission.
     within(Duration::from_millis(300), "the second submission", || {
         with([before(&[foreign.at(0)])]).submit(&device)
     })??;
@@ -251,7 +251,7 @@ fn not_submitted(context: &mut Context) -> Result<()> {
         }
         Ok(())
     })?;
-    // Signalled by somebody else it is as good as any.
+    // An object without a fence has nothing to wait for, although it was signalled once.
     done.reset()?;
     let envelope = with([before(&[done.at(0)])]);
     refused_for("after a reset", &device, &envelope, Errno::NODATA, 0x302, 0)
@@ -341,7 +341,7 @@ fn bad_chunks(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// What does not reach the ring signals nothing.
+/// A refused submission signals nothing.
 fn refused_leaves_alone(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let (empty, line) = (Syncobj::new(&device, false)?, Syncobj::new(&device, false)?);
@@ -358,7 +358,7 @@ fn refused_leaves_alone(context: &mut Context) -> Result<()> {
             Errno::INVAL,
         )?;
     }
-    // Somebody who waits for the submission gets the next one.
+    // A client that waits for a submission gets the next one.
     let child = child::spawn(|| Ok(i32::from(!empty.wait(0, LONG, true)?)))?;
     std::thread::sleep(Duration::from_millis(100));
     with([after(&[empty.at(0)])]).submit(&device)?;

@@ -147,7 +147,7 @@ fn moves(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Nothing is traced unless somebody asks for it.
+/// Without enabled events nothing is traced.
 fn off(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     drop(Tracing::on()?);

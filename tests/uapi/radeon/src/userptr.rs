@@ -487,7 +487,7 @@ fn named_often(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Pinned memory is nobody's resident memory once it is unmapped, so there is a bound to it.
+/// Pinned memory is not in a process's resident memory once it is unmapped, so there is a bound to it.
 fn half(context: &mut Context) -> Result<()> {
     const BYTES: u64 = 64 << 20;
     let device = context.device()?;

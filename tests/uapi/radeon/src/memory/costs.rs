@@ -10,10 +10,12 @@ use lapidary_guest::Client as _;
 use lapidary_harness::mapping::PAGE;
 use std::fs;
 
-/// How much more of one thing there may be where there are sixteen times as many others: a tree is four levels deeper.
+/// By which factor the instructions may grow when there are sixteen times as many other objects. A tree is four levels
+/// deeper then.
 const MORE: f64 = 1.5;
 
-/// The instructions that this thread executes for `work`, be it in the kernel; a skip where nobody counts them.
+/// Count the instructions that this thread executes for `work`, in the kernel too. Skip where the clocks do not count
+/// them.
 fn instructions(work: impl FnOnce() -> Result<()>) -> Result<u64> {
     if std::env::var_os("LAPIDARY_INSTRUCTIONS").is_none() {
         return skip("here the clocks do not count instructions");
@@ -32,7 +34,7 @@ fn ask_for_memory() -> Result<()> {
     fs::write("/proc/sys/vm/drop_caches", "2").context("asking for memory")
 }
 
-/// Giving the pages of idle objects back, one page each.
+/// Reclaim of the pages of idle objects, one page each.
 pub fn reclaim(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let resident = || Lines::of(&device)?.bytes("drm-resident-gtt");
@@ -62,7 +64,7 @@ pub fn reclaim(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Making room in video memory that is full of small objects, by one of them.
+/// Eviction of one object from video memory that is full of small ones.
 pub fn eviction(context: &mut Context) -> Result<()> {
     const ROUNDS: u64 = 64;
     // Four rows, which a mark takes.

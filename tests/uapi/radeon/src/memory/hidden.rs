@@ -6,7 +6,7 @@ use super::*;
 use lapidary_guest::Client as _;
 use lapidary_guest::on_upstream;
 
-/// Video memory that the CPU does not see, or a skip.
+/// Return the bytes of video memory that the CPU sees and does not see. Skip where it sees all.
 fn behind(device: &Device) -> Result<(u64, u64)> {
     let memory = device.gem_info()?;
     let hidden = memory.vram_size - memory.vram_visible;
@@ -52,8 +52,8 @@ pub fn hidden(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Objects that the CPU uses in turns, more than it can see at once, come to rest: each is moved to where the CPU sees
-/// it, and none is sent where it does not.
+/// Objects that the CPU uses in turns, more than it can see at once, stop moving. Each is moved to where the CPU sees
+/// it, and none to where the CPU does not.
 pub fn settles(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 2 * MIB;
     let device = context.device()?;
@@ -70,13 +70,14 @@ pub fn settles(context: &mut Context) -> Result<()> {
     let first = round(1)? + round(2)?;
     let rest = round(3)? + round(4)? + round(5)?;
     ensure!(rest == 0, "{rest} bytes still move, after {first}");
-    // Whoever comes into view may send one out of it, which comes into view once more and sends another to system memory.
+    // An object that moves to where the CPU sees it may evict one from there. That one comes back once and may evict
+    // another to system memory.
     let most = bos.len() as u64 * SIZE * 2;
     ensure!(first <= most, "{first} bytes have moved, more than {most}");
     Ok(())
 }
 
-/// What the CPU is said not to touch lies where it could not, and is shown all the same.
+/// Objects made with NO_CPU_ACCESS are placed where the CPU does not see them, and can be mapped all the same.
 pub fn hidden_for_gpu(context: &mut Context) -> Result<()> {
     const SIZE: u64 = MIB;
     let device = context.device()?;

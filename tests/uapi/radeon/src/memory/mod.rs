@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! More objects than there is room for: those used longest ago make way and come back, nothing is lost, and nobody sees
-//! what others had there before. On a model with little video memory these tests fill it twice over.
+//! More objects than video memory has room for. The driver evicts the least recently used ones and brings them back,
+//! nothing is lost, and no client sees what others had there before. On a model with little video memory these tests
+//! fill it twice over.
 
 use crate::support::settled;
 use anyhow::{Context as _, Result, bail, ensure};
@@ -95,7 +96,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Bytes of video memory there is room for; skips where that is more than a test can fill.
+/// Return the bytes of video memory that objects can have. Skip where that is more than a test can fill.
 pub fn room(device: &Device) -> Result<u64> {
     let memory = device.gem_info()?;
     if memory.vram_size > MOST {
@@ -141,7 +142,7 @@ fn expect(seed: u32, bo: &Bo) -> Result<()> {
     }
 }
 
-/// Draws a small mark into an object.
+/// Draw a small mark into an object.
 fn touch(bo: &Bo, colour: u32) -> Result<()> {
     let mut stream = painter().stream();
     painter().fill(
@@ -159,7 +160,7 @@ fn mark_of(bo: &Bo) -> Result<u32> {
     Ok(bo.map()?.get(3 * ROW as usize / 4 + 15))
 }
 
-/// Objects of `size` bytes that together fill `bytes`.
+/// Make objects of `size` bytes that together fill `bytes`.
 fn objects(device: &Rc<Device>, bytes: u64, size: u64) -> Result<Vec<Bo>> {
     (0..bytes / size)
         .map(|i| {
@@ -170,7 +171,7 @@ fn objects(device: &Rc<Device>, bytes: u64, size: u64) -> Result<Vec<Bo>> {
         .collect()
 }
 
-/// Asks until the answer is yes: what jobs held is given back a little after they are done.
+/// Ask until the answer is yes. The worker releases a job's memory a little after the job is done.
 fn soon(what: &str, mut ask: impl FnMut() -> Result<bool>) -> Result<()> {
     for _ in 0..40 {
         if ask()? {
@@ -181,10 +182,10 @@ fn soon(what: &str, mut ask: impl FnMut() -> Result<bool>) -> Result<()> {
     bail!("not in two seconds: {what}")
 }
 
-/// Fills video memory with objects of one size until one is made elsewhere or has made others leave; returns those in
+/// Fill video memory with objects of one size until one is made in system memory or evicts another. Return those in
 /// video memory.
 fn fill(device: &Rc<Device>, size: u64) -> Result<Vec<Bo>> {
-    // As long as somebody's objects are still on their way out, memory is full before it is.
+    // Memory of closed objects counts until their last jobs are retired.
     settled(device)?;
     let before = moved(device)?;
     let mut bos = Vec::new();
@@ -196,7 +197,7 @@ fn fill(device: &Rc<Device>, size: u64) -> Result<Vec<Bo>> {
         }
         bos.push(bo);
     }
-    // Whoever has left for the last one comes back, once what its last job held is given back.
+    // An object that was evicted for the last one comes back once the last one's jobs are retired.
     soon("there was room for them", || {
         for bo in &bos {
             touch(bo, 0)?;

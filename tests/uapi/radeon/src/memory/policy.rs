@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who makes room for whom, who comes back, and how much a submission moves.
+//! Which objects are evicted, which come back, and how much a submission moves.
 
 use super::*;
 use lapidary_guest::Client as _;
@@ -52,8 +52,8 @@ pub fn comes_back(context: &mut Context) -> Result<()> {
         touch(bo, 0x77)?;
     }
     let other = device.create(SIZE, Domain::Vram)?;
-    ensure!(!in_vram(first), "nobody left");
-    // There is no room: whoever is there was used more recently than the one that has left.
+    ensure!(!in_vram(first), "nothing was evicted");
+    // There is no room, since all residents were used more recently than the evicted object.
     touch(first, 0x78)?;
     ensure!(!in_vram(first), "it pushed in");
     drop(other);
@@ -65,7 +65,7 @@ pub fn comes_back(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Objects of twice the memory that are used in turns do not chase each other.
+/// Objects of twice the memory that are used in turns do not thrash.
 pub fn settles(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 2 * MIB;
     let device = context.device()?;
@@ -90,7 +90,7 @@ pub fn settles(context: &mut Context) -> Result<()> {
     for bo in &bos {
         ensure!(mark_of(bo)? == 4, "a mark is missing");
     }
-    // The others alone come in.
+    // A job with only the evicted ones brings them in.
     let out: Vec<&Bo> = bos.iter().filter(|bo| !in_vram(bo)).collect();
     for round in 0..4 {
         for bo in &out {
@@ -132,7 +132,7 @@ pub fn bytes_moved(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A submission that would like many objects to come moves a part of them.
+/// A submission whose objects are all out of video memory moves only a part of them.
 pub fn budget(context: &mut Context) -> Result<()> {
     const SIZE: u64 = MIB;
     let device = context.device()?;
@@ -156,7 +156,7 @@ pub fn budget(context: &mut Context) -> Result<()> {
         let before = moved(&device)?;
         device.submit(&stream)?;
         let bytes = moved(&device)? - before;
-        // Half of what is free, or a little, and the object that crosses the line.
+        // The budget is half of the free memory, or the least amount, and the object that crosses the line still moves.
         ensure!(
             bytes <= (rest + 2 * SPARE) / 2 + SIZE,
             "round {round}: {bytes} of {rest}"
@@ -174,7 +174,7 @@ pub fn budget(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// An object for which no room could be made is in system memory, and comes home when there is room.
+/// An object for which no room could be made is in system memory, and moves to video memory when there is room.
 pub fn found_no_room(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 2 * MIB;
     let device = context.device()?;
@@ -183,7 +183,7 @@ pub fn found_no_room(context: &mut Context) -> Result<()> {
         return skip("this kernel has no fault injection");
     };
     let bos = fill(&device, SIZE)?;
-    // Whoever would make room is denied memory for it.
+    // Eviction cannot allocate.
     let mut away = None;
     for n in 1..100 {
         let mut made = None;
@@ -200,7 +200,7 @@ pub fn found_no_room(context: &mut Context) -> Result<()> {
             Some(bo) => drop(bo),
             None => ensure!(answer == Err(Errno::NOMEM), "denied {n}: {answer:?}"),
         }
-        // What has been made went where another was, which comes back.
+        // New objects evicted others, which come back.
         soon("all are there again", || {
             for bo in &bos {
                 touch(bo, 1)?;
@@ -219,7 +219,7 @@ pub fn found_no_room(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// GEM_OP changes where an object should be.
+/// GEM_OP changes in which domain an object should be.
 pub fn wishes(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let wish = |bo: &Bo, domain: u32| {
@@ -238,7 +238,7 @@ pub fn wishes(context: &mut Context) -> Result<()> {
     ensure!(!in_vram(&bo), "it is where it was made");
     wish(&bo, abi::DOMAIN_VRAM)?;
     ensure!(!in_vram(&bo), "nothing uses it");
-    // A submission that would not mind.
+    // A submission that allows both domains.
     let mut stream = painter().stream();
     stream.raw_entry(abi::CsReloc {
         handle,
@@ -253,6 +253,6 @@ pub fn wishes(context: &mut Context) -> Result<()> {
     ensure!(mark_of(&bo)? == 2, "not drawn");
     wish(&bo, abi::DOMAIN_GTT)?;
     device.submit(&stream)?;
-    ensure!(in_vram(&bo), "nobody needs the room");
+    ensure!(in_vram(&bo), "evicted without need");
     Ok(())
 }

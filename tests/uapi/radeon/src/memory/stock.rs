@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Video memory that is known to be zero is kept for new objects: it saves clears, and shows nothing of others.
+//! The driver keeps a stock of free video memory that it knows to be zero, for new objects. That saves clears, and
+//! shows nothing of other clients.
 
 use super::{MIB, ROW, fill, in_vram, moved, objects, room, words};
 use crate::support::{emptied, engine_works, hang_twice, quiet, settled, stock, within};
@@ -17,7 +18,7 @@ const SECRET: u32 = 0x5ec2_e707;
 /// The bound of a hang, and time for a loaded machine.
 const BOUND: Duration = Duration::from_secs(20);
 
-/// All of video memory holds a secret, and is free.
+/// Fill all of video memory with a secret and free it.
 fn leave_secrets(device: &Rc<Device>) -> Result<()> {
     let bos = fill(device, MIB)?;
     for bo in &bos {
@@ -41,8 +42,8 @@ fn expect_zero(what: &str, bo: &Bo) -> Result<()> {
     Ok(())
 }
 
-/// Objects that are made, used in one way or another, and closed, more than there is room for: each new one is zero,
-/// whatever the last owners of its memory have done.
+/// More objects than there is room for are made, used in several ways, and closed. Each new one is zero, whatever the
+/// last owners of its memory have done.
 pub fn shows_nothing(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let other = device.another()?;
@@ -86,7 +87,7 @@ pub fn shows_nothing(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// One job clears memory for many objects, and what nobody has used goes back as it was.
+/// One job clears memory for many objects. Memory of objects that were never used returns to the stock.
 pub fn saves_clears(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     room(&device)?;
@@ -114,13 +115,13 @@ pub fn saves_clears(context: &mut Context) -> Result<()> {
     let after = (stock(&device)?, executed(context)?);
     ensure!(
         after == before,
-        "64 objects that nobody used: {before:?} bytes in stock and buffers executed, then {after:?}"
+        "64 objects without use: {before:?} bytes in stock and buffers executed, then {after:?}"
     );
     Ok(())
 }
 
-/// The job that clears an object and more memory besides hangs until it is given up: nothing of what it should have
-/// cleared is taken for clear, neither while it hangs nor afterwards.
+/// The job that clears an object and some of the stock hangs until the driver cancels it. The driver takes none of that
+/// memory for zero, neither while the job hangs nor afterwards.
 pub fn clear_fails(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     room(&device)?;
@@ -148,7 +149,8 @@ pub fn clear_fails(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// What is being cleared for the stock is free for whoever needs room, at once, and is cleared again for him.
+/// Memory that is being cleared for the stock is available to an object that needs room at once, and is cleared again
+/// for it.
 pub fn not_in_the_way(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 2 * MIB;
     let device = context.device()?;
@@ -161,7 +163,7 @@ pub fn not_in_the_way(context: &mut Context) -> Result<()> {
     drop(bos.split_off(bos.len() - 3));
     let before = (settled(&device)?, moved(&device)?);
     painter().hang(context.control()?)?;
-    // Its clear hangs, and that of what is free with it.
+    // The job that clears it and free memory hangs.
     let mut made = vec![device.create(PAGE, Domain::Vram)?];
     let used = crate::support::usage(&device)?[0] - before.0[0];
     ensure!(used == PAGE, "{used} bytes are in use, for one page");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Nothing is lost: not under pressure, not by a hang in the middle, and nobody sees what others had there before.
+//! No byte is lost under pressure nor by a hang in the middle of a move, and no client sees what others had there
+//! before.
 
 use super::*;
 use lapidary_guest::Client as _;
@@ -28,7 +29,7 @@ pub fn every_byte(context: &mut Context) -> Result<()> {
     for (i, bo) in bos.iter().enumerate().rev() {
         expect(i as u32, bo)?;
     }
-    // The GPU copies each onto itself's neighbour and back, which uses them all again.
+    // The GPU copies each onto its neighbour and back, which uses all of them again.
     for (i, bo) in bos.iter().enumerate() {
         touch(bo, 0)?;
         bo.wait()?;
@@ -92,7 +93,7 @@ pub fn drawing(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A mapping stays what it is wherever its object goes.
+/// A mapping shows its object in every domain that the object moves to.
 pub fn mappings_follow(context: &mut Context) -> Result<()> {
     const SIZE: u64 = MIB;
     let device = context.device()?;
@@ -127,7 +128,8 @@ pub fn mappings_follow(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// As mappings of the object do those of its dma-buf, also where nobody has ever asked for the other kind.
+/// Mappings of an object's dma-buf follow the object's moves as its own mappings do, also if it has none of the other
+/// kind.
 pub fn buffers_follow(context: &mut Context) -> Result<()> {
     const SIZE: u64 = MIB;
     let device = context.device()?;
@@ -158,8 +160,8 @@ pub fn buffers_follow(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// The copy of a move hangs: once, and it is done again; twice, and everything stays where it was, or the CPU helps. No
-/// byte is lost, nobody is blamed, and whoever needed the room is served.
+/// The copy of a move hangs. If it hangs once it is done again. If it hangs twice, the object stays where it was or the
+/// CPU copies. No byte is lost, no client is blamed, and the object that needed the room gets it.
 pub fn hung_move(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 2 * MIB;
     let device = context.device()?;
@@ -200,8 +202,8 @@ pub fn hung_move(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// One client's bytes are in every corner of the memory; another client makes objects there, by force and after the
-/// first one has gone.
+/// One client fills all of the memory. Another client makes objects there, by eviction and after the first client is
+/// gone.
 pub fn secrets(context: &mut Context) -> Result<()> {
     const SIZE: u64 = MIB;
     const SECRET: u32 = 0x5ec2_e75a;
@@ -216,7 +218,7 @@ pub fn secrets(context: &mut Context) -> Result<()> {
     for round in 0..2 {
         let fresh = objects(&other, room, SIZE)?;
         for (i, bo) in fresh.iter().enumerate() {
-            // Some the GPU looks at first.
+            // Some are first read by the GPU.
             if i % 2 == 0 {
                 let copy = other.create(SIZE, Domain::Gtt)?;
                 let mut stream = painter().stream();

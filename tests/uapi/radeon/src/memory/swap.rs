@@ -69,7 +69,7 @@ impl Groups {
         Ok(Groups)
     }
 
-    /// Has the kernel swap pages of all processes, as many as it finds of so many bytes.
+    /// Have the kernel reclaim up to `bytes` bytes of pages of all processes.
     fn reclaim(&self, bytes: u64) -> Result<()> {
         match fs::write(format!("{}/memory.reclaim", Self::PATH), bytes.to_string()) {
             Err(error) if error.raw_os_error() != Some(libc::EAGAIN) => {
@@ -89,7 +89,7 @@ impl Drop for Groups {
     }
 }
 
-/// A line of /proc/meminfo in bytes.
+/// Return a line of /proc/meminfo in bytes.
 fn meminfo(name: &str) -> Result<u64> {
     let text = fs::read_to_string("/proc/meminfo")?;
     let line = text.lines().find(|line| line.starts_with(name));
@@ -97,8 +97,7 @@ fn meminfo(name: &str) -> Result<u64> {
     Ok(number.context("meminfo")?.parse::<u64>()? * 1024)
 }
 
-/// The objects that one job has used are all given back when memory is wanted, also those behind others
-/// of it that have no pages to give.
+/// Reclaim releases the pages of all objects of one job, also those behind objects of it that have no pages.
 pub fn all_of_a_job(context: &mut Context) -> Result<()> {
     const COUNT: u64 = 24;
     let device = context.device()?;
@@ -133,8 +132,7 @@ pub fn all_of_a_job(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Pages that another GPU reaches stay where they are, however much memory is wanted: what it writes afterwards is in
-/// the object.
+/// Reclaim leaves pages that are mapped for another GPU, so that what that GPU writes afterwards is in the object.
 pub fn mapped_elsewhere(context: &mut Context) -> Result<()> {
     let first = context.device()?;
     let second = crate::prime::second(&first)?;
@@ -151,7 +149,7 @@ pub fn mapped_elsewhere(context: &mut Context) -> Result<()> {
     touch(&theirs, 0x1111)?;
     theirs.wait()?;
     let resident = || Lines::of(&first)?.bytes("drm-resident-gtt");
-    soon("what nobody else has is given back and swapped", || {
+    soon("pages of one user only are reclaimed and swapped", || {
         fs::write("/proc/sys/vm/drop_caches", "2").context("asking for memory")?;
         groups.reclaim(64 * MIB)?;
         let swapped = meminfo("SwapTotal:")? - meminfo("SwapFree:")?;
@@ -164,10 +162,10 @@ pub fn mapped_elsewhere(context: &mut Context) -> Result<()> {
     let row = ROW as usize / 4;
     let wrong = (4 * row..seen.len()).find(|&i| seen[i] != pattern(5, i));
     ensure!(wrong.is_none(), "dword {wrong:?} of what both have");
-    expect(5, &alone).context("what nobody else has")
+    expect(5, &alone).context("pages of one user only")
 }
 
-/// More system pages than the machine has: idle ones go to swap, and are there again when they are used.
+/// With objects of more system pages than the machine has, idle ones are swapped, and come back when they are used.
 pub fn swap(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 8 * MIB;
     const EDGE: usize = 64;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who hangs the GPU again and again, with new files and new processes, is refused for a while; others are not.
+//! A user whose clients hang the GPU again and again, with new files and new processes, is refused for a while. Other
+//! users are not.
 
 use super::{BOUND, Culprit};
 use crate::support::{engine_works, nothing, within};
@@ -20,7 +21,7 @@ pub const HANGS: u64 = OF_NEWCOMERS as u64;
 /// Reason of the refusal.
 const TOO_OFTEN: u32 = 0x002;
 
-/// A new file of this process is refused, and told why.
+/// Check that a new file of this process is refused, for the right reason.
 fn is_refused(device: &Device) -> Result<()> {
     let file = device.another()?;
     refused("a new file", file.submit(&nothing()), Errno::CANCELED)?;
@@ -77,7 +78,7 @@ pub(super) fn limited(context: &mut Context) -> Result<()> {
     })?;
     succeeds("the process with a file for each hang", second)?;
 
-    // No further successor. What the user has had before, and other users, go on.
+    // A third process is refused. Earlier processes of the user, and other users, go on.
     let third = child::spawn(|| {
         is_refused(&device)?;
         Ok(0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The ring clears video memory before anybody sees it as a new object, if none is in stock. What if it hangs in that?
+//! A hang in the kernel's own clears. If no zeroed memory is in stock, the ring clears a new object's video memory
+//! before a client can see it.
 
 use super::{BOUND, ROWS, ResetStatus, SIZE, on, whole};
 use crate::support::{
@@ -21,7 +22,7 @@ const WORDS: usize = SIZE as usize / 4;
 const PIECE: i32 = SIZE as i32 / PIECES as i32;
 const PIECES: usize = 256;
 
-/// Fills a piece of video memory with a secret, and gives it back.
+/// Fill a piece of video memory with a secret, and free it.
 fn leave_secrets(device: &Rc<Device>) -> Result<()> {
     let mut old = Vec::new();
     for _ in 0..4 {
@@ -33,7 +34,7 @@ fn leave_secrets(device: &Rc<Device>) -> Result<()> {
     engine_works(device)
 }
 
-/// The clearing of a new object hangs. It is done again, and nobody is blamed.
+/// The clear of a new object hangs. It is done again, and no client is blamed.
 pub(super) fn once(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     leave_secrets(&device)?;
@@ -52,8 +53,8 @@ pub(super) fn once(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// The clearing of a new object hangs twice: the object gets other memory before anybody sees it, by the CPU, by the
-/// GPU or through another driver. All others are as usual.
+/// The clear of a new object hangs twice. The object gets other memory before a client can see it, by the CPU, by the
+/// GPU or through another driver. All other objects are as usual.
 pub(super) fn twice(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     leave_secrets(&device)?;
@@ -64,7 +65,7 @@ pub(super) fn twice(context: &mut Context) -> Result<()> {
         .collect::<Result<_, _>>()?;
     within(2 * BOUND, "the wait", || lost.wait())??;
     ensure!(lost.read()? == [0; WORDS], "the CPU sees what was there");
-    // It is as good as any other from now on, and comes back to where it should be.
+    // From now on it is an ordinary object, and comes back to video memory.
     let mut stream = painter().stream();
     painter().fill(&mut stream, on(&lost), 1, whole());
     device.submit(&stream).context("using it")?;
@@ -83,7 +84,7 @@ pub(super) fn twice(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// As [`twice`], but the first to get to the object is another driver.
+/// As [`twice`], but the first user of the object is another driver.
 pub(super) fn exported(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let vgem = vgem()?;
@@ -102,7 +103,7 @@ pub(super) fn exported(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// Copies piece `number` of an object to the same place in another.
+/// Copy piece `number` of an object to the same place in another.
 fn copy_piece(device: &Device, from: &Bo, to: &Bo, number: usize) -> Result<(), Errno> {
     let mut stream = painter().stream();
     let rows = PIECE / PITCH as i32;
@@ -112,9 +113,9 @@ fn copy_piece(device: &Device, from: &Bo, to: &Bo, number: usize) -> Result<(), 
     device.submit(&stream)
 }
 
-/// The clearing of a new object hangs twice, while jobs that copy all of it lie behind it on the ring, and more of them
-/// wait for room: none of them is executed on what was there before, none is held against their client, and a client
-/// that has nothing to do with it does not notice.
+/// The clear of a new object hangs twice, while jobs that copy all of it lie behind it on the ring, and more of them
+/// wait for room. None of them is executed on what was there before, their client is not blamed, and other clients do
+/// not notice.
 pub(super) fn spied_upon(context: &mut Context) -> Result<()> {
     const MARK: u32 = 0x0bad_cafe;
     /// More than there is room for.

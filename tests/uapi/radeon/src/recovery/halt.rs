@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The job that seemed to hang completes at the moment that the engine is halted for the reset: nobody is to blame.
+//! The job that seemed to hang completes at the moment that the engine is halted for the reset. No client is blamed.
 
 use super::{Artist, BOUND, Culprit, ResetStatus};
 use crate::support::{engine_works, within};
@@ -10,8 +10,8 @@ use lapidary_guest::Domain;
 use lapidary_harness::Context;
 
 /// A job takes too long, and completes just as the command processor is stopped, so that another client's is the oldest
-/// when it comes to judging. Nobody is to blame. Whether the number still reaches memory or only the register makes no
-/// difference.
+/// when the driver looks for the guilty one. No client is blamed. Whether the fence's number still reaches memory or
+/// only the register makes no difference.
 pub(super) fn done(context: &mut Context, reported: bool) -> Result<()> {
     let slow = Culprit::new(context.device()?)?;
     let mut next = Artist::new(slow.device.another()?, Domain::Vram)?;
