@@ -3,7 +3,7 @@
  * Plays the firmware's part: announces a frame buffer that firmware is said to have left, so that
  * simpledrm binds it and claims its memory. The guest's own firmware knows nothing of the GPU model.
  *
- * No exit: whoever evicts the frame buffer unregisters the platform device.
+ * There is no module exit, because the driver that evicts the frame buffer unregisters the platform device.
  */
 #include <linux/init.h>
 #include <linux/module.h>

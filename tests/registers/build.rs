@@ -20,7 +20,7 @@ fn main() {
     }
 }
 
-/// Makes the tables of the database `drivers/FAMILY/registers/FAMILY.xml`.
+/// Make the tables of the database `drivers/FAMILY/registers/FAMILY.xml`.
 fn generate(top: &Path, script: &Path, family: &str) {
     let registers = top.join("drivers").join(family).join("registers");
     println!("cargo::rerun-if-changed={}", registers.display());

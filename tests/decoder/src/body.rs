@@ -40,7 +40,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The beginning of the body of a packet from that database.
+    /// Return the beginning of the body of a packet from that database.
     pub fn new(database: &Database, packet: &'static Packet) -> Walk {
         let first = Frame {
             items: packet.body,
@@ -57,7 +57,7 @@ impl Walk {
         }
     }
 
-    /// What the next dword is; it has the value `word`. `None` beyond the end of the description.
+    /// Return what the next dword is; it has the value `word`. `None` beyond the end of the description.
     pub fn step(&mut self, word: u32) -> Option<&'static Dword> {
         let dword = self.advance(true)?;
         if !dword.fields.is_empty() {
@@ -69,7 +69,7 @@ impl Walk {
         Some(dword)
     }
 
-    /// The dword or field that should have said how much follows, but could not; asked once after each step.
+    /// Return the dword or field that should have said how much follows, but could not; asked once after each step.
     pub fn complaint(&mut self) -> Option<&'static str> {
         self.bad.take()
     }
@@ -82,7 +82,7 @@ impl Walk {
         self.advance(false).map(|dword| dword.name)
     }
 
-    /// Finds the next dword of the description. `more`: whether the body has one, so that open repetitions go on.
+    /// Find the next dword of the description. `more`: whether the body has one, so that open repetitions go on.
     fn advance(&mut self, more: bool) -> Option<&'static Dword> {
         loop {
             let frame = self.stack.last_mut()?;
@@ -144,7 +144,7 @@ impl Walk {
         });
     }
 
-    /// How often a repetition goes; `None` if not at all.
+    /// Return how often a repetition goes; `None` if not at all.
     fn rounds(&mut self, count: Count) -> Option<Rounds> {
         let n = match count {
             Count::Rest => return Some(Rounds::Rest),

@@ -73,7 +73,7 @@ fn number32(text: &str) -> Result<u32> {
     u32::try_from(number(text)?).with_context(|| format!("`{text}` has more than 32 bits"))
 }
 
-/// The value behind `name` in a section's header.
+/// Return the value behind `name` in a section's header.
 fn value<'t>(header: &'t str, name: &str) -> Result<&'t str> {
     let mut words = header.split(' ');
     words
@@ -92,7 +92,7 @@ fn words(line: &str, to: &mut Vec<u32>) -> Result<()> {
 }
 
 impl Dump {
-    /// Reads a dump.
+    /// Read a dump.
     ///
     /// # Errors
     /// If it does not have the form above, with the line where it shows. A dump without its end was cut off.
@@ -158,14 +158,14 @@ impl Dump {
         Ok(())
     }
 
-    /// The driver that made it, if it says so; its family has the same name.
+    /// Return the driver that made it, if it says so; its family has the same name.
     pub fn driver(&self) -> Option<&str> {
         self.facts
             .iter()
             .find_map(|fact| fact.strip_prefix("driver "))
     }
 
-    /// What the dump says, by the names of the driver's family, a line each.
+    /// Return what the dump says, by the names of the driver's family, a line each.
     pub fn lines(&self, database: &'static Database) -> Vec<String> {
         let mut out = self.facts.clone();
         out.push("registers:".into());
@@ -220,7 +220,7 @@ impl Dump {
         out
     }
 
-    /// The first dword of the ring from which on everything is well formed.
+    /// Return the first dword of the ring from which on everything is well formed.
     fn packet_start(&self, database: &'static Database) -> usize {
         let good = |start: &usize| {
             decode_stream(database, &self.ring[*start..], Options::default())

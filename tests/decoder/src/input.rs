@@ -18,7 +18,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// A recording if it is one, text if everything in it could be, else raw.
+    /// Return a recording if it is one, text if everything in it could be, else raw.
     pub fn guess(bytes: &[u8]) -> Format {
         if std::str::from_utf8(bytes).is_ok_and(|text| lapidary_streams::parse(text).is_ok()) {
             return Format::Recording;
@@ -32,7 +32,7 @@ impl Format {
     }
 }
 
-/// The dwords of a file.
+/// Return the dwords of a file.
 ///
 /// # Errors
 /// If raw data is not a number of whole dwords, text is not hexadecimal numbers of at most 32 bits, or a

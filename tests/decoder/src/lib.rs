@@ -38,7 +38,7 @@ pub use stream::{Decoder, Options, Ring, decode_stream};
 
 use lapidary_registers::{Database, Domain};
 
-/// The lines of one packet, or of several; addresses count from zero.
+/// Return the lines of one packet, or of several; addresses count from zero.
 pub fn packet(database: &'static Database, words: &[u32]) -> Vec<String> {
     decode_stream(database, words, Options::default())
         .map(|line| line.to_string())

@@ -21,7 +21,7 @@ pub(crate) enum Meaning {
     Type2,
     /// Header of type 3 with a known opcode.
     Type3 { packet: &'static Packet, count: u32 },
-    /// Header of type 3 with an opcode that nobody knows.
+    /// Header of type 3 with an unknown opcode.
     Unknown { opcode: u8, count: u32 },
     /// The value of a register.
     Register { offset: u32 },
@@ -85,7 +85,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Whether this dword is a packet's header.
+    /// Return whether this dword is a packet's header.
     pub fn is_header(&self) -> bool {
         matches!(
             self.meaning,

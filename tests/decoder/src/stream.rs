@@ -28,7 +28,7 @@ pub struct Ring {
     pub write: usize,
 }
 
-/// Decodes a stream of the family that the database is of, one line a dword.
+/// Decode a stream of the family that the database is of, one line a dword.
 pub fn decode_stream<'a>(
     database: &'static Database,
     words: &'a [u32],
@@ -86,7 +86,7 @@ enum State {
 }
 
 impl Decoder<'_> {
-    /// Dwords after the one at hand.
+    /// Return the dwords after the one at hand.
     fn behind(&self) -> u32 {
         u32::try_from(self.count.saturating_sub(self.at)).unwrap_or(u32::MAX)
     }
@@ -155,14 +155,14 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether a body of so many dwords is there.
+    /// Return whether a body of so many dwords is there.
     fn length(&self, count: u32) -> Option<Note> {
         let present = self.behind();
         (present < count).then_some(Note::Truncated { present })
     }
 }
 
-/// A dword of a type-3 body, of which `left` are left, this one included.
+/// Return a dword of a type-3 body, of which `left` are left, this one included.
 fn part(walk: Option<Walk>, left: u32, word: u32) -> (Meaning, State, Option<Note>) {
     let more = |walk: Option<Walk>| {
         if left > 1 {

@@ -6,7 +6,7 @@ use lapidary_decoder::{Note, Options, Ring, decode_stream};
 use lapidary_registers::r500;
 use proptest::prelude::*;
 
-/// Dwords that look like a stream more often than not.
+/// Return the dwords that look like a stream more often than not.
 fn word() -> impl Strategy<Value = u32> {
     let opcodes: Vec<u8> = r500::PACKETS.iter().map(|p| p.opcode).collect();
     prop_oneof![
@@ -20,7 +20,7 @@ fn word() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// The packets of a stream by their headers alone: (index, body dwords announced).
+/// Return the packets of a stream by their headers alone: (index, body dwords announced).
 fn headers(words: &[u32]) -> Vec<(usize, usize)> {
     let mut list = Vec::new();
     let mut at = 0;

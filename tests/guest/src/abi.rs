@@ -374,7 +374,7 @@ pub const LAPIDARY_INFO_REQUESTS: [InfoRequest; 4] = [
     info(0x4c50_0003, "LAST_REFUSAL", 128, false),
 ];
 
-/// Looks a request up by name, at compile time; a wrong name does not compile.
+/// Look a request up by name, at compile time; a wrong name does not compile.
 pub const fn info_request(name: &str) -> InfoRequest {
     let mut i = 0;
     while i < INFO_REQUESTS.len() {

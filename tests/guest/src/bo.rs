@@ -19,7 +19,7 @@ pub struct Bo {
 }
 
 impl Bo {
-    /// Takes over a handle that the client holds.
+    /// Take over a handle that the client holds.
     pub fn adopt(device: Rc<Device>, handle: u32, size: u64, domain: Domain) -> Bo {
         Bo {
             device,
@@ -29,32 +29,32 @@ impl Bo {
         }
     }
 
-    /// The client's name for it.
+    /// Return the client's name for it.
     pub fn handle(&self) -> u32 {
         self.handle
     }
 
-    /// Bytes asked for at creation.
+    /// Return the bytes asked for at creation.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Where it was made.
+    /// Return where it was made.
     pub fn domain(&self) -> Domain {
         self.domain
     }
 
-    /// The client.
+    /// Return the client.
     pub fn device(&self) -> &Rc<Device> {
         &self.device
     }
 
-    /// Waits until the GPU is done with it.
+    /// Wait until the GPU is done with it.
     pub fn wait(&self) -> Result<(), Errno> {
         self.device.wait_idle(self.handle)
     }
 
-    /// True while the GPU works on it.
+    /// Return true while the GPU works on it.
     pub fn is_busy(&self) -> Result<bool, Errno> {
         match self.device.busy(self.handle).0 {
             Ok(()) => Ok(false),
@@ -63,7 +63,7 @@ impl Bo {
         }
     }
 
-    /// Maps all of it, shared.
+    /// Map all of it, shared.
     pub fn map(&self) -> Result<Mapping, Errno> {
         let offset = self.device.mmap_offset(self.handle)?;
         Mapping::new(
@@ -74,7 +74,7 @@ impl Bo {
         )
     }
 
-    /// Writes dwords from its start, through a mapping of its own.
+    /// Write dwords from its start, through a mapping of its own.
     pub fn write(&self, words: &[u32]) -> Result<()> {
         ensure!(
             words.len() as u64 * 4 <= self.size,
@@ -86,7 +86,7 @@ impl Bo {
         Ok(())
     }
 
-    /// Waits for the GPU, then reads all whole dwords.
+    /// Wait for the GPU, then read all whole dwords.
     pub fn read(&self) -> Result<Vec<u32>> {
         self.wait()?;
         Ok(self.map()?.read(0, (self.size / 4) as usize))

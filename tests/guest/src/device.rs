@@ -31,7 +31,7 @@ pub enum Domain {
 }
 
 impl Domain {
-    /// The interface's bit.
+    /// Return the interface's bit.
     pub const fn bits(self) -> u32 {
         match self {
             Domain::Vram => abi::DOMAIN_VRAM,
@@ -50,7 +50,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Opens the first render node whose driver calls itself `radeon`.
+    /// Open the first render node whose driver calls itself `radeon`.
     pub fn open() -> Result<Rc<Device>> {
         let mut seen = Vec::new();
         for minor in 128..192 {
@@ -77,7 +77,7 @@ impl Device {
         )
     }
 
-    /// Opens it, waiting up to `limit` for it to appear.
+    /// Open it, waiting up to `limit` for it to appear.
     pub fn open_within(limit: Duration) -> Result<Rc<Device>> {
         let mut limit = Limit::new(limit);
         loop {
@@ -88,7 +88,7 @@ impl Device {
         }
     }
 
-    /// Opens one node, whatever its driver.
+    /// Open one node, whatever its driver.
     pub fn open_path(path: &Path) -> Result<Device> {
         let node = Arc::new(Node::open(path)?);
         Ok(Device { node })
@@ -106,12 +106,12 @@ impl Device {
         Ok(argument)
     }
 
-    /// Asks for one number; answers of 8 bytes whole, of 4 bytes zero-extended.
+    /// Ask for one number; answers of 8 bytes whole, of 4 bytes zero-extended.
     pub fn info(&self, request: abi::InfoRequest) -> Result<u64, Errno> {
         self.info_with(request, 0)
     }
 
-    /// Asks with an input value.
+    /// Ask with an input value.
     pub fn info_with(&self, request: abi::InfoRequest, input: u32) -> Result<u64, Errno> {
         let bytes = self.info_bytes(request.id, input)?;
         Ok(u64::from_le_bytes(
@@ -119,7 +119,7 @@ impl Device {
         ))
     }
 
-    /// Asks by number, into a zeroed buffer that is large enough for every answer. The first dword
+    /// Ask by number, into a zeroed buffer that is large enough for every answer. The first dword
     /// holds `input` when the kernel reads it.
     pub fn info_bytes(&self, id: u32, input: u32) -> Result<[u8; 256], Errno> {
         let mut buffer = [0u8; 256];
@@ -133,12 +133,12 @@ impl Device {
         Ok(buffer)
     }
 
-    /// What our own driver adds to the interface, as bits; others refuse the question.
+    /// Return what our own driver adds to the interface, as bits; others refuse the question.
     pub fn features(&self) -> Result<u64, Errno> {
         self.info(abi::LAPIDARY_INFO_REQUESTS[1])
     }
 
-    /// What resets have done to this client. Our own driver only.
+    /// Return what resets have done to this client. Our own driver only.
     pub fn reset_status(&self) -> Result<abi::ResetStatus, Errno> {
         let bytes = self.info_bytes(abi::LAPIDARY_INFO_REQUESTS[2].id, 0)?;
         let word = |i: usize| u32::from_le_bytes(bytes[4 * i..][..4].try_into().expect("four"));
@@ -150,7 +150,7 @@ impl Device {
         })
     }
 
-    /// Why the last submission of this client was refused. Our own driver only.
+    /// Return why the last submission of this client was refused. Our own driver only.
     pub fn last_refusal(&self) -> Result<abi::LastRefusal, Errno> {
         let bytes = self.info_bytes(abi::LAPIDARY_INFO_REQUESTS[3].id, 0)?;
         let word = |i: usize| u32::from_le_bytes(bytes[4 * i..][..4].try_into().expect("four"));
@@ -164,7 +164,7 @@ impl Device {
         })
     }
 
-    /// Makes an object; `size` and `alignment` in bytes.
+    /// Make an object; `size` and `alignment` in bytes.
     pub fn create_raw(
         &self,
         size: u64,
@@ -183,13 +183,13 @@ impl Device {
         Ok(argument.handle)
     }
 
-    /// Makes an object that is closed when dropped.
+    /// Make an object that is closed when dropped.
     pub fn create(self: &Rc<Self>, size: u64, domain: Domain) -> Result<Bo, Errno> {
         let handle = self.create_raw(size, 0, domain.bits(), 0)?;
         Ok(Bo::adopt(self.clone(), handle, size, domain))
     }
 
-    /// The offset at which mmap(2) finds the object.
+    /// Return the offset at which mmap(2) finds the object.
     pub fn mmap_offset(&self, handle: u32) -> Result<u64, Errno> {
         let mut argument = abi::GemMmap {
             handle,
@@ -199,7 +199,7 @@ impl Device {
         Ok(argument.addr_ptr)
     }
 
-    /// Waits until the GPU is done with the object.
+    /// Wait until the GPU is done with the object.
     pub fn wait_idle(&self, handle: u32) -> Result<(), Errno> {
         self.ioctl(
             abi::RADEON_GEM_WAIT_IDLE,
@@ -208,7 +208,7 @@ impl Device {
         .map(drop)
     }
 
-    /// The result of the busy query and the domain it reported.
+    /// Return the result of the busy query and the domain it reported.
     pub fn busy(&self, handle: u32) -> (Result<(), Errno>, u32) {
         let mut argument = abi::GemBusy { handle, domain: 0 };
         let result = self.ioctl(abi::RADEON_GEM_BUSY, &mut argument).map(drop);
@@ -236,12 +236,12 @@ impl AsFd for Device {
     }
 }
 
-/// True if the device is bound to upstream's driver instead of ours.
+/// Return whether the device is bound to upstream's driver instead of ours.
 pub fn on_upstream(device: &Device) -> bool {
     PciDevice::of(device).is_ok_and(|pci| pci.driver().as_deref() == Some("radeon"))
 }
 
-/// The driver under test, for a test program's `main`.
+/// Return the driver under test, for a test program's `main`.
 pub fn driver() -> Option<Driver> {
     let device = Device::open_within(Duration::from_secs(2)).ok()?;
     Some(if on_upstream(&device) {
@@ -253,7 +253,7 @@ pub fn driver() -> Option<Driver> {
 
 /// What a test of the `radeon` interface is given beside the harness's own.
 pub trait Client {
-    /// A client of the device.
+    /// Return a client of the device.
     fn device(&self) -> Result<Rc<Device>>;
 }
 

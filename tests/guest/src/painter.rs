@@ -3,9 +3,9 @@
 //! What a family's engines do for tests that every radeon driver must pass.
 //!
 //! A test that holds for all families needs little of the GPU: filled and copied pixels, a job without effect, and some
-//! facts about the chip that only the device model shows. [`Painter`] is that little. Each family implements it with the
-//! engine that it has: R5xx by 2D drawing in rectangles, a family without a 2D engine by linear fills and copies, row by
-//! row.
+//! facts about the chip that only the device model shows. [`Painter`] is that little. Each family implements it with
+//! the engine that it has: R5xx by 2D drawing in rectangles, a family without a 2D engine by linear fills and copies,
+//! row by row.
 //!
 //! A program names its painters once ([`supply`]). The first [`Device`] that the process opens decides which one paints
 //! ([`painter`]), by the chip's id, as user space does.
@@ -51,7 +51,7 @@ pub struct Area<'a> {
 }
 
 impl<'a> Area<'a> {
-    /// Rows from the start of an object.
+    /// Return the rows from the start of an object.
     pub fn new(bo: &'a Bo, pitch: u32) -> Area<'a> {
         Area {
             bo,
@@ -67,63 +67,64 @@ impl<'a> Area<'a> {
 /// Objects are named by [`Bo`]. A family whose commands have relocations marks them; one whose clients have address
 /// spaces writes the object's address, and enters the object in the stream's list all the same.
 pub trait Painter: Sync {
-    /// The name of the family's module.
+    /// Return the name of the family's module.
     fn module(&self) -> &'static str;
 
-    /// Whether this is a chip of the family (INFO `DEVICE_ID`).
+    /// Return whether this is a chip of the family (INFO `DEVICE_ID`).
     fn knows(&self, device_id: u32) -> bool;
 
-    /// An empty stream, for the ring that this painter uses.
+    /// Return an empty stream, for the ring that this painter uses.
     fn stream(&self) -> Stream {
         Stream::new()
     }
 
-    /// Fills a rectangle with one colour.
+    /// Fill a rectangle with one colour.
     fn fill(&self, stream: &mut Stream, to: Area<'_>, colour: u32, rect: Rect);
 
-    /// Copies to a rectangle from one of the same size, whose corner is given. The two do not overlap.
+    /// Copy to a rectangle from one of the same size, whose corner is given. The two do not overlap.
     fn copy(&self, stream: &mut Stream, from: Area<'_>, to: Area<'_>, at: (i32, i32), rect: Rect);
 
-    /// Draws a triangle over the first `rows` rows in 3D, as a piece of work that the model counts (`draws…`). `false` if
-    /// the painter cannot; nothing is appended then.
+    /// Draw a triangle over the first `rows` rows in 3D, as a piece of work that the model counts (`draws…`). `false`
+    /// if the painter cannot; nothing is appended then.
     fn triangle(&self, stream: &mut Stream, to: Area<'_>, rows: u32) -> bool;
 
-    /// Names an object that the stream reads, and does nothing with it.
+    /// Name an object that the stream reads, and do nothing with it.
     fn mention(&self, stream: &mut Stream, bo: &Bo);
 
-    /// Does nothing.
+    /// Do nothing.
     fn nothing(&self, stream: &mut Stream);
 
-    /// A dword that is a command without effect, by which streams are padded.
+    /// Return a dword that is a command without effect, by which streams are padded.
     fn filler(&self) -> u32 {
         pm4::PACKET2
     }
 
-    /// Makes the next job hang before its end. A driver that checks streams lets none pass that never ends, so the
+    /// Make the next job hang before its end. A driver that checks streams lets none pass that never ends, so the
     /// model does it.
     fn hang(&self, control: &mut Control) -> Result<()> {
         control.fault("endless-buffer", 1)
     }
 
-    /// Bytes from the start of the GPU's addresses to the object, as the model sees it. The object is idle afterwards.
+    /// Return the bytes from the start of the GPU's addresses to the object, as the model sees it. The object is idle
+    /// afterwards.
     fn address(&self, control: &mut Control, bo: &Bo) -> Result<u64>;
 
-    /// Fails if the chip still runs, or still reaches the machine's memory, once its driver has let go.
+    /// Fail if the chip still runs, or still reaches the machine's memory, once its driver has let go.
     fn is_stopped(&self, control: &mut Control) -> Result<()>;
 
-    /// Names of registers that show where an engine is; dumps and debugfs have them.
+    /// Return the names of registers that show where an engine is. Dumps and debugfs have them.
     fn registers(&self) -> &'static [&'static str];
 }
 
 static SUPPLIED: OnceLock<&'static [&'static dyn Painter]> = OnceLock::new();
 static CHOSEN: OnceLock<&'static dyn Painter> = OnceLock::new();
 
-/// Names this program's painters.
+/// Name this program's painters.
 pub fn supply(painters: &'static [&'static dyn Painter]) {
     assert!(SUPPLIED.set(painters).is_ok(), "painters are named once");
 }
 
-/// Chooses the painter of a device, if none is chosen and there are painters to choose from.
+/// Choose the painter of a device, if none is chosen and there are painters to choose from.
 pub(crate) fn choose(device: &Device) {
     let Some(painters) = SUPPLIED.get() else {
         return;
@@ -140,7 +141,7 @@ pub(crate) fn choose(device: &Device) {
     }
 }
 
-/// The painter of the device that this process has opened.
+/// Return the painter of the device that this process has opened.
 ///
 /// # Panics
 ///

@@ -34,12 +34,12 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// An empty one, for the graphics ring, whose tiling bits are kept as they are.
+    /// Return an empty one, for the graphics ring, whose tiling bits are kept as they are.
     pub fn new() -> Stream {
         Stream::default()
     }
 
-    /// An empty one for any ring (`RING_*`), with any flags (`CS_*`).
+    /// Return an empty one for any ring (`RING_*`), with any flags (`CS_*`).
     pub fn on(flags: u32, ring: u32) -> Stream {
         Stream {
             words: Vec::new(),
@@ -48,59 +48,59 @@ impl Stream {
         }
     }
 
-    /// Its flags and its ring, as the flags chunk has them.
+    /// Return its flags and its ring, as the flags chunk has them.
     pub fn flags(&self) -> &[u32] {
         &self.flags
     }
 
-    /// The commands so far.
+    /// Return the commands so far.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// The relocation entries so far.
+    /// Return the relocation entries so far.
     pub fn relocations(&self) -> &[CsReloc] {
         &self.relocations
     }
 
-    /// Dwords so far.
+    /// Return the dwords so far.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// True before the first dword.
+    /// Return true before the first dword.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Appends one dword as it is.
+    /// Append one dword as it is.
     pub fn word(&mut self, word: u32) -> &mut Self {
         self.words.push(word);
         self
     }
 
-    /// Appends dwords as they are.
+    /// Append dwords as they are.
     pub fn extend(&mut self, words: &[u32]) -> &mut Self {
         self.words.extend_from_slice(words);
         self
     }
 
-    /// Writes one register.
+    /// Write one register.
     pub fn register(&mut self, offset: u32, value: u32) -> &mut Self {
         self.registers(offset, &[value])
     }
 
-    /// Writes consecutive registers.
+    /// Write consecutive registers.
     pub fn registers(&mut self, offset: u32, values: &[u32]) -> &mut Self {
         self.word(pm4::packet0(offset, values.len())).extend(values)
     }
 
-    /// Appends a type 3 packet.
+    /// Append a type 3 packet.
     pub fn packet(&mut self, opcode: u8, body: &[u32]) -> &mut Self {
         self.word(pm4::packet3(opcode, body.len())).extend(body)
     }
 
-    /// Enters an object into the relocation chunk, once, and says its dword index there.
+    /// Enter an object into the relocation chunk, once, and say its dword index there.
     pub fn entry(&mut self, bo: &Bo, access: Access) -> u32 {
         let bits = bo.domain().bits();
         let (read, write) = match access {
@@ -124,24 +124,24 @@ impl Stream {
         })
     }
 
-    /// Enters a relocation as it is, and says its dword index.
+    /// Enter a relocation as it is, and say its dword index.
     pub fn raw_entry(&mut self, entry: CsReloc) -> u32 {
         self.relocations.push(entry);
         (self.relocations.len() as u32 - 1) * 4
     }
 
-    /// Marks the packet before as one that names `bo`.
+    /// Mark the packet before as one that names `bo`.
     pub fn relocation(&mut self, bo: &Bo, access: Access) -> &mut Self {
         let index = self.entry(bo, access);
         self.marker(index)
     }
 
-    /// Appends a relocation marker with any index.
+    /// Append a relocation marker with any index.
     pub fn marker(&mut self, index: u32) -> &mut Self {
         self.packet(pm4::NOP, &[index])
     }
 
-    /// Fills up with type 2 packets to a multiple of `unit` dwords.
+    /// Fill up with type 2 packets to a multiple of `unit` dwords.
     pub fn pad(&mut self, unit: usize) -> &mut Self {
         while self.words.len() % unit != 0 {
             self.words.push(pm4::PACKET2);

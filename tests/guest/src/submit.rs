@@ -21,7 +21,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// A chunk whose length and pointer are those of its words.
+    /// Return a chunk whose length and pointer are those of its words.
     pub fn new(id: u32, words: Vec<u32>) -> Chunk {
         Chunk {
             id,
@@ -31,12 +31,12 @@ impl Chunk {
         }
     }
 
-    /// A chunk of commands.
+    /// Return a chunk of commands.
     pub fn commands(words: &[u32]) -> Chunk {
         Chunk::new(abi::CHUNK_IB, words.to_vec())
     }
 
-    /// A chunk of relocations.
+    /// Return a chunk of relocations.
     pub fn relocations(entries: &[CsReloc]) -> Chunk {
         let words = entries
             .iter()
@@ -45,12 +45,12 @@ impl Chunk {
         Chunk::new(abi::CHUNK_RELOCS, words)
     }
 
-    /// A chunk of flags.
+    /// Return a chunk of flags.
     pub fn flags(words: &[u32]) -> Chunk {
         Chunk::new(abi::CHUNK_FLAGS, words.to_vec())
     }
 
-    /// Claims another length, in dwords.
+    /// Claim another length, in dwords.
     pub fn claim(mut self, length: u32) -> Chunk {
         self.length = Some(length);
         self
@@ -63,12 +63,12 @@ impl Chunk {
     }
 }
 
-/// A chunk of a submission: wait for these.
+/// Return a chunk of a submission: wait for these.
 pub fn before(entries: &[abi::Sync]) -> Chunk {
     chunk(abi::CHUNK_SYNC_IN, entries)
 }
 
-/// A chunk of a submission: signal these.
+/// Return a chunk of a submission: signal these.
 pub fn after(entries: &[abi::Sync]) -> Chunk {
     chunk(abi::CHUNK_SYNC_OUT, entries)
 }
@@ -97,7 +97,7 @@ impl Envelope {
         Envelope::default()
     }
 
-    /// The ordinary one: relocations, commands, and the flags and the ring of the stream.
+    /// Return the ordinary one: relocations, commands, and the flags and the ring of the stream.
     pub fn of(stream: &Stream) -> Envelope {
         Envelope::new()
             .with(Chunk::relocations(stream.relocations()))
@@ -105,31 +105,31 @@ impl Envelope {
             .with(Chunk::flags(stream.flags()))
     }
 
-    /// Appends a chunk.
+    /// Append a chunk.
     pub fn with(mut self, chunk: Chunk) -> Envelope {
         self.chunks.push(chunk);
         self
     }
 
-    /// Claims another number of chunks.
+    /// Claim another number of chunks.
     pub fn claim(mut self, count: u32) -> Envelope {
         self.count = Some(count);
         self
     }
 
-    /// Shows the kernel another array of pointers.
+    /// Show the kernel another array of pointers.
     pub fn point_at(mut self, pointers: u64) -> Envelope {
         self.pointers = Some(pointers);
         self
     }
 
-    /// Shows the kernel another chunk header in place of number `index`.
+    /// Show the kernel another chunk header in place of number `index`.
     pub fn chunk_pointer(mut self, index: usize, pointer: u64) -> Envelope {
         self.chunk_pointer = Some((index, pointer));
         self
     }
 
-    /// Sets the fields that the interface ignores.
+    /// Set the fields that the interface ignores.
     pub fn ignored_fields(mut self, cs_id: u32, gart_limit: u64, vram_limit: u64) -> Envelope {
         self.cs = abi::Cs {
             cs_id,
@@ -140,7 +140,7 @@ impl Envelope {
         self
     }
 
-    /// Issues the ioctl once; the kernel's own answer, `EAGAIN` included.
+    /// Issue the ioctl once; the kernel's own answer, `EAGAIN` included.
     pub fn submit(&self, device: &Device) -> Result<(), Errno> {
         let headers: Vec<CsChunk> = self
             .chunks
@@ -170,7 +170,7 @@ impl Envelope {
 }
 
 impl Device {
-    /// Submits a stream to its ring. `EAGAIN` is retried, as libdrm does, but not for ever:
+    /// Submit a stream to its ring. `EAGAIN` is retried, as libdrm does, but not for ever:
     /// a driver that keeps saying it makes no progress.
     pub fn submit(&self, stream: &Stream) -> Result<(), Errno> {
         let envelope = Envelope::of(stream);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Telling the device model which GPU bytes belong to whose object, so that its judge sees an engine step outside.
+//! Declares to the device model which GPU bytes belong to which object, so that its judge sees an access outside.
 //!
-//! No driver tells where an object lies; the family's painter knows how to ask the model ([`Painter::address`]). Objects
-//! must stay where they are while they are declared; the harness takes declarations back after each test.
+//! No driver tells where an object lies. The family's painter knows how to ask the model ([`Painter::address`]).
+//! Objects must not move while they are declared. The harness removes declarations after each test.
 //!
 //! [`Painter::address`]: crate::painter::Painter::address
 
@@ -12,12 +12,12 @@ use crate::painter::painter;
 use anyhow::{Result, ensure};
 use lapidary_harness::control::Control;
 
-/// The object's GPU address in bytes.
+/// Return the object's GPU address in bytes.
 pub fn address(control: &mut Control, bo: &Bo) -> Result<u64> {
     painter().address(control, bo)
 }
 
-/// Declares the objects, each under its name; everything else is nobody's from now on.
+/// Declare the objects, each under its name. From now on all other memory belongs to no object.
 pub fn declare(control: &mut Control, objects: &[(&str, &Bo)]) -> Result<()> {
     for (name, bo) in objects {
         let at = address(control, bo)?;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Running a piece of a test in a process of its own: where a signal is what the test expects, or
-//! where several clients must be several processes.
+//! Child processes for parts of a test that end by a signal, or whose clients must be several processes.
 //!
-//! Tests run in single-threaded processes (see [`crate`]), so that a forked child may use
-//! everything; a test that starts threads must not fork while they run.
+//! Tests run in single-threaded processes (see [`crate`]), so a forked child may use everything. A test that starts
+//! threads must not fork while they run.
 
 use crate::limit::Limit;
 use anyhow::Result;
@@ -27,12 +26,12 @@ pub struct Child {
     collected: bool,
 }
 
-/// Real users from this number on are nobody's.
+/// No user has an id from this number on.
 const FIRST_USER: u32 = 100_000;
 /// Exit status of a child whose body returned an error.
 pub const FAILED: i32 = 101;
 
-/// Starts a child that runs `body` and exits with its answer; an error is printed and becomes
+/// Start a child that runs `body` and exits with its answer; an error is printed and becomes
 /// [`FAILED`].
 pub fn spawn(body: impl FnOnce() -> Result<i32>) -> Result<Child> {
     // SAFETY: the process has one thread (module documentation), so the child finds every lock free.
@@ -58,7 +57,7 @@ pub fn spawn(body: impl FnOnce() -> Result<i32>) -> Result<Child> {
     }
 }
 
-/// Gives this process a real user of its own, which no other process has, and lets it keep its rights. Without the
+/// Give this process a real user of its own, which no other process has, and let it keep its rights. Without the
 /// rights to do so nothing happens.
 pub fn become_another_user() {
     // SAFETY: plain system calls about this process, which has one thread.
@@ -70,7 +69,7 @@ pub fn become_another_user() {
     }
 }
 
-/// Runs `body` in a child and waits for its end.
+/// Run `body` in a child and wait for its end.
 pub fn run(limit: Duration, body: impl FnOnce() -> Result<i32>) -> Result<End> {
     spawn(body)?.wait(limit)
 }
@@ -81,13 +80,13 @@ impl Child {
         self.pid
     }
 
-    /// Sends a signal.
+    /// Send a signal.
     pub fn signal(&self, signal: i32) {
         // SAFETY: the child was not collected yet, so the id is still its own.
         unsafe { libc::kill(self.pid, signal) };
     }
 
-    /// Waits for the end, at most `limit` (as [`Limit`] counts it).
+    /// Wait for the end, at most `limit` (as [`Limit`] counts it).
     pub fn wait(mut self, limit: Duration) -> Result<End> {
         let mut limit = Limit::new(limit);
         loop {
@@ -98,7 +97,7 @@ impl Child {
         }
     }
 
-    /// The end, if it has come.
+    /// Return the end, if it has come.
     pub fn poll(&mut self) -> Result<Option<End>> {
         let mut status = 0;
         // SAFETY: plain system call on our own child.

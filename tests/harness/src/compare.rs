@@ -22,7 +22,7 @@ const KERNEL_FAULTS: [&str; 6] = [
 /// Undeclared records that a complaint names; the rest are counted.
 const SHOWN: usize = 4;
 
-/// True if the record shows a fault of the kernel itself.
+/// Return whether the record shows a fault of the kernel itself.
 pub fn is_fault(record: &Record) -> bool {
     KERNEL_FAULTS.iter().any(|sign| record.text.contains(sign))
 }
@@ -40,7 +40,7 @@ pub fn describe(findings: &[Finding]) -> String {
     list.join("; ")
 }
 
-/// How often `kind` was found.
+/// Return how often `kind` was found.
 pub fn count_findings(findings: &[Finding], kind: &str) -> u64 {
     findings
         .iter()
@@ -49,7 +49,7 @@ pub fn count_findings(findings: &[Finding], kind: &str) -> u64 {
         .sum()
 }
 
-/// How many records contain `text`.
+/// Return how many records contain `text`.
 pub fn count_records(records: &[Record], text: &str) -> u64 {
     records
         .iter()
@@ -57,7 +57,7 @@ pub fn count_records(records: &[Record], text: &str) -> u64 {
         .count() as u64
 }
 
-/// What was found and not declared, and what was declared and not found so often.
+/// Return what was found and not declared, and what was declared and not found so often.
 pub fn compare_findings(
     findings: &[Finding],
     declared: &[(&str, u64)],
@@ -81,7 +81,7 @@ pub fn compare_findings(
     (complaints, missing)
 }
 
-/// What was logged and not declared, and what was declared and not logged so often.
+/// Return what was logged and not declared, and what was declared and not logged so often.
 pub fn compare_records(records: &[Record], declared: &[(&str, u64)]) -> (Vec<String>, Vec<String>) {
     let mut complaints: Vec<String> = records
         .iter()
@@ -105,7 +105,7 @@ pub fn compare_records(records: &[Record], declared: &[(&str, u64)]) -> (Vec<Str
     (complaints, missing)
 }
 
-/// The records that the declarations account for.
+/// Return the records that the declarations account for.
 pub fn declared<'a>(records: &'a [Record], declared: &[(&str, u64)]) -> Vec<&'a Record> {
     let mut left: BTreeMap<&str, u64> = declared.iter().copied().collect();
     let mut known = Vec::new();
@@ -121,7 +121,7 @@ pub fn declared<'a>(records: &'a [Record], declared: &[(&str, u64)]) -> Vec<&'a 
     known
 }
 
-/// Appends the texts of `records` to [`DECLARED_KMSG`].
+/// Append the texts of `records` to [`DECLARED_KMSG`].
 pub fn remember<'a>(records: impl IntoIterator<Item = &'a Record>) -> Result<()> {
     let mut lines = String::new();
     for record in records {
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Complaints of both kinds.
+    /// Return the complaints of both kinds.
     fn all((undeclared, missing): (Vec<String>, Vec<String>)) -> Vec<String> {
         undeclared.into_iter().chain(missing).collect()
     }

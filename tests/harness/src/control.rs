@@ -38,12 +38,12 @@ pub struct Control {
 }
 
 impl Control {
-    /// Opens the port, if the machine has one.
+    /// Open the port, if the machine has one.
     pub fn find() -> Result<Option<Control>> {
         Control::find_named(PORT_NAME)
     }
 
-    /// Opens the port when it appears.
+    /// Open the port when it appears.
     fn await_port() -> Result<Control> {
         let mut limit = Limit::new(PATIENCE);
         loop {
@@ -54,7 +54,7 @@ impl Control {
         }
     }
 
-    /// Opens the port with this name, if the machine has it; where there are two GPUs, each has its own.
+    /// Open the port with this name, if the machine has it; where there are two GPUs, each has its own.
     pub fn find_named(wanted: &str) -> Result<Option<Control>> {
         let Ok(ports) = std::fs::read_dir("/sys/class/virtio-ports") else {
             return Ok(None);
@@ -76,7 +76,7 @@ impl Control {
         Ok(None)
     }
 
-    /// Speaks over an open file.
+    /// Speak over an open file.
     pub fn over(port: File) -> Control {
         Control {
             port,
@@ -84,17 +84,17 @@ impl Control {
         }
     }
 
-    /// The file, to hand on to another process.
+    /// Return the file, to hand on to another process.
     pub fn into_file(self) -> File {
         self.port
     }
 
-    /// The file.
+    /// Return the file.
     pub fn file(&self) -> &File {
         &self.port
     }
 
-    /// Throws away what an interrupted conversation left: reads until nothing comes for a moment. Of a port that was
+    /// Throw away what an interrupted conversation left: reads until nothing comes for a moment. Of a port that was
     /// taken away meanwhile nothing comes any more; the next request finds the new one.
     pub fn resynchronise(&mut self) -> Result<()> {
         self.pending.clear();
@@ -136,7 +136,7 @@ impl Control {
         }
     }
 
-    /// Takes (and clears) all findings since the last time.
+    /// Take (and clear) all findings since the last time.
     pub fn findings(&mut self) -> Result<Vec<Finding>> {
         self.request("findings")?
             .iter()
@@ -144,7 +144,7 @@ impl Control {
             .collect()
     }
 
-    /// All counters.
+    /// Return all counters.
     pub fn counters(&mut self) -> Result<Counters> {
         let mut counters = BTreeMap::new();
         for line in self.request("counters")? {
@@ -162,12 +162,12 @@ impl Control {
         Ok(Counters(counters))
     }
 
-    /// Arms a fault for the next `times` occasions.
+    /// Arm a fault for the next `times` occasions.
     pub fn fault(&mut self, name: &str, times: u32) -> Result<()> {
         self.request(&format!("fault {name} {times}")).map(drop)
     }
 
-    /// Disarms all faults.
+    /// Disarm all faults.
     pub fn clear_faults(&mut self) -> Result<()> {
         self.request("fault clear").map(drop)
     }
@@ -216,7 +216,7 @@ impl AsFd for Control {
     }
 }
 
-/// Whether the port was taken away, as it is for the time that the machine sleeps.
+/// Return whether the port was taken away, as it is for the time that the machine sleeps.
 fn gone(error: &std::io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENODEV)
 }
@@ -250,7 +250,7 @@ impl Counters {
             .with_context(|| format!("the model has no counter {name}"))
     }
 
-    /// What was counted since `earlier`, without what stayed the same.
+    /// Return what was counted since `earlier`, without what stayed the same.
     pub fn since(&self, earlier: &Counters) -> BTreeMap<String, u64> {
         self.0
             .iter()
@@ -272,7 +272,7 @@ mod tests {
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
-    /// A model that answers each request line from a table.
+    /// Return a model that answers each request line from a table.
     fn fake(answers: &'static [(&'static str, &'static str)]) -> Control {
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || {

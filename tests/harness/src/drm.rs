@@ -2,8 +2,8 @@
 
 //! What the DRM core answers for every driver: names, handles, dma-bufs, synchronisation objects.
 //!
-//! Source: the public headers `drm.h` and `sync_file.h` (facts; definitions are our own). All structures but [`Version`]
-//! are naturally aligned and have the same layout for 32-bit and 64-bit user space.
+//! Source: the public headers `drm.h` and `sync_file.h` (facts; definitions are our own). All structures but
+//! [`Version`] are naturally aligned and have the same layout for 32-bit and 64-bit user space.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -14,22 +14,22 @@ const READ: u32 = 2;
 /// First driver-private number.
 pub const COMMAND_BASE: u32 = 0x40;
 
-/// Builds an ioctl request of the DRM type letter.
+/// Build an ioctl request of the DRM type letter.
 pub const fn request(direction: u32, nr: u32, size: usize) -> u64 {
     ((direction << 30) | ((size as u32) << 16) | ((b'd' as u32) << 8) | nr) as u64
 }
 
-/// The request whose argument `T` is read and written by the kernel.
+/// Return the request whose argument `T` is read and written by the kernel.
 pub const fn read_write<T>(nr: u32) -> u64 {
     request(READ | WRITE, nr, size_of::<T>())
 }
 
-/// The request whose argument `T` is only read by the kernel.
+/// Return the request whose argument `T` is only read by the kernel.
 pub const fn write_only<T>(nr: u32) -> u64 {
     request(WRITE, nr, size_of::<T>())
 }
 
-/// The number of a driver-private ioctl with `size` bytes of argument, whether there is one or not.
+/// Return the number of a driver-private ioctl with `size` bytes of argument, whether there is one or not.
 pub const fn private(nr: u32, size: usize) -> u64 {
     request(READ | WRITE, COMMAND_BASE + nr, size)
 }
@@ -227,7 +227,7 @@ layout! {
         first_signaled: u32,
         /// Alignment.
         pad: u32,
-        /// A hint that nobody gives here.
+        /// A hint, 0 for none.
         deadline_nsec: u64,
     }
 }

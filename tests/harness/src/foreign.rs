@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Other makers of dma-bufs, as partners of the GPU's driver: vgem, whose objects are plain memory and which attaches
-//! fences that user space signals, and udmabuf, which turns a piece of a memory file into a buffer.
+//! Other drivers that export dma-bufs. vgem's objects are plain memory, and it attaches fences that user space signals.
+//! udmabuf turns a piece of a memory file into a buffer.
 //!
 //! Source of the numbers: the public headers `drm_mode.h`, `vgem_drm.h`, `udmabuf.h` and `dma-buf.h`.
 
@@ -73,7 +73,7 @@ struct FenceSignal {
 pub struct Vgem(Arc<Node>);
 
 impl Vgem {
-    /// Opens vgem, after loading its module if need be; `None` if the kernel has none.
+    /// Open vgem, after loading its module if need be; `None` if the kernel has none.
     pub fn open() -> Result<Option<Vgem>> {
         if !PathBuf::from("/sys/module/vgem").exists() {
             // Ours in the initramfs; a machine with another way has loaded it.
@@ -97,7 +97,7 @@ impl Vgem {
         &self.0
     }
 
-    /// A new object of `bytes`, whole pages.
+    /// Return a new object of `bytes`, whole pages.
     pub fn create(&self, bytes: u64) -> Result<u32, Errno> {
         let mut argument = CreateDumb {
             width: (bytes / 4) as u32,
@@ -109,7 +109,7 @@ impl Vgem {
         Ok(argument.handle)
     }
 
-    /// Maps an object.
+    /// Map an object.
     pub fn map(&self, handle: u32, bytes: u64) -> Result<View, Errno> {
         let mut argument = MapDumb {
             handle,
@@ -119,8 +119,8 @@ impl Vgem {
         View::new(self.0.as_fd(), argument.offset, bytes)
     }
 
-    /// Attaches a pending fence to an object, of somebody who writes or only reads it; `EBUSY` if somebody else is at
-    /// it. vgem signals it by itself after ten seconds.
+    /// Attach a pending fence to an object, as of a writer or of a reader. `EBUSY` if a fence of another user
+    /// conflicts. vgem signals it by itself after ten seconds.
     pub fn attach_fence(&self, handle: u32, write: bool) -> Result<u32, Errno> {
         let mut argument = FenceAttach {
             handle,
@@ -131,7 +131,7 @@ impl Vgem {
         Ok(argument.out)
     }
 
-    /// A pending fence without an object.
+    /// Return a pending fence without an object.
     pub fn fence(&self) -> Result<VgemFence<'_>> {
         #[repr(C)]
         struct Export {
@@ -162,7 +162,7 @@ impl Vgem {
         })
     }
 
-    /// Signals such a fence.
+    /// Signal such a fence.
     pub fn signal(&self, fence: u32) -> Result<(), Errno> {
         let mut argument = FenceSignal { fence, flags: 0 };
         self.0.ioctl(FENCE_SIGNAL, &mut argument).map(drop)
@@ -179,7 +179,7 @@ pub struct VgemFence<'v> {
 }
 
 impl VgemFence<'_> {
-    /// Signals it. `ETIMEDOUT` if it has done so by itself.
+    /// Signal it. `ETIMEDOUT` if it has done so by itself.
     pub fn signal(&self) -> Result<(), Errno> {
         self.vgem.signal(self.number)
     }
@@ -202,12 +202,12 @@ impl MemoryFile {
         Ok(MemoryFile { file, bytes })
     }
 
-    /// Maps it, without the help of any buffer.
+    /// Map it, without the help of any buffer.
     pub fn map(&self) -> Result<View, Errno> {
         View::new(self.file.as_fd(), 0, self.bytes)
     }
 
-    /// A dma-buf of all of it; `None` if the kernel has no udmabuf.
+    /// Return a dma-buf of all of it; `None` if the kernel has no udmabuf.
     pub fn buffer(&self) -> Result<Option<OwnedFd>> {
         #[repr(C)]
         struct Create {
@@ -240,7 +240,7 @@ impl MemoryFile {
     }
 }
 
-/// Whether what a dma-buf's users do to it is done: nobody writes it, and for `write` nobody reads it either.
+/// Return whether a dma-buf is idle: no fence of a writer is pending, and for `write` none of a reader either.
 pub fn is_idle(buffer: BorrowedFd<'_>, write: bool) -> Result<bool> {
     let events = if write { libc::POLLOUT } else { libc::POLLIN };
     let mut poll = libc::pollfd {
@@ -264,7 +264,7 @@ pub struct View {
 }
 
 impl View {
-    /// Maps `bytes` from `offset`.
+    /// Map `bytes` from `offset`.
     pub fn new(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<View, Errno> {
         let bytes = bytes as usize;
         // SAFETY: a new mapping at an address of the kernel's choice.
@@ -286,7 +286,7 @@ impl View {
         self.address
     }
 
-    /// All dwords.
+    /// Return all dwords.
     pub fn read(&self) -> Vec<u32> {
         let first = self.address.cast::<u32>();
         (0..self.bytes / 4)
@@ -295,7 +295,7 @@ impl View {
             .collect()
     }
 
-    /// Writes dwords from the start; no more than there are.
+    /// Write dwords from the start; no more than there are.
     pub fn write(&self, words: &[u32]) {
         let first = self.address.cast::<u32>();
         for (i, &word) in words.iter().enumerate().take(self.bytes / 4) {

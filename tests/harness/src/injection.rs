@@ -25,8 +25,8 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// The switch, if this kernel has one. From now on every kind of allocation may be denied, also those that may
-    /// wait, and the log stays silent about it; and memory of this process is there before it is used, so that a
+    /// Return the switch, if this kernel has one. From now on every kind of allocation may be denied, also those that
+    /// may wait, and the log stays silent about it; and memory of this process is there before it is used, so that a
     /// page fault of its own does not count.
     pub fn find() -> Result<Option<Injection>> {
         let path = Path::new("/proc/thread-self/fail-nth");
@@ -50,7 +50,7 @@ impl Injection {
         Ok(Some(Injection { nth }))
     }
 
-    /// Runs `call` with its allocation number `n` (from 1) denied. The answer, and whether the call got that far.
+    /// Run `call` with its allocation number `n` (from 1) denied. The answer, and whether the call got that far.
     pub fn deny<T>(&self, n: u32, call: impl FnOnce() -> T) -> Result<(T, bool)> {
         let mut text = [0; 16];
         self.nth.write_at(format!("{n}").as_bytes(), 0)?;

@@ -28,7 +28,7 @@ pub struct Kmsg {
 }
 
 impl Kmsg {
-    /// Opens the log at its oldest record.
+    /// Open the log at its oldest record.
     pub fn open() -> Result<Kmsg> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file =
@@ -36,14 +36,14 @@ impl Kmsg {
         Ok(Kmsg { file })
     }
 
-    /// Opens the log after its newest record.
+    /// Open the log after its newest record.
     pub fn open_at_end() -> Result<Kmsg> {
         let kmsg = Kmsg::open()?;
         rustix::fs::seek(&kmsg.file, SeekFrom::End(0)).context("seeking in /dev/kmsg")?;
         Ok(kmsg)
     }
 
-    /// All records that are there now and were not read before. Records that the ring lost before
+    /// Return all records that are there now and were not read before. Records that the ring lost before
     /// they could be read are skipped, as the kernel does.
     pub fn read(&mut self) -> Result<Vec<Record>> {
         let mut records = Vec::new();

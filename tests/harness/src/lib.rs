@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The harness of the guest's test programs, and what a test can see and do beside the interface under test. It knows the
-//! DRM core and no driver: a program tells it which driver is bound, and supplies the interface itself.
+//! The harness of the guest's test programs, and what a test can see and do beside the interface under test. It knows
+//! the DRM core and no driver: a program tells it which driver is bound, and supplies the interface itself.
 //!
 //! - [`node`], [`drm`], [`mapping`], [`syncobj`]: what the DRM core offers on every driver's nodes.
 //! - [`control`], [`kmsg`], [`sysfs`], [`uevent`]: what can be seen from outside the interface: the device model's
@@ -16,9 +16,9 @@
 //!
 //! # Tests
 //!
-//! Every test runs in a process of its own with a time limit, so that a hang or a signal fails one
-//! test and not the run. Around each test the harness takes what the device model's judge found and
-//! what the kernel logged as a warning or worse; the test must have declared exactly that.
+//! Every test runs in a process of its own with a time limit, so that a hang or a signal fails one test and not the
+//! run. After each test the harness takes the findings of the device model's judge and the kernel's records of level
+//! warning or worse. The test must have declared exactly these.
 //!
 //! Output is a line a test, `test NAME ... VERDICT`, and last the counts. Verdicts are
 //!
@@ -31,8 +31,8 @@
 //! Upstream's driver logs every call it refuses; on it only records that show a fault of the kernel
 //! itself count.
 //!
-//! Log records that a test declared are appended, as their text, to [`DECLARED_KMSG`]: whoever
-//! looks at the whole log later knows them from it.
+//! Log records that a test declared are appended, as their text, to [`DECLARED_KMSG`]. The runner, which checks the
+//! whole log later, knows them from there.
 
 pub mod child;
 mod compare;
@@ -67,7 +67,7 @@ pub const DECLARED_KMSG: &str = "/run/declared-kmsg";
 /// Environment variable with the factor of [`patience`].
 const PATIENCE: &str = "LAPIDARY_PATIENCE";
 
-/// How much longer than usual things may take here: on a kernel full of checks. At least 1.
+/// Return the factor by which time limits are longer than usual, on the debug kernel for example. At least 1.
 pub fn patience() -> u32 {
     let factor = std::env::var(PATIENCE).ok();
     factor
@@ -82,14 +82,14 @@ pub struct Context {
 }
 
 impl Context {
-    /// The device model's control port.
+    /// Return the device model's control port.
     pub fn control(&mut self) -> Result<&mut Control> {
         self.control
             .as_mut()
             .context("this test should have declared that it needs the control port")
     }
 
-    /// The control port where there is one.
+    /// Return the control port where there is one.
     pub fn control_if_any(&mut self) -> Option<&mut Control> {
         self.control.as_mut()
     }
@@ -100,12 +100,12 @@ impl Context {
 #[error("{0}")]
 pub struct Skip(pub String);
 
-/// Leaves a test as skipped.
+/// Leave a test as skipped.
 pub fn skip<T>(reason: impl Into<String>) -> Result<T> {
     Err(Skip(reason.into()).into())
 }
 
-/// Checks that a call was refused with exactly this error.
+/// Check that a call was refused with exactly this error.
 pub fn refused<T: std::fmt::Debug>(
     what: &str,
     result: Result<T, Errno>,
@@ -176,7 +176,8 @@ fn child(tests: Vec<Test>, name: &str) -> ExitCode {
         .ok()
         .and_then(|text| text.parse().ok())
         .map(|number| {
-            // SAFETY: the parent left this descriptor open for us and nobody else here uses it.
+            // SAFETY: the parent left this descriptor open for this process, and nothing else in it uses the
+            // descriptor.
             Control::over(unsafe { File::from_raw_fd(number) })
         });
     if test.own_user {

@@ -30,7 +30,7 @@ impl Count {
         }
     }
 
-    /// Looks at the clock; all that was counted.
+    /// Look at the clock; all that was counted.
     fn look(&mut self) -> Duration {
         let now = Instant::now();
         self.counted += (now - self.seen).min(GAP);
@@ -55,12 +55,13 @@ impl Limit {
         }
     }
 
-    /// Whether it is over. To be asked every few milliseconds: more than [`GAP`] since the last time does not count.
+    /// Return whether it is over. To be asked every few milliseconds: more than [`GAP`] since the last time does not
+    /// count.
     pub fn is_over(&mut self) -> bool {
         self.count.look() > self.limit
     }
 
-    /// Sleeps for a moment; `false`, and at once, if the time is over.
+    /// Sleep for a moment; `false`, and at once, if the time is over.
     pub fn pause(&mut self) -> bool {
         let left = !self.is_over();
         if left {
@@ -78,7 +79,7 @@ impl Limit {
     }
 }
 
-/// Does `work`; its answer, and how long it took (to a few milliseconds). `work` must not fork, since a thread of this
+/// Do `work`; its answer, and how long it took (to a few milliseconds). `work` must not fork, since a thread of this
 /// process looks at the clock meanwhile.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     /// Ends the thread, also if `work` panics.
@@ -116,11 +117,11 @@ mod tests {
     fn a_limit_ends() {
         let mut limit = Limit::new(Duration::from_millis(50));
         let error = loop {
-            if let Err(error) = limit.rest("nobody comes") {
+            if let Err(error) = limit.rest("no event") {
                 break error;
             }
         };
-        assert_eq!(error.to_string(), "nobody comes (for 0.05 s)");
+        assert_eq!(error.to_string(), "no event (for 0.05 s)");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub enum Depth {
 pub enum Back {
     /// At once, from what it has just written, as a test.
     AtOnce,
-    /// It is switched off; somebody has to start it with `resume=`.
+    /// It is switched off. `scripts/boot --lives` starts it again with `resume=`.
     SwitchedOff,
 }
 
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// Goes to sleep as far as `depth` and comes back.
+/// Go to sleep as far as `depth` and come back.
 pub fn rehearse(kind: Kind, depth: Depth) -> Result<()> {
     let _aside = Aside::put()?;
     let level = match depth {
@@ -80,24 +80,24 @@ pub fn rehearse(kind: Kind, depth: Depth) -> Result<()> {
     result
 }
 
-/// Whether there is more than one CPU. Under emulation the others do not always come back from sleep in RAM, and those
-/// that the kernel does not use run wild then.
+/// Return whether there is more than one CPU. Under emulation the others do not always come back from sleep in RAM, and
+/// those that the kernel does not use run wild then.
 pub fn has_many_cpus() -> bool {
     fs::read_to_string("/sys/devices/system/cpu/present").is_ok_and(|cpus| cpus.trim() != "0")
 }
 
-/// Sleeps in RAM until somebody presses a key; of a guest, `scripts/boot` takes care.
+/// Sleep in RAM until a key is pressed, or until `scripts/boot` wakes the guest.
 pub fn sleep_in_memory() -> Result<()> {
     let _aside = Aside::put()?;
     set(STATE, Kind::Memory.word())
 }
 
-/// Whether there is a disk to sleep on.
+/// Return whether there is a disk to sleep on.
 pub fn has_swap() -> bool {
     fs::exists(SWAP).unwrap_or(false)
 }
 
-/// Sleeps on disk.
+/// Sleep on disk.
 pub fn sleep_on_disk(back: Back) -> Result<()> {
     let _aside = Aside::put()?;
     let path = c"/dev/vda";
@@ -162,7 +162,7 @@ impl Drop for Aside {
     }
 }
 
-/// Unmounts the guest's only 9p share; says whether there is one.
+/// Unmount the guest's only 9p share; say whether there is one.
 fn leave_share() -> Result<bool> {
     let mounts = fs::read_to_string("/proc/mounts")?;
     let mut places = mounts.lines().filter_map(|line| {
@@ -191,7 +191,7 @@ impl Unbound {
     }
 }
 
-/// Takes its devices from a virtio driver.
+/// Take its devices from a virtio driver.
 fn unbind(of: &'static str) -> Result<Vec<Unbound>> {
     let Ok(entries) = fs::read_dir(format!("/sys/bus/virtio/drivers/{of}")) else {
         return Ok(Vec::new());

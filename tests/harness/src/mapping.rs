@@ -21,7 +21,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps `bytes` of the device file at `offset` with the given flags, readable and writable.
+    /// Map `bytes` of the device file at `offset` with the given flags, readable and writable.
     pub fn new(
         device: impl AsFd,
         offset: u64,
@@ -47,17 +47,17 @@ impl Mapping {
         self.address
     }
 
-    /// Length in bytes.
+    /// Return the length in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Length in dwords.
+    /// Return the length in dwords.
     pub fn len(&self) -> usize {
         self.bytes / 4
     }
 
-    /// True for a mapping without a dword.
+    /// Return true for a mapping without a dword.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -72,31 +72,31 @@ impl Mapping {
         unsafe { self.address.cast::<u32>().add(index) }
     }
 
-    /// Reads one dword.
+    /// Read one dword.
     pub fn get(&self, index: usize) -> u32 {
         // SAFETY: in bounds by `at`, aligned as mappings start at pages.
         unsafe { self.at(index).read_volatile() }
     }
 
-    /// Writes one dword.
+    /// Write one dword.
     pub fn set(&self, index: usize, value: u32) {
-        // SAFETY: as in `get`; the memory is shared with the GPU and nobody holds references to it.
+        // SAFETY: as in `get`; the memory is shared with the GPU and there are no references to it.
         unsafe { self.at(index).write_volatile(value) }
     }
 
-    /// Reads `count` dwords from `first`.
+    /// Read `count` dwords from `first`.
     pub fn read(&self, first: usize, count: usize) -> Vec<u32> {
         (first..first + count).map(|i| self.get(i)).collect()
     }
 
-    /// Writes dwords from `first`.
+    /// Write dwords from `first`.
     pub fn write(&self, first: usize, words: &[u32]) {
         for (i, &word) in words.iter().enumerate() {
             self.set(first + i, word);
         }
     }
 
-    /// Gives up ownership: the caller unmaps.
+    /// Give up ownership: the caller unmaps.
     pub fn leak(self) -> *mut c_void {
         let address = self.address;
         std::mem::forget(self);

@@ -29,7 +29,7 @@ pub struct Node {
     path: PathBuf,
 }
 
-/// Issues an ioctl; the kernel's error as it is, except that interrupted calls are repeated.
+/// Issue an ioctl; the kernel's error as it is, except that interrupted calls are repeated.
 ///
 /// # Safety
 ///
@@ -52,13 +52,13 @@ pub unsafe fn ioctl_raw(
     }
 }
 
-/// The calling thread's `errno`.
+/// Return the calling thread's `errno`.
 pub fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 impl Node {
-    /// Opens a node, whatever its driver.
+    /// Open a node, whatever its driver.
     pub fn open(path: &Path) -> Result<Node> {
         let file = File::options()
             .read(true)
@@ -71,12 +71,12 @@ impl Node {
         })
     }
 
-    /// Its file in `/dev/dri`.
+    /// Return its file in `/dev/dri`.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Issues one ioctl whose argument is `T`.
+    /// Issue one ioctl whose argument is `T`.
     ///
     /// `request` must be the number that belongs to `T`; the size encoded in it is checked, so that
     /// the kernel cannot write beyond the argument.
@@ -124,7 +124,7 @@ impl Node {
         })
     }
 
-    /// A capability of the DRM core.
+    /// Return a capability of the DRM core.
     pub fn capability(&self, capability: u64) -> Result<u64, Errno> {
         let mut argument = drm::GetCap {
             capability,
@@ -134,13 +134,13 @@ impl Node {
         Ok(argument.value)
     }
 
-    /// Drops a handle.
+    /// Drop a handle.
     pub fn close(&self, handle: u32) -> Result<(), Errno> {
         self.ioctl(drm::GEM_CLOSE, &mut drm::GemClose { handle, pad: 0 })
             .map(drop)
     }
 
-    /// A dma-buf descriptor for the object, readable and writable, closed on exec.
+    /// Return a dma-buf descriptor for the object, readable and writable, closed on exec.
     pub fn export(&self, handle: u32) -> Result<OwnedFd, Errno> {
         let flags = (libc::O_RDWR | libc::O_CLOEXEC) as u32;
         let mut argument = drm::PrimeHandle {
@@ -153,7 +153,7 @@ impl Node {
         Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
     }
 
-    /// A handle for a dma-buf.
+    /// Return a handle for a dma-buf.
     pub fn import(&self, buffer: BorrowedFd<'_>) -> Result<u32, Errno> {
         let mut argument = drm::PrimeHandle {
             fd: buffer.as_raw_fd(),

@@ -75,7 +75,7 @@ impl Harness {
         })
     }
 
-    /// Runs all of them; how many failed.
+    /// Run all of them; how many failed.
     pub fn run(&mut self, tests: Vec<Test>) -> Result<usize> {
         let (mut passed, mut failed, mut skipped, mut differ, mut out) = (0, 0, 0, 0, 0);
         if let Some(control) = &mut self.control {
@@ -159,7 +159,7 @@ impl Harness {
         Ok((verdict(remains, mark), findings))
     }
 
-    /// Runs the test's process; `None` if it had to be killed. Its output, all of it, is the reason it gives.
+    /// Run the test's process; `None` if it had to be killed. Its output, all of it, is the reason it gives.
     fn execute(&mut self, test: &Test) -> Result<(Option<ExitStatus>, String)> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&reader, true)?;
@@ -202,7 +202,7 @@ impl Harness {
         Ok((status, String::from_utf8_lossy(&output).into_owned()))
     }
 
-    /// Takes findings and log records and compares them with the declarations.
+    /// Take findings and log records and compare them with the declarations.
     fn aftermath(&mut self, test: &Test, interrupted: bool) -> Result<Remains> {
         let mut findings = Vec::new();
         let mut records: Vec<Record> = Vec::new();
@@ -267,7 +267,7 @@ impl Harness {
     }
 }
 
-/// What a test's remains come to, with what is known of this driver.
+/// Return what a test's remains come to, with what is known of this driver.
 fn verdict(remains: Remains, mark: Option<Mark>) -> Verdict {
     let Some(Mark::Differs { answer, because }) = mark else {
         let complaints: Vec<String> = remains
@@ -301,7 +301,7 @@ fn verdict(remains: Remains, mark: Option<Mark>) -> Verdict {
     }
 }
 
-/// What a test's line says of its findings.
+/// Return what a test's line says of its findings.
 fn provoked(findings: &[Finding]) -> String {
     if findings.is_empty() {
         return String::new();
@@ -323,7 +323,7 @@ fn drain(reader: &OwnedFd, output: &mut Vec<u8>) {
     }
 }
 
-/// What the processes of a group are doing: state and kernel stack of each, a line each.
+/// Return what the processes of a group are doing: state and kernel stack of each, a line each.
 fn whereabouts(group: u32) -> Result<String> {
     let mut text = String::new();
     for entry in std::fs::read_dir("/proc")? {

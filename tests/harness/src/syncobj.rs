@@ -30,7 +30,7 @@ pub struct Syncobj {
 }
 
 impl Syncobj {
-    /// A new one, without a fence or signalled.
+    /// Return a new one, without a fence or signalled.
     pub fn new(node: &Arc<Node>, signalled: bool) -> Result<Syncobj, Errno> {
         let mut argument = drm::SyncobjCreate {
             handle: 0,
@@ -43,12 +43,12 @@ impl Syncobj {
         })
     }
 
-    /// Its handle.
+    /// Return its handle.
     pub fn handle(&self) -> u32 {
         self.handle
     }
 
-    /// Waits until it has signalled; `point` 0 for binary objects. `Ok(false)` at the end of `limit`. An object
+    /// Wait until it has signalled; `point` 0 for binary objects. `Ok(false)` at the end of `limit`. An object
     /// without a fence is `EINVAL` unless `submit` says to wait for one.
     pub fn wait(&self, point: u64, limit: Duration, submit: bool) -> Result<bool, Errno> {
         let mut now = libc::timespec {
@@ -77,7 +77,7 @@ impl Syncobj {
         }
     }
 
-    /// The last point that has signalled.
+    /// Return the last point that has signalled.
     pub fn point(&self) -> Result<u64, Errno> {
         let mut point = 0u64;
         let mut argument = drm::SyncobjTimelineArray {
@@ -90,7 +90,7 @@ impl Syncobj {
         Ok(std::hint::black_box(point))
     }
 
-    /// Takes its fence away.
+    /// Take its fence away.
     pub fn reset(&self) -> Result<(), Errno> {
         let mut argument = drm::SyncobjArray {
             handles: std::ptr::from_ref(&self.handle) as u64,
@@ -100,7 +100,7 @@ impl Syncobj {
         self.node.ioctl(drm::SYNCOBJ_RESET, &mut argument).map(drop)
     }
 
-    /// Its present fence as a file.
+    /// Return its present fence as a file.
     pub fn export_fence(&self) -> Result<OwnedFd, Errno> {
         let mut argument = drm::SyncobjHandle {
             handle: self.handle,
@@ -112,7 +112,7 @@ impl Syncobj {
         Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
     }
 
-    /// Takes the fence from a file.
+    /// Take the fence from a file.
     pub fn import_fence(&self, fence: BorrowedFd<'_>) -> Result<(), Errno> {
         let mut argument = drm::SyncobjHandle {
             handle: self.handle,
@@ -125,7 +125,7 @@ impl Syncobj {
             .map(drop)
     }
 
-    /// The object itself as a file, for another client.
+    /// Return the object itself as a file, for another client.
     pub fn export(&self) -> Result<OwnedFd, Errno> {
         let mut argument = drm::SyncobjHandle {
             handle: self.handle,
@@ -136,7 +136,7 @@ impl Syncobj {
         Ok(unsafe { OwnedFd::from_raw_fd(argument.fd) })
     }
 
-    /// The object behind a file, for this client.
+    /// Return the object behind a file, for this client.
     pub fn import(node: &Arc<Node>, file: BorrowedFd<'_>) -> Result<Syncobj, Errno> {
         let mut argument = drm::SyncobjHandle {
             fd: file.as_raw_fd(),
@@ -149,7 +149,7 @@ impl Syncobj {
         })
     }
 
-    /// The entry of a submission for it.
+    /// Return the entry of a submission for it.
     pub fn at(&self, point: u64) -> Sync {
         Sync {
             handle: self.handle,
@@ -170,7 +170,7 @@ impl Drop for Syncobj {
     }
 }
 
-/// The state of a file with a fence: 0 pending, 1 signalled, negative for an error.
+/// Return the state of a file with a fence: 0 pending, 1 signalled, negative for an error.
 pub fn fence_status(fence: BorrowedFd<'_>) -> Result<i32, Errno> {
     let mut argument = drm::SyncFileInfo::default();
     // SAFETY: the argument is the structure of this number; no array is asked for.

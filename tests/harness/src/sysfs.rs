@@ -18,7 +18,7 @@ pub struct PciDevice {
 }
 
 impl PciDevice {
-    /// The device behind an open DRM node.
+    /// Return the device behind an open DRM node.
     pub fn of(node: impl AsFd) -> Result<PciDevice> {
         let device = fstat(node.as_fd())?.st_rdev;
         let link = format!("/sys/dev/char/{}:{}/device", major(device), minor(device));
@@ -35,12 +35,12 @@ impl PciDevice {
             .into_owned()
     }
 
-    /// Its folder.
+    /// Return its folder.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// A hexadecimal attribute such as `device` or `vendor`.
+    /// Return a hexadecimal attribute such as `device` or `vendor`.
     pub fn id(&self, attribute: &str) -> Result<u32> {
         let path = self.directory.join(attribute);
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -69,32 +69,32 @@ impl PciDevice {
         }
     }
 
-    /// Takes the device away from its driver; returns when the driver has let go.
+    /// Take the device away from its driver; return when the driver has let go.
     pub fn unbind(&self, driver: &str) -> Result<()> {
         self.tell(driver, "unbind")
     }
 
-    /// Gives the device to a driver; returns when it was probed.
+    /// Give the device to a driver; return when it was probed.
     pub fn bind(&self, driver: &str) -> Result<()> {
         self.tell(driver, "bind")
     }
 
-    /// Removes the device itself, as if it had been pulled out; returns when its driver has let go.
+    /// Remove the device itself, as if it had been pulled out; return when its driver has let go.
     pub fn remove(&self) -> Result<()> {
         let path = self.directory.join("remove");
         std::fs::write(&path, "1").with_context(|| path.display().to_string())
     }
 
-    /// Looks for devices that are there, this one among them.
+    /// Look for devices that are there, this one among them.
     pub fn rescan(&self) -> Result<()> {
         let path = "/sys/bus/pci/rescan";
         std::fs::write(path, "1").context(path)
     }
 
-    /// Looks for devices, this one among them, and leaves it without a driver, in power state D0.
+    /// Look for devices, this one among them, and leave it without a driver, in power state D0.
     ///
-    /// QEMU has seen a card go to sleep, and if it was pulled out then, has not seen it wake up: it hides the memory of
-    /// the one that is put in until somebody says D0. The kernel would not, for the card says that it is awake.
+    /// If the card was removed while it slept, QEMU has not seen it wake up, and hides the memory of the card that is
+    /// put in until D0 is written. The kernel does not write it, because the card reports D0.
     pub fn rescan_awake(&self) -> Result<()> {
         let path = "/sys/bus/pci/drivers_autoprobe";
         std::fs::write(path, "0").context(path)?;

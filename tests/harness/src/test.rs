@@ -138,7 +138,7 @@ impl Test {
         self
     }
 
-    /// The mark for a driver.
+    /// Return the mark for a driver.
     pub(super) fn marked(&self, driver: Driver) -> Option<Mark> {
         let found = self.marks.iter().find(|(marked, _)| *marked == driver);
         found.map(|&(_, mark)| mark)

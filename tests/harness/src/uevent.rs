@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Events of devices, as the kernel sends them to whoever listens: what udev reads.
+//! Events of devices (uevents), as the kernel sends them to udev and other listeners.
 
 use crate::limit::Limit;
 use anyhow::{Context as _, Result};
@@ -17,7 +17,7 @@ pub struct Uevent {
 }
 
 impl Uevent {
-    /// A value of the event.
+    /// Return a value of the event.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(String::as_str)
     }
@@ -43,7 +43,7 @@ pub struct Uevents {
 }
 
 impl Uevents {
-    /// Begins to listen to the kernel.
+    /// Begin to listen to the kernel.
     pub fn listen() -> Result<Uevents> {
         let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
         // SAFETY: a plain system call; the descriptor is ours alone.
@@ -73,7 +73,7 @@ impl Uevents {
         Ok(Uevents { socket })
     }
 
-    /// Waits for an event that is wanted; the others are passed over.
+    /// Wait for an event that is wanted; the others are passed over.
     pub fn wait(&mut self, limit: Duration, wanted: impl Fn(&Uevent) -> bool) -> Result<Uevent> {
         let mut limit = Limit::new(limit);
         let mut message = [0u8; 8192];

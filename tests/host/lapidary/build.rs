@@ -19,7 +19,7 @@ fn main() {
     println!("cargo:rerun-if-changed=/usr/include/drm/radeon_drm.h");
 }
 
-/// Translates what has a name like `names` in `header`.
+/// Translate what has a name like `names` in `header`.
 fn translate(header: &str, to: &str, names: &str) {
     let out = format!("{}/{to}.rs", env::var("OUT_DIR").expect("cargo sets it"));
     println!("cargo:rerun-if-changed={header}");

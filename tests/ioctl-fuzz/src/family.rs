@@ -10,7 +10,7 @@ use lapidary_guest::painter::{self, Area, Painter, Rect, painter};
 
 /// A family's part in sound streams.
 pub trait Family: Sync {
-    /// The painter whose chips these are.
+    /// Return the painter whose chips these are.
     fn painter(&self) -> &'static dyn Painter;
 
     /// Fills, in one way or another.
@@ -41,7 +41,7 @@ pub trait Family: Sync {
 static PAINTERS: [&dyn Painter; 1] = [&lapidary_engines::r500::R500];
 static FAMILIES: [&dyn Family; 1] = [&r500::R500];
 
-/// Makes the families known. Before the device is opened.
+/// Make the families known. Before the device is opened.
 pub fn supply() {
     painter::supply(&PAINTERS);
 }

@@ -5,8 +5,8 @@
 //! Each process is a client that knows what it does: it makes, maps, fills, copies, shares and drops objects by the
 //! CPU and by the GPU, keeps a copy of what must be in each of them, and looks. Beside that it does what no
 //! reasonable client does: spoilt streams, broken envelopes, wild arguments, closing in the middle of things. None of
-//! it may reach anybody's objects but its own; see [`worker`]. Meanwhile the supervisor here sends signals and kills
-//! processes in whatever they are doing.
+//! it may reach another client's objects; see [`worker`]. Meanwhile the supervisor here sends signals and kills
+//! processes at random moments.
 //!
 //! All that a process decides comes from its seed, so a failure names a seed and the number of steps; the supervisor
 //! tries the same steps once more without company and says whether that is enough.
@@ -35,11 +35,11 @@ use worker::Plan;
 /// How long a process may do without finishing a step.
 const STUCK: Duration = Duration::from_secs(30);
 
-/// What the model's judge may say of spoilt streams: their pixels come out undefined. Nobody else's do; and what the
-/// judge has to say of memory, of pages, of waiting and of everything the kernel does is not among it.
+/// What the model's judge may find in spoilt streams: their pixels come out undefined. No other client's pixels may.
+/// Findings about memory, pages, waiting, or anything that the kernel does are not among these.
 const OWN_FAULT: [&str; 3] = ["reserved-value", "stale-read", "engine2d-overlap"];
 
-/// A seed that no run had before.
+/// Return a seed that no run had before.
 fn fresh() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default().as_nanos() as u64
@@ -119,7 +119,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Starts a process; without `steps` it goes on until it is told to stop.
+    /// Start a process; without `steps` it goes on until it is told to stop.
     fn spawn(&self, worker: u32, number: u32, steps: Option<u64>) -> Result<Life> {
         self.board.step(worker).store(0);
         let child = child::spawn(|| worker::run(&self.plan(worker, number), steps).map(|()| 0))?;
@@ -131,7 +131,7 @@ impl Supervisor<'_> {
         })
     }
 
-    /// What to say of a process that failed, after a try without the others.
+    /// Return what to say of a process that failed, after a try without the others.
     fn describe(&self, worker: u32, life: u32, steps: u64, how: &str) -> Result<String> {
         let again = self
             .spawn(worker, life, Some(steps))?
@@ -154,7 +154,7 @@ impl Supervisor<'_> {
         ))
     }
 
-    /// Lets the processes work until they have made all calls.
+    /// Let the processes work until they have made all calls.
     fn work(&self) -> Result<()> {
         let mut rng = fastrand::Rng::with_seed(self.args.seed ^ 0x5afe);
         let mut lives = (0..self.args.workers)

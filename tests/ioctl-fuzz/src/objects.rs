@@ -20,7 +20,7 @@ pub const PITCH: u32 = 256;
 /// Pixels of a row.
 pub const WIDTH: i32 = PITCH as i32 / 4;
 
-/// Bytes of the smallest object.
+/// Return the bytes of the smallest object.
 pub fn smallest(scale: u32) -> u64 {
     PAGE * u64::from(scale)
 }
@@ -37,17 +37,17 @@ impl Mark {
         Mark(Mark::COMMON | ((((worker << 4) | (life & 0xf)) & 0xff) << 8))
     }
 
-    /// A dword.
+    /// Return a dword.
     pub fn word(self, low: u8) -> u32 {
         self.0 | u32::from(low)
     }
 
-    /// Whether a dword has the mark of any process.
+    /// Return whether a dword has the mark of any process.
     pub fn any(word: u32) -> bool {
         word & 0xffff_0000 == Mark::COMMON
     }
 
-    /// Whether a dword has the mark of another process.
+    /// Return whether a dword has the mark of another process.
     pub fn foreign(self, word: u32) -> bool {
         Mark::any(word) && word & !0xff != self.0
     }
@@ -74,7 +74,7 @@ impl UserMemory {
         Ok(UserMemory { address, bytes })
     }
 
-    /// Where it is.
+    /// Return where it is.
     pub fn address(&self) -> u64 {
         self.address as u64
     }
@@ -82,7 +82,7 @@ impl UserMemory {
 
 impl Drop for UserMemory {
     fn drop(&mut self) {
-        // SAFETY: ours, and nobody refers to it.
+        // SAFETY: ours, and nothing refers to it.
         let _ = unsafe { munmap(self.address, self.bytes) };
     }
 }
@@ -108,7 +108,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// A new object, which must be zero.
+    /// Return a new object, which must be zero.
     pub fn new(bo: Bo) -> Object {
         let words = (bo.size() / 4) as usize;
         Object {
@@ -118,12 +118,12 @@ impl Object {
         }
     }
 
-    /// Rows of its surface.
+    /// Return the rows of its surface.
     pub fn rows(&self) -> i32 {
         (self.bo.size() / u64::from(PITCH)) as i32
     }
 
-    /// Whether both are names of the same.
+    /// Return whether both are names of the same.
     pub fn is_same(&self, other: &Object) -> bool {
         Rc::ptr_eq(&self.content, &other.content)
     }
@@ -140,7 +140,7 @@ impl Object {
         })
     }
 
-    /// Waits for the GPU, then compares everything.
+    /// Wait for the GPU, then compare everything.
     pub fn look(&mut self, mark: Mark) -> Result<()> {
         self.bo.wait().context("waiting")?;
         let (address, count) = self.words()?;
@@ -162,7 +162,7 @@ impl Object {
         Ok(())
     }
 
-    /// Waits for the GPU, then looks for dwords of other processes.
+    /// Wait for the GPU, then look for dwords of other processes.
     pub fn search(&mut self, mark: Mark) -> Result<()> {
         self.bo.wait().context("waiting")?;
         let (address, count) = self.words()?;
@@ -249,7 +249,7 @@ impl Object {
         Ok(())
     }
 
-    /// Waits for the GPU, then writes some dwords.
+    /// Wait for the GPU, then write some dwords.
     pub fn write(&mut self, rng: &mut fastrand::Rng, mark: Mark) -> Result<()> {
         self.bo.wait().context("waiting")?;
         let (address, count) = self.words()?;
@@ -265,7 +265,7 @@ impl Object {
     }
 }
 
-/// A word as the CPU sees it through a surface with these flags.
+/// Return a word as the CPU sees it through a surface with these flags.
 fn swapped(word: u32, flags: u32) -> u32 {
     if flags & abi::TILING_SWAP_32BIT != 0 {
         word.swap_bytes()
@@ -287,7 +287,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// The point of a submission; 0 for an object that is no timeline.
+    /// Return the point of a submission; 0 for an object that is no timeline.
     pub fn point(&self, submission: u64) -> u64 {
         if self.timeline { submission } else { 0 }
     }

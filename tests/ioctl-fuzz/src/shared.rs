@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the processes tell the supervisor, in memory that all of them map. It survives whoever is killed.
+//! What the processes tell the supervisor, in memory that all of them map, so that it survives a killed process.
 
 use anyhow::Result;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
@@ -33,12 +33,12 @@ pub const KINDS: [&str; 16] = [
 pub struct Number(AtomicU64);
 
 impl Number {
-    /// Reads it.
+    /// Read it.
     pub fn load(&self) -> u64 {
         self.0.load(Relaxed)
     }
 
-    /// Writes it.
+    /// Write it.
     pub fn store(&self, value: u64) {
         self.0.store(value, Relaxed);
     }
@@ -77,12 +77,12 @@ impl Board {
         Ok(Board(unsafe { &*address.cast::<Content>() }))
     }
 
-    /// Calls to the device that all processes have made.
+    /// Call to the device that all processes have made.
     pub fn calls(&self) -> u64 {
         self.0.calls.load()
     }
 
-    /// Counts calls.
+    /// Count calls.
     pub fn count_calls(&self, calls: u64) {
         self.0.calls.add(calls);
     }
@@ -92,32 +92,32 @@ impl Board {
         self.0.killed.load()
     }
 
-    /// Counts one.
+    /// Count one.
     pub fn count_killed(&self) {
         self.0.killed.add(1);
     }
 
-    /// Tells all processes to come to an end.
+    /// Tell all processes to come to an end.
     pub fn stop(&self) {
         self.0.stop.store(1);
     }
 
-    /// Whether they should.
+    /// Return whether they should.
     pub fn stopped(&self) -> bool {
         self.0.stop.load() != 0
     }
 
-    /// Steps that a process has finished.
+    /// Return the steps that a process has finished.
     pub fn step(&self, worker: u32) -> &Number {
         &self.0.steps[worker as usize]
     }
 
-    /// Steps of a kind: what the driver did, and what it refused.
+    /// Return the steps of a kind: those that the driver did, and those that it refused.
     pub fn tally(&self, kind: usize) -> (u64, u64) {
         (self.0.done[kind].load(), self.0.refused[kind].load())
     }
 
-    /// Counts one.
+    /// Count one.
     pub fn count(&self, kind: usize, done: bool) {
         let numbers = if done { &self.0.done } else { &self.0.refused };
         numbers[kind].add(1);

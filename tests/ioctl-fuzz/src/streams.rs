@@ -22,7 +22,7 @@ pub struct Sound {
     effects: Vec<Effect>,
 }
 
-/// A rectangle inside a surface of so many rows.
+/// Return a rectangle inside a surface of so many rows.
 fn rect(rng: &mut fastrand::Rng, rows: i32) -> Rect {
     let (x, y) = (rng.i32(0..WIDTH), rng.i32(0..rows));
     Rect::new(x, y, rng.i32(1..=WIDTH - x), rng.i32(1..=rows - y))
@@ -55,7 +55,7 @@ impl Sound {
         sound
     }
 
-    /// Does to the contents what the GPU will do to the objects.
+    /// Do to the contents what the GPU will do to the objects.
     pub fn apply(&self, objects: &[Object]) {
         let row = |at: (i32, i32), w: i32, y: i32| {
             let first = ((at.1 + y) * WIDTH + at.0) as usize;
@@ -82,7 +82,7 @@ impl Sound {
     }
 }
 
-/// A dword that looks like no process's.
+/// Return a dword that looks like no process's.
 fn anything(rng: &mut fastrand::Rng) -> u32 {
     let word = match rng.u32(..4) {
         0 => rng.u32(..),
@@ -93,7 +93,7 @@ fn anything(rng: &mut fastrand::Rng) -> u32 {
     if Mark::any(word) { !word } else { word }
 }
 
-/// A stream that was sound and then lost some of it. It names nothing but `objects`.
+/// Return a stream that was sound and then lost some of it. It names nothing but `objects`.
 pub fn spoilt(rng: &mut fastrand::Rng, objects: &[Object], mark: Mark) -> Envelope {
     let mut stream = Sound::new(rng, objects, mark).stream;
     for _ in 0..rng.u32(..3) {
@@ -148,7 +148,7 @@ fn spoil_entries(rng: &mut fastrand::Rng, entries: &mut Vec<CsReloc>, objects: &
     }
 }
 
-/// An envelope that lies.
+/// Return an envelope that lies.
 pub fn broken(rng: &mut fastrand::Rng, bo: &Bo) -> Envelope {
     let entry = CsReloc {
         handle: bo.handle(),

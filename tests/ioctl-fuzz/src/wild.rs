@@ -51,7 +51,7 @@ const RADEON: [(u32, usize); 15] = [
     (0x2d, 24),
 ];
 
-/// An address at which user space has nothing.
+/// Return an address at which user space has nothing.
 pub fn nowhere(rng: &mut fastrand::Rng) -> u64 {
     match rng.u32(..4) {
         0 => 0,
@@ -129,7 +129,7 @@ impl Wild {
             )
         };
         if makes_descriptor && answer.is_ok() && argument[2] != u32::MAX {
-            // SAFETY: made by this call, and nobody else knows it.
+            // SAFETY: made by this call, and nothing else knows it.
             drop(unsafe { OwnedFd::from_raw_fd(argument[2] as i32) });
         }
         answer.map(drop)

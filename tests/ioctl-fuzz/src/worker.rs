@@ -3,8 +3,8 @@
 //! One process: two clients whose objects it knows, one that spoils its own, one for wild calls.
 //!
 //! The first two do sound work only, and everything they have is compared dword by dword. The third submits spoilt
-//! streams and broken envelopes; what is in its objects is anybody's guess, but never another process's data. The
-//! fourth has no objects of any worth.
+//! streams and broken envelopes, so its objects may contain anything but another process's data. The fourth has no
+//! objects whose content matters.
 
 use crate::objects::{Client, Link, Mark, Object, UserMemory, Window, smallest};
 use crate::shared::{Board, KINDS};
@@ -42,13 +42,13 @@ pub struct Plan<'a> {
     pub scale: u32,
     /// Tiling flags may make a difference to what the CPU sees.
     pub surfaces: bool,
-    /// Objects that everybody may spoil.
+    /// Objects that every process may spoil.
     pub public: &'a [OwnedFd],
     /// Where to count.
     pub board: &'a Board,
 }
 
-/// Does `steps` steps, or goes on until the board says stop.
+/// Do `steps` steps, or go on until the board says stop.
 pub fn run(plan: &Plan<'_>, steps: Option<u64>) -> Result<()> {
     let mut worker = Worker::new(plan)?;
     let mut step = 0;
@@ -83,7 +83,7 @@ pub fn quiet_signals() -> Result<()> {
     Ok(())
 }
 
-/// Repeats a call as long as it says `EAGAIN`, which must not be for ever.
+/// Repeat a call as long as it says `EAGAIN`, which must not be for ever.
 fn patiently(what: &str, call: impl Fn() -> Result<(), Errno>) -> Result<Result<(), Errno>> {
     for _ in 0..AGAIN {
         match call() {
@@ -176,19 +176,19 @@ impl<'a> Worker<'a> {
         self.plan.board.count_calls(calls);
     }
 
-    /// Index of a client whose objects are known.
+    /// Return the index of a client whose objects are known.
     fn any_sound(&mut self) -> usize {
         self.rng.usize(..self.sound.len())
     }
 
-    /// An object of such a client, if it has any.
+    /// Return an object of such a client, if it has any.
     fn any_object(&mut self) -> Option<(usize, usize)> {
         let client = self.any_sound();
         let objects = self.sound[client].objects.len();
         (objects > 0).then(|| (client, self.rng.usize(..objects)))
     }
 
-    /// A new object; it must be zero.
+    /// Return a new object; it must be zero.
     fn make(&mut self) -> Result<bool> {
         let size = smallest(self.plan.scale) * self.rng.u64(1..=8);
         let domain = Domain::ALL[self.rng.usize(..2)];
@@ -219,7 +219,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Drops an object, whatever is under way with it; its mapping may live on for a moment.
+    /// Drop an object, whatever is under way with it; its mapping may live on for a moment.
     fn close(&mut self) -> bool {
         let Some((client, at)) = self.any_object() else {
             return false;
@@ -311,7 +311,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// A spoilt stream. The driver may take it or not.
+    /// Return a spoilt stream. The driver may take it or not.
     fn spoil(&mut self) -> Result<bool> {
         let Client {
             device, objects, ..
@@ -336,7 +336,7 @@ impl<'a> Worker<'a> {
         Ok(patiently("a broken envelope", || envelope.submit(device))?.is_ok())
     }
 
-    /// Calls that change nothing that is known.
+    /// Call that change nothing that is known.
     fn ask(&mut self) -> Result<bool> {
         let Some((client, at)) = self.any_object() else {
             return Ok(false);
@@ -450,7 +450,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Draws into something that others draw into as well, and lets go of it.
+    /// Draw into something that others draw into as well, and let go of it.
     fn public(&mut self) -> Result<bool> {
         let at = self.rng.usize(..self.plan.public.len());
         let buffer = &self.plan.public[at];

@@ -23,23 +23,23 @@ pub enum Step {
 ///
 /// Calls come from several threads, one at a time. None may block, panic or run without bound, whatever the guest does.
 pub trait Chip: Send {
-    /// Reads a register; `offset` is a multiple of 4. Registers of several functions lie at offsets that their windows
+    /// Read a register; `offset` is a multiple of 4. Registers of several functions lie at offsets that their windows
     /// tell apart ([`crate::pci::Window::Registers`]).
     fn read(&mut self, m: &mut Machine, offset: u32) -> u32;
 
-    /// Writes the bytes of a register that `mask` selects; `offset` is a multiple of 4.
+    /// Write the bytes of a register that `mask` selects; `offset` is a multiple of 4.
     fn write(&mut self, m: &mut Machine, offset: u32, value: u32, mask: u32);
 
-    /// Does a bounded piece of work (at most one packet).
+    /// Do a bounded piece of work (at most one packet).
     fn step(&mut self, m: &mut Machine) -> Step;
 
     /// Back to the state after power-on (and after the firmware, if the card is a posted one).
     fn reset(&mut self, m: &mut Machine);
 
-    /// Whether it has work under way.
+    /// Return whether it has work under way.
     fn busy(&self) -> bool;
 
-    /// Whether it takes commands: work would begin without another register write.
+    /// Return whether it takes commands: work would begin without another register write.
     fn listens(&self) -> bool;
 
     /// The card loses its power and gets it back: everything is gone, also what the firmware has done. VRAM is the
@@ -58,20 +58,20 @@ pub trait Chip: Send {
     /// The CPU writes a doorbell. A chip whose functions have a window of doorbells does something.
     fn doorbell_write(&mut self, _: &mut Machine, _offset: u64, _data: &[u8]) {}
 
-    /// The faults that it has beside those of any card.
+    /// Return the faults that it has beside those of any card.
     fn faults(&self) -> &'static [Fault];
 
-    /// The value of a register by name, without side effects and without judgement.
+    /// Return the value of a register by name, without side effects and without judgement.
     fn peek(&self, m: &Machine, name: &str) -> Option<u32>;
 
-    /// What a memory inside the chip holds, one that no address leads to, by name.
+    /// Return what a memory inside the chip holds, one that no address leads to, by name.
     fn on_chip(&self, name: &str) -> Option<&[u32]>;
 
-    /// The registers that were touched since the model began, in the order of their places. Accesses of the firmware do
-    /// not count.
+    /// Return the registers that were touched since the model began, in the order of their places. Accesses of the
+    /// firmware do not count.
     fn touched(&self) -> Vec<Touched>;
 
-    /// What a register access means, by name: for the trace.
+    /// Return what a register access means, by name: for the trace.
     fn describe(&self, offset: u32, value: u32) -> String;
 }
 
@@ -85,8 +85,8 @@ pub enum State {
     Crtc,
     /// The same, and the second CRTC shows another picture from elsewhere in VRAM.
     Crtcs,
-    /// Memory is up. Everything else that nobody promises is otherwise than a driver wants it: what a careless
-    /// firmware leaves, and what a kernel that was replaced had set going.
+    /// Memory is up. Everything else that no specification promises differs from what a driver wants, as a careless
+    /// firmware leaves it, or a kernel that was replaced.
     Careless,
     /// Nothing was initialised.
     Unposted,
@@ -116,7 +116,7 @@ pub struct Options {
     pub vram: u64,
     /// Bytes of the window through which the CPU sees its beginning, a power of two.
     pub window: u64,
-    /// The CPU's accesses to VRAM are seen, since nobody maps it.
+    /// The model sees the CPU's accesses to VRAM, since QEMU does not map it.
     pub trapped: bool,
     /// What the firmware did.
     pub state: State,

@@ -37,7 +37,7 @@ const LONGEST: u64 = 4096;
 /// The most VRAM bytes that one request shows.
 const MOST_VRAM: u64 = 1 << 20;
 
-/// Listens on a socket; every connection gets a thread of its own.
+/// Listen on a socket; every connection gets a thread of its own.
 ///
 /// # Errors
 /// When the socket cannot be made.
@@ -90,7 +90,7 @@ fn serve(stream: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
     }
 }
 
-/// Carries out one request; the answer is complete lines.
+/// Carry out one request; the answer is complete lines.
 ///
 /// # Errors
 /// One line that says what is wrong with the request.

@@ -19,23 +19,23 @@ pub struct Family {
 }
 
 impl Family {
-    /// Its register database.
+    /// Return its register database.
     pub fn database(&self) -> &'static Database {
         self.registers.database
     }
 
-    /// What its model makes of a register; none if it has not been decided.
+    /// Return what its model makes of a register; none if it has not been decided.
     pub fn class(&self, register: &Register) -> Option<Class> {
         (self.registers.class)(register)
     }
 
-    /// The chip of that name.
+    /// Return the chip of that name.
     pub fn chip(&self, name: &str) -> Option<&'static dyn Entry> {
         (self.chips)().into_iter().find(|c| c.name() == name)
     }
 }
 
-/// The chip of that name, in whichever of the families it is.
+/// Return the chip of that name, in whichever of the families it is.
 ///
 /// # Errors
 /// One line that names the chips there are.
@@ -55,16 +55,17 @@ pub fn find(
 
 /// One chip of a family.
 pub trait Entry: Sync {
-    /// Its name for the command line.
+    /// Return its name for the command line.
     fn name(&self) -> &'static str;
 
-    /// Makes the chip; it must be reset before use.
+    /// Make the chip; it must be reset before use.
     fn build(&'static self, options: Options) -> Box<dyn Chip>;
 
-    /// Its PCI functions, of which the one that the firmware looks at has that ROM (empty, or a power of two of bytes).
+    /// Return its PCI functions, of which the one that the firmware looks at has that ROM (empty, or a power of two of
+    /// bytes).
     fn functions(&self, options: Options, rom: Vec<u8>) -> Vec<Facts>;
 
-    /// Bytes of memory of its own; 0 of a chip that uses the computer's.
+    /// Return the bytes of memory of its own; 0 of a chip that uses the computer's.
     fn memory(&self, options: Options) -> u64 {
         options.vram
     }
@@ -73,7 +74,7 @@ pub trait Entry: Sync {
     /// name. A family whose cards have a ROM makes `synthetic`, the one that has left the card as `options.state` says.
     fn image(&self, name: &str, options: Options) -> Option<Vec<u8>>;
 
-    /// The ROM in what was read from a real card, without what stands behind it.
+    /// Return the ROM in what was read from a real card, without what stands behind it.
     ///
     /// # Errors
     /// One line that says why it is no ROM for this chip.

@@ -10,12 +10,12 @@
 pub struct Fault(&'static str);
 
 impl Fault {
-    /// A fault of that name. Use [`faults!`](crate::faults).
+    /// Return a fault of that name. Use [`faults!`](crate::faults).
     pub const fn new(name: &'static str) -> Fault {
         Fault(name)
     }
 
-    /// The name that the control port uses.
+    /// Return the name that the control port uses.
     pub const fn name(self) -> &'static str {
         self.0
     }
@@ -43,7 +43,7 @@ faults! {
     DEAD_SOON = "dead-soon",
 }
 
-/// The fault of that name, of the family's or of any card.
+/// Return the fault of that name, of the family's or of any card.
 ///
 /// # Errors
 /// One line that names the faults there are.
@@ -62,7 +62,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Arms a fault `times` times, or until [`Faults::clear`].
+    /// Arm a fault `times` times, or until [`Faults::clear`].
     pub fn arm(&mut self, fault: Fault, times: Option<u64>) {
         self.left.retain(|(f, _)| *f != fault);
         if times != Some(0) {
@@ -70,18 +70,18 @@ impl Faults {
         }
     }
 
-    /// Disarms all faults.
+    /// Disarm all faults.
     pub fn clear(&mut self) {
         self.left.clear();
     }
 
-    /// Whether the fault is armed, without consuming it.
+    /// Return whether the fault is armed, without consuming it.
     #[inline]
     pub fn armed(&self, fault: Fault) -> bool {
         self.left.iter().any(|(f, _)| *f == fault)
     }
 
-    /// The number that the fault was armed with.
+    /// Return the number that the fault was armed with.
     pub fn value(&self, fault: Fault) -> Option<u64> {
         self.left.iter().find(|(f, _)| *f == fault)?.1
     }
@@ -93,7 +93,7 @@ impl Faults {
         self.take(fault) && (each || !self.armed(fault))
     }
 
-    /// Whether the fault happens now; consumes one of its times.
+    /// Return whether the fault happens now; consumes one of its times.
     #[inline]
     pub fn take(&mut self, fault: Fault) -> bool {
         let Some(i) = self.left.iter().position(|(f, _)| *f == fault) else {

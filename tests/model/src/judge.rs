@@ -3,7 +3,7 @@
 //! The judge: counts and names every use that real silicon would not promise to bear.
 //!
 //! A finding is not an error of the model: the access goes on as the hardware most plausibly would. Tests take the
-//! findings over the control port; those that nobody took end in the report file, where the runner fails on them.
+//! findings over the control port. Those that no test took end in the report file, and the runner fails on them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -63,13 +63,13 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Says what the command processor is executing; findings name it. None: what the CPU does.
+    /// Say what the command processor is executing; findings name it. None: what the CPU does.
     #[inline]
     pub fn doing(&mut self, what: Option<Doing>) {
         self.doing = what;
     }
 
-    /// Adds a finding. Never fails; details beyond the first of a kind are only counted.
+    /// Add a finding. Never fails; details beyond the first of a kind are only counted.
     pub fn report(&mut self, kind: Kind, detail: fmt::Arguments<'_>) {
         let doing = self.doing;
         self.found
@@ -96,12 +96,12 @@ impl Judge {
             });
     }
 
-    /// How often a kind was found since the last take.
+    /// Return how often a kind was found since the last take.
     pub fn count(&self, kind: Kind) -> u64 {
         self.found.get(&kind).map_or(0, |f| f.count)
     }
 
-    /// Takes all findings and forgets them.
+    /// Take all findings and forget them.
     pub fn take(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.found).into_values().collect()
     }

@@ -20,12 +20,12 @@ pub struct Kind {
 pub const FAMILY: u16 = 0x100;
 
 impl Kind {
-    /// A kind, by its place in the order and its name. Use [`kinds!`](crate::kinds).
+    /// Return a kind, by its place in the order and its name. Use [`kinds!`](crate::kinds).
     pub const fn new(order: u16, name: &'static str) -> Kind {
         Kind { order, name }
     }
 
-    /// The name that the control port and the report use.
+    /// Return the name that the control port and the report use.
     pub const fn name(self) -> &'static str {
         self.name
     }

@@ -65,7 +65,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Whether it holds all of `len` bytes at a GPU address of its space.
+    /// Return whether it holds all of `len` bytes at a GPU address of its space.
     #[inline]
     pub fn holds(&self, address: u64, len: u64) -> bool {
         address >= self.start && len <= self.len && address - self.start <= self.len - len
@@ -73,7 +73,7 @@ impl Object {
 }
 
 impl Machine {
-    /// A machine with that VRAM and those functions, instruments at rest.
+    /// Return a machine with that VRAM and those functions, instruments at rest.
     pub fn new(vram: Vram, functions: &[Facts]) -> Machine {
         let several = functions.len() > 1;
         let function = |facts: &Facts| Function {
@@ -100,8 +100,8 @@ impl Machine {
         self.judge.report(kind, detail);
     }
 
-    /// Whether `len` bytes at a GPU address of a space lie in one object declared there, or none is declared at all. A
-    /// space of which nothing is declared holds no object as soon as another does.
+    /// Return whether `len` bytes at a GPU address of a space lie in one object declared there, or none is declared at
+    /// all. A space of which nothing is declared holds no object as soon as another does.
     #[inline]
     pub fn in_object(&self, space: u32, address: u64, len: u64) -> bool {
         self.objects.is_empty()
@@ -111,7 +111,7 @@ impl Machine {
                 .any(|o| o.space == space && o.holds(address, len))
     }
 
-    /// The object declared in a space that holds a GPU address.
+    /// Return the object declared in a space that holds a GPU address.
     #[inline]
     pub fn object_at(&self, space: u32, address: u64) -> Option<&Object> {
         self.objects
@@ -174,18 +174,18 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Adds to a counter; it exists from its first mention on.
+    /// Add to a counter; it exists from its first mention on.
     pub fn add(&mut self, name: &'static str, n: u64) {
         let v = self.values.entry(name).or_default();
         *v = v.saturating_add(n);
     }
 
-    /// A counter's value; 0 if never mentioned.
+    /// Return a counter's value; 0 if never mentioned.
     pub fn get(&self, name: &str) -> u64 {
         self.values.get(name).copied().unwrap_or(0)
     }
 
-    /// All counters in the order of their names.
+    /// Return all counters in the order of their names.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.values.iter().map(|(n, v)| (*n, *v))
     }
@@ -227,13 +227,13 @@ impl Interrupts {
         }
     }
 
-    /// Takes the eventfd for MSI, or none when MSI is switched off. Switching on arms.
+    /// Take the eventfd for MSI, or none when MSI is switched off. Switching on arms.
     pub fn set_msi(&mut self, fd: Option<File>) {
         self.armed = true;
         self.msi = fd;
     }
 
-    /// Takes the eventfd for INTx, or none.
+    /// Take the eventfd for INTx, or none.
     pub fn set_intx(&mut self, fd: Option<File>) {
         self.intx_masked = false;
         self.intx = fd;
@@ -250,12 +250,12 @@ impl Interrupts {
         self.armed = true;
     }
 
-    /// The output goes high and nobody hears of it: a fault.
+    /// Raise the output without telling QEMU: a fault.
     pub fn lose(&mut self) {
         self.level = true;
     }
 
-    /// The chip's output.
+    /// Return the chip's output.
     pub fn level(&self) -> bool {
         self.level
     }

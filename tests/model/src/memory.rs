@@ -28,7 +28,7 @@ impl Shared {
         self.map.len()
     }
 
-    /// Copies out; false (and `bytes` untouched) if the range is not inside.
+    /// Copy out; false (and `bytes` untouched) if the range is not inside.
     #[inline]
     fn read(&self, offset: u64, bytes: &mut [u8]) -> bool {
         let Some(at) = self.range(offset, bytes.len()) else {
@@ -52,7 +52,7 @@ impl Shared {
         true
     }
 
-    /// Copies in; false if the range is not inside.
+    /// Copy in; false if the range is not inside.
     #[inline]
     fn write(&self, offset: u64, bytes: &[u8]) -> bool {
         let Some(at) = self.range(offset, bytes.len()) else {
@@ -110,7 +110,7 @@ impl Vram {
         Ok(Vram { file, shared })
     }
 
-    /// The descriptor to map; valid as long as the VRAM.
+    /// Return the descriptor to map; valid as long as the VRAM.
     pub fn fd(&self) -> RawFd {
         self.file.as_raw_fd()
     }
@@ -121,19 +121,19 @@ impl Vram {
         self.shared.len() as u64
     }
 
-    /// Whether there is no VRAM at all.
+    /// Return whether there is no VRAM at all.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads; false if the range is not all inside.
+    /// Read; false if the range is not all inside.
     #[inline]
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> bool {
         self.shared.read(offset, bytes)
     }
 
-    /// Writes; false if the range is not all inside.
+    /// Write; false if the range is not all inside.
     #[inline]
     pub fn write(&self, offset: u64, bytes: &[u8]) -> bool {
         self.shared.write(offset, bytes)
@@ -153,7 +153,7 @@ pub struct GuestRam {
 }
 
 impl GuestRam {
-    /// Maps `len` bytes of `file` from `offset` on at bus address `start`. What was mapped there before is replaced.
+    /// Map `len` bytes of `file` from `offset` on at bus address `start`. What was mapped there before is replaced.
     ///
     /// # Errors
     /// When the file cannot be mapped.
@@ -165,7 +165,7 @@ impl GuestRam {
         Ok(())
     }
 
-    /// Maps fresh zeroed memory: for tests without a guest.
+    /// Map fresh zeroed memory: for tests without a guest.
     ///
     /// # Errors
     /// When the system has no memory.
@@ -174,25 +174,25 @@ impl GuestRam {
         self.map(start, len, &file, 0)
     }
 
-    /// Removes every range that begins inside `start .. start + len`.
+    /// Remove every range that begins inside `start .. start + len`.
     pub fn unmap(&mut self, start: u64, len: u64) {
         self.ranges
             .retain(|r| r.start < start || r.start - start >= len);
     }
 
-    /// Removes all ranges.
+    /// Remove all ranges.
     pub fn clear(&mut self) {
         self.ranges.clear();
     }
 
-    /// Reads; false if no one range holds all of it.
+    /// Read; false if no one range holds all of it.
     #[inline]
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         self.find(address)
             .is_some_and(|r| r.shared.read(address - r.start, bytes))
     }
 
-    /// Writes; false if no one range holds all of it.
+    /// Write; false if no one range holds all of it.
     #[inline]
     pub fn write(&self, address: u64, bytes: &[u8]) -> bool {
         self.find(address)

@@ -173,7 +173,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The power-on state of a function, one of several if so said.
+    /// Return the power-on state of a function, one of several if so said.
     pub fn new(facts: &Facts, several: bool) -> Config {
         let mut c = Config {
             bytes: [0; 256],
@@ -217,7 +217,7 @@ impl Config {
         c
     }
 
-    /// Reads bytes; beyond the 256 there are zeroes, as in the extended space of a function without such capabilities.
+    /// Read bytes; beyond the 256 there are zeroes, as in the extended space of a function without such capabilities.
     pub fn read(&self, offset: usize, data: &mut [u8]) {
         for (i, b) in data.iter_mut().enumerate() {
             *b = offset
@@ -228,7 +228,7 @@ impl Config {
         }
     }
 
-    /// Writes bytes; only writable bits change.
+    /// Write bytes; only writable bits change.
     pub fn write(&mut self, offset: usize, data: &[u8]) {
         for (i, b) in data.iter().enumerate() {
             let Some(o) = offset.checked_add(i).filter(|o| *o < 256) else {
@@ -244,18 +244,18 @@ impl Config {
         self.bytes = self.initial;
     }
 
-    /// Whether the function may go to the bus by itself.
+    /// Return whether the function may go to the bus by itself.
     #[inline]
     pub fn bus_master(&self) -> bool {
         self.command() & COMMAND_MASTER != 0
     }
 
-    /// Whether the driver has forbidden INTx.
+    /// Return whether the driver has forbidden INTx.
     pub fn intx_disabled(&self) -> bool {
         self.command() & COMMAND_INTX_DISABLE != 0
     }
 
-    /// The power state, 0 for D0 to 3 for D3hot; 0 of a function that cannot sleep.
+    /// Return the power state, 0 for D0 to 3 for D3hot; 0 of a function that cannot sleep.
     #[inline]
     pub fn power_state(&self) -> u8 {
         self.power.map_or(0, |at| self.bytes[at] & 3)
@@ -303,7 +303,7 @@ impl Config {
 mod tests {
     use super::*;
 
-    /// A card with two windows of memory and one of ports, that sleeps and sends MSI.
+    /// Return a card with two windows of memory and one of ports, that sleeps and sends MSI.
     fn card() -> Config {
         let bar = |index, size, kind| Bar {
             index,

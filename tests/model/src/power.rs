@@ -6,8 +6,8 @@
 //! which these cards do not have: configuration space is as after a reset, registers are lost, memory was not
 //! refreshed (PCI Power Management 1.2, 5.4). A guest that sleeps in S3 puts its devices into D3hot first; at its
 //! wake-up QEMU brings the function back to D0 and resets it, and no firmware posts it then. At the start of a guest
-//! there is a reset too, and firmware has posted the card after it: the difference is whether anybody has used the
-//! card since it came back.
+//! there is a reset too, and firmware has posted the card after it. The model tells the two apart by whether the card
+//! has been accessed since it came back.
 //!
 //! | what happens | configuration | registers | VRAM |
 //! | --- | --- | --- | --- |
@@ -58,7 +58,7 @@ impl Sleep {
 pub struct Power {
     /// What D3hot costs from now on.
     pub sleep: Sleep,
-    /// The card has come back from D3hot and nobody has touched it.
+    /// The card has come back from D3hot and has not been accessed since.
     woken: bool,
     /// The CPU has touched the card since its last reset.
     used: bool,
@@ -74,7 +74,7 @@ impl Power {
     }
 }
 
-/// Whether a function answers on its BARs. A CPU that asks one that sleeps is a finding.
+/// Return whether a function answers on its BARs. A CPU that asks one that sleeps is a finding.
 pub fn answers(m: &mut Machine, function: usize, what: &str) -> bool {
     if m.faults.armed(fault::DEAD) {
         return false;
@@ -209,7 +209,7 @@ fn mixed(word: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Fills VRAM with a function of the quadword's number.
+/// Fill VRAM with a function of the quadword's number.
 fn fill(vram: &Vram, word: impl Fn(u64) -> u64) {
     let mut bytes = vec![0; 1 << 16];
     for at in (0..vram.len()).step_by(bytes.len()) {

@@ -75,8 +75,8 @@ struct Touch {
 }
 
 impl Space {
-    /// A space of `words` words whose offsets count in steps of `unit`, with the registers that the database has for
-    /// that domain and chip; values are the database's defaults.
+    /// Return a space of `words` words whose offsets count in steps of `unit`, with the registers that the database has
+    /// for that domain and chip; values are the database's defaults.
     pub fn new(
         registers: &'static Registers,
         name: &'static str,
@@ -142,7 +142,7 @@ impl Space {
         .then(|| self.name_of(offset, register))
     }
 
-    /// All registers that were touched.
+    /// Return all registers that were touched.
     pub fn touched(&self) -> Vec<Touched> {
         let words = self.touched.iter().zip(&self.known).enumerate();
         words
@@ -161,7 +161,7 @@ impl Space {
             .collect()
     }
 
-    /// The name at an offset, with its index in an array.
+    /// Return the name at an offset, with its index in an array.
     fn name_of(&self, offset: u32, register: &Register) -> String {
         match register.array().index_of(offset) {
             Some(index) if register.len > 1 => format!("{}[{index}]", register.name),
@@ -174,24 +174,24 @@ impl Space {
         self.values.copy_from_slice(&self.defaults);
     }
 
-    /// All values, for [`Space::load`].
+    /// Return all values, for [`Space::load`].
     pub fn values(&self) -> &[u32] {
         &self.values
     }
 
-    /// Takes values that [`Space::values`] of the same space gave.
+    /// Take values that [`Space::values`] of the same space gave.
     pub fn load(&mut self, values: &[u32]) {
         if values.len() == self.values.len() {
             self.values.copy_from_slice(values);
         }
     }
 
-    /// What the space is called in findings.
+    /// Return what the space is called in findings.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The stored value; 0 outside.
+    /// Return the stored value; 0 outside.
     #[inline]
     pub fn get(&self, offset: u32) -> u32 {
         self.values
@@ -200,7 +200,7 @@ impl Space {
             .unwrap_or(0)
     }
 
-    /// Stores a value; nothing outside.
+    /// Store a value; nothing outside.
     #[inline]
     pub fn set(&mut self, offset: u32, value: u32) {
         if let Some(v) = self.values.get_mut((offset / self.unit) as usize) {
@@ -208,7 +208,7 @@ impl Space {
         }
     }
 
-    /// What the database knows at an offset.
+    /// Return what the database knows at an offset.
     #[inline]
     pub fn register(&self, offset: u32) -> Option<&'static Register> {
         self.known
@@ -217,14 +217,14 @@ impl Space {
             .flatten()
     }
 
-    /// Whether a write is allowed to have an effect at all: unknown and read-only registers say no.
+    /// Return whether a write is allowed to have an effect at all: unknown and read-only registers say no.
     #[inline]
     pub fn writable(&self, offset: u32) -> Option<bool> {
         self.register(offset)
             .map(|r| !matches!(r.access, Access::Read))
     }
 
-    /// The offset of a register by its name, with `[index]` behind an array's.
+    /// Return the offset of a register by its name, with `[index]` behind an array's.
     pub fn find(&self, name: &str) -> Option<u32> {
         let (plain, index) = match name.split_once('[') {
             Some((plain, rest)) => (plain, rest.strip_suffix(']')?.parse::<u32>().ok()?),
@@ -235,7 +235,7 @@ impl Space {
     }
 }
 
-/// Judges reading a register of a space. Whether a read gives what is stored; 0 otherwise.
+/// Judge reading a register of a space. Whether a read gives what is stored; 0 otherwise.
 pub fn judge_read(
     m: &mut Machine,
     space: &mut Space,
@@ -268,7 +268,7 @@ pub fn judge_read(
     }
 }
 
-/// Judges writing a register of a space. Whether the write has an effect.
+/// Judge writing a register of a space. Whether the write has an effect.
 pub fn judge_write(
     m: &mut Machine,
     space: &mut Space,

@@ -3,8 +3,8 @@
 //! A chip and its machine shared between threads: the server's, the control port's, and the one in which the chip
 //! does its own work.
 //!
-//! One lock protects all. The working thread gives it up after every step, and stays away from it while anybody
-//! else waits, so that a register access never waits longer than one packet.
+//! One lock protects all. The working thread releases it after every step, and does not take it while another thread
+//! waits, so that a register access never waits longer than one packet.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -33,7 +33,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Shares a system.
+    /// Share a system.
     pub fn new(system: System) -> Arc<Shared> {
         Arc::new(Shared {
             system: Mutex::new(system),
@@ -68,7 +68,7 @@ impl Shared {
         self.system.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the thread in which the chip works.
+    /// Start the thread in which the chip works.
     ///
     /// # Errors
     /// When the system has no thread to give.

@@ -3,9 +3,9 @@
 //! The vfio-user side: regions, guest memory and interrupts of one PCI function. A device of several functions is
 //! served on several sockets.
 //!
-//! A function's windows are those of its table ([`crate::pci::Facts`]). One onto the card's memory is offered for mapping
-//! unless trapped access is asked for; then QEMU forwards every access, slowly, and the model sees it. Accesses to
-//! registers and doorbells are forwarded always. The ROM region holds the expansion ROM.
+//! A function's windows are those of its table ([`crate::pci::Facts`]). One onto the card's memory is offered for
+//! mapping unless trapped access is asked for; then QEMU forwards every access, slowly, and the model sees it. Accesses
+//! to registers and doorbells are forwarded always. The ROM region holds the expansion ROM.
 
 use std::fs::File;
 use std::io;
@@ -35,7 +35,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// The function of that number of a system, whose machine was made with these facts among others.
+    /// Return the function of that number of a system, whose machine was made with these facts among others.
     pub fn new(shared: Arc<Shared>, number: usize, facts: Facts) -> Function {
         Function {
             shared,
@@ -44,7 +44,7 @@ impl Function {
         }
     }
 
-    /// Waits for QEMU on a socket and serves it until it goes.
+    /// Wait for QEMU on a socket and serve it until it goes.
     ///
     /// # Errors
     /// When the socket cannot be made, or on a protocol error that ends the connection.
@@ -80,7 +80,7 @@ impl Function {
         Ok(server.run(&mut self)?)
     }
 
-    /// What the other side is told of a region; `vram` is the descriptor to map and how many bytes are in it.
+    /// Return what the other side is told of a region; `vram` is the descriptor to map and how many bytes are in it.
     fn region(&self, index: u32, vram: Option<(i32, u64)>) -> ServerRegion {
         let mut info = vfio_region_info {
             argsz: size_of::<vfio_region_info>() as u32,
@@ -141,7 +141,7 @@ impl Function {
     }
 }
 
-/// Splits an access into the dwords it touches: (offset, byte mask, where its bytes lie in the data).
+/// Split an access into the dwords it touches: (offset, byte mask, where its bytes lie in the data).
 fn dwords(offset: u64, len: usize) -> impl Iterator<Item = (u32, Range<usize>, Range<usize>)> {
     let end = offset.saturating_add(len as u64);
     let first = offset & !3;
@@ -159,7 +159,7 @@ fn dwords(offset: u64, len: usize) -> impl Iterator<Item = (u32, Range<usize>, R
         })
 }
 
-/// Judges the size of an access to registers, of which some are commonly accessed by bytes.
+/// Judge the size of an access to registers, of which some are commonly accessed by bytes.
 fn judge_size(s: &mut System, offset: u64, len: usize, bytes: &Range<u32>) {
     let whole = len == 4 && offset % 4 == 0;
     let end = offset.saturating_add(len as u64);

@@ -29,7 +29,7 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// A trace into a file, which is created or emptied; it starts switched on.
+    /// Return a trace into a file, which is created or emptied; it starts switched on.
     ///
     /// # Errors
     /// Whatever creating the file yields.
@@ -41,20 +41,20 @@ impl Trace {
         })
     }
 
-    /// Switches the trace on or off; false if there is no file to write to.
+    /// Switch the trace on or off; false if there is no file to write to.
     pub fn switch(&mut self, on: bool) -> bool {
         self.on = on && self.out.is_some();
         self.flush();
         self.out.is_some()
     }
 
-    /// Whether lines are written: ask before making an expensive one.
+    /// Return whether lines are written: ask before making an expensive one.
     #[inline]
     pub fn on(&self) -> bool {
         self.on
     }
 
-    /// Writes a line. A disk that is full ends the trace, not the model.
+    /// Write a line. A disk that is full ends the trace, not the model.
     pub fn line(&mut self, line: fmt::Arguments<'_>) {
         if !self.on {
             return;
@@ -66,7 +66,7 @@ impl Trace {
         }
     }
 
-    /// Brings all lines to the file.
+    /// Bring all lines to the file.
     pub fn flush(&mut self) {
         if let Some(out) = &mut self.out {
             let _ = out.flush();

@@ -60,7 +60,7 @@ pub struct Mutant {
 }
 
 impl List {
-    /// Reads a list.
+    /// Read a list.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl List {
         Ok(list)
     }
 
-    /// The step of that name.
+    /// Return the step of that name.
     ///
     /// # Errors
     ///

@@ -46,12 +46,12 @@ struct Args {
 }
 
 impl Args {
-    /// Whether a feature has been asked for.
+    /// Return whether a feature has been asked for.
     fn wants(&self, name: &str) -> bool {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word))
     }
 
-    /// Shows the table, and keeps it where the caller wants it.
+    /// Show the table, and keep it where the caller wants it.
     fn show(&self, table: &str) -> Result<()> {
         if let Some(path) = &self.table {
             std::fs::write(path, table)
@@ -76,7 +76,7 @@ fn main() -> Result<ExitCode> {
     })
 }
 
-/// Makes the edits of a list; says whether all were noticed.
+/// Make the edits of a list; say whether all were noticed.
 fn edits(args: &Args) -> Result<bool> {
     let list = List::read(&args.list)?;
     let mutants: Vec<_> = list

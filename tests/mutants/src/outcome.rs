@@ -39,13 +39,13 @@ impl fmt::Display for Verdict {
 }
 
 impl Run {
-    /// Whether all tests passed.
+    /// Return whether all tests passed.
     pub fn passed(&self) -> bool {
         self.ok
     }
 
-    /// Whether the test with `name` in its name is among those that failed. Lines that tell of a failure say FAILED, or
-    /// are indented (the runner's complaints).
+    /// Return whether the test with `name` in its name is among those that failed. Lines that tell of a failure say
+    /// FAILED, or are indented (the runner's complaints).
     pub fn verdict(&self, name: &str) -> Verdict {
         let told = |line: &str| line.contains("FAILED") || line.starts_with("    ");
         if self.ok {
@@ -58,7 +58,7 @@ impl Run {
     }
 }
 
-/// The table: feature, step, test, verdict.
+/// Return the table: feature, step, test, verdict.
 pub fn markdown(rows: &[(&Mutant, &str, &str, Verdict)]) -> String {
     let mut text = String::from("| without | fails in | test | |\n| --- | --- | --- | --- |\n");
     for (mutant, step, name, verdict) in rows {

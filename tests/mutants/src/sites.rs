@@ -7,8 +7,8 @@
 //! driver goes on with what the first look shows; and a call of a function of the driver that has such a statement.
 //! Functions are told apart by name only: a statement too many in the list does no harm.
 //!
-//! A file is parsed, with what stands in braces in the macros that initialise structures. Modules of tests are left out.
-//! A write that stands where no statement can be left out is an error, so that none is forgotten.
+//! A file is parsed, with what stands in braces in the macros that initialise structures. Modules of tests are left
+//! out. A write that stands where no statement can be left out is an error, so that none is forgotten.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -83,7 +83,7 @@ enum Tail {
     Value,
 }
 
-/// All sites of `sources`, in order.
+/// Return all sites of `sources`, in order.
 ///
 /// # Errors
 ///
@@ -128,7 +128,8 @@ pub fn find(sources: &[Source]) -> Result<Vec<Site>> {
     Ok(all)
 }
 
-/// The text of file `index` with each of its sites under a switch, which has the site's position in `sites` as number.
+/// Return the text of file `index` with each of its sites under a switch, which has the site's position in `sites` as
+/// number.
 pub fn switched(sources: &[Source], sites: &[Site], index: usize) -> String {
     let mut inserted: Vec<(usize, bool, isize, String)> = Vec::new();
     for (at, site) in sites.iter().enumerate().filter(|(_, s)| s.file == index) {
@@ -151,7 +152,7 @@ pub fn switched(sources: &[Source], sites: &[Site], index: usize) -> String {
     text + &source[done..]
 }
 
-/// Gives those that have a name in common numbers.
+/// Give those that have a name in common numbers.
 fn number(sites: &mut [Site]) {
     for at in 0..sites.len() {
         let name = sites[at].name.clone();
@@ -173,7 +174,7 @@ struct Function<'a> {
     block: &'a Block,
 }
 
-/// Whether this is for the tests only.
+/// Return whether this is for the tests only.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("kunit_tests")
@@ -185,7 +186,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The functions of a file, with those in modules and implementations.
+/// Return the functions of a file, with those in modules and implementations.
 fn functions(items: &[Item]) -> Vec<Function<'_>> {
     let mut found = Vec::new();
     for item in items {
@@ -237,7 +238,7 @@ fn functions(items: &[Item]) -> Vec<Function<'_>> {
     found
 }
 
-/// Names of the functions that have a site, or call one that has.
+/// Return the names of the functions that have a site, or call one that has.
 fn acting(files: &[syn::File]) -> BTreeSet<String> {
     let mut acting = BTreeSet::new();
     loop {
@@ -304,7 +305,7 @@ impl<'a> Look<'a> {
         self.acting.contains(name)
     }
 
-    /// Whether a called function acts.
+    /// Return whether a called function acts.
     fn call(&self, function: &Expr) -> bool {
         let Expr::Path(path) = function else {
             return false;
@@ -345,7 +346,7 @@ impl Visit<'_> for Look<'_> {
     }
 }
 
-/// The blocks in a macro's tokens that are the values of fields, each with whether its field has a name.
+/// Return the blocks in a macro's tokens that are the values of fields, each with whether its field has a name.
 fn blocks_of(tokens: &TokenStream) -> Vec<(bool, Vec<Stmt>)> {
     let mut blocks = Vec::new();
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
@@ -369,7 +370,7 @@ fn blocks_of(tokens: &TokenStream) -> Vec<(bool, Vec<Stmt>)> {
     blocks
 }
 
-/// Where the files' writes stand, by their tokens, those of macros too.
+/// Return where the files' writes stand, by their tokens, those of macros too.
 fn writes_in(file: &syn::File) -> Vec<Range<usize>> {
     fn walk(tokens: TokenStream, found: &mut Vec<Range<usize>>) {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();
@@ -509,7 +510,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether it reads, and nothing else.
+/// Return whether it reads, and nothing else.
 fn is_read(expr: &Expr) -> bool {
     match expr {
         Expr::MethodCall(call) if call.method == "ok" => is_read(&call.receiver),
@@ -577,7 +578,7 @@ mod tests {
         sites.into_iter().map(|site| site.name).collect()
     }
 
-    /// The text with all switches.
+    /// Return the text with all switches.
     fn with_switches(text: &str) -> String {
         let sources = source(text);
         switched(&sources, &find(&sources).unwrap(), 0)

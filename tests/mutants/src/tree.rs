@@ -30,7 +30,7 @@ pub struct Edit {
 }
 
 impl Tree {
-    /// Makes or refreshes the copy at `root` from HEAD of the checkout in the current directory.
+    /// Make or refresh the copy at `root` from HEAD of the checkout in the current directory.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Tree {
         let fresh = root.join("fresh");
         let _ = fs::remove_dir_all(&fresh);
         fs::create_dir(&fresh)?;
-        // The checkout may belong to somebody else: inside the root everybody is root.
+        // The checkout may belong to another user, because inside the root every user is root.
         let mut archive = Command::new("git")
             .args(["-c", "safe.directory=*", "archive", "HEAD"])
             .stdout(Stdio::piped())
@@ -78,12 +78,12 @@ impl Tree {
         Ok(Tree { root })
     }
 
-    /// Where the copy is.
+    /// Return where the copy is.
     pub fn checkout(&self) -> PathBuf {
         self.root.join("checkout")
     }
 
-    /// Makes a mutant's edit.
+    /// Make a mutant's edit.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Tree {
         })
     }
 
-    /// Runs a command that must succeed; its output goes into a file of that name.
+    /// Run a command that must succeed; its output goes into a file of that name.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Builds what a step needs and runs it.
+    /// Build what a step needs and run it.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Tree {
         self.command(&step.run, &step.dir, step.timeout, &step.name)
     }
 
-    /// Runs a command in a folder of the copy, for at most `limit` seconds; its output goes into a file of that name.
+    /// Run a command in a folder of the copy, for at most `limit` seconds; its output goes into a file of that name.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ fn must(command: &mut Command) -> Result<()> {
 }
 
 impl Edit {
-    /// Takes the edit back.
+    /// Take the edit back.
     ///
     /// # Errors
     ///

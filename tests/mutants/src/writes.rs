@@ -3,9 +3,10 @@
 //! Takes each write and each wait of a driver away (see [`sites`]): which test notices?
 //!
 //! In the copy of the checkout every site gets a switch, and the modules a parameter that says which one is off (see
-//! [`parameter`]). So the modules are built once. Sites are in the family's module and in what the library shares between
-//! families. All sites go through the KUnit suites first, in one guest that loads the module again for each of them. What is left goes through the steps of the list, each in a guest of its own, since a chip remembers
-//! what it has been told, until one of them fails.
+//! [`parameter`]). So the modules are built once. Sites are in the family's module and in what the library shares
+//! between families. All sites go through the KUnit suites first, in one guest that loads the module again for each of
+//! them. What is left goes through the steps of the list, each in a guest of its own, since a chip remembers what it
+//! has been told, until one of them fails.
 //!
 //! A site that nothing notices must stand in the list with the reason why only silicon could. The list is right only if
 //! all its entries are sites, and nothing notices them. Such sites pass all steps, so they are left out together first:
@@ -102,7 +103,7 @@ struct Noticed {
     test: String,
 }
 
-/// Runs the whole; true if all is as the list says.
+/// Run the whole; true if all is as the list says.
 ///
 /// # Errors
 ///
@@ -183,7 +184,7 @@ struct Guests<'a> {
 }
 
 impl Guests<'_> {
-    /// Runs the steps without the site of that name and number, until one fails.
+    /// Run the steps without the site of that name and number, until one fails.
     fn notice(&mut self, name: &str, site: isize) -> Result<Option<Noticed>> {
         for step in self.list.steps_for(name) {
             // A step that fails anyway proves nothing by failing.
@@ -202,7 +203,7 @@ impl Guests<'_> {
     }
 }
 
-/// The sources of a folder, by name, which begins with `prefix`.
+/// Return the sources of a folder, by name, which begins with `prefix`.
 fn read(folder: &Path, prefix: &str) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for entry in
@@ -241,7 +242,7 @@ impl List {
         Ok(())
     }
 
-    /// Puts all sites of the copy under switches.
+    /// Put all sites of the copy under switches.
     fn switch(&self, tree: &Tree, sources: &[Source], sites: &[Site]) -> Result<()> {
         let reasoned: Vec<_> = (0..sites.len())
             .filter(|at| self.reason(&sites[*at].name).is_some())
@@ -261,7 +262,7 @@ impl List {
             .with_context(|| format!("cannot write {}", root.display()))
     }
 
-    /// All folders of sources, with what the names of those in it begin with.
+    /// Return all folders of sources, with what the names of those in it begin with.
     fn folders(&self) -> impl Iterator<Item = (&Path, String)> {
         let all = self.sources.iter().chain([&self.shared.sources]);
         all.enumerate().map(|(index, folder)| {
@@ -276,7 +277,7 @@ impl List {
         })
     }
 
-    /// Where the source of that name is.
+    /// Return where the source of that name is.
     fn path(&self, name: &str) -> PathBuf {
         let (prefix, file) = name.split_at(name.rfind('/').map_or(0, |at| at + 1));
         self.folders()
@@ -284,19 +285,19 @@ impl List {
             .map_or_else(PathBuf::new, |(folder, _)| folder.join(file))
     }
 
-    /// The entry for a site that nothing notices.
+    /// Return the entry for a site that nothing notices.
     fn reason(&self, site: &str) -> Option<&Unseen> {
         self.unseen.iter().find(|entry| entry.site == site)
     }
 
-    /// The steps, those first that are meant for a site of that name.
+    /// Return the steps, those first that are meant for a site of that name.
     fn steps_for(&self, site: &str) -> impl Iterator<Item = &GuestStep> {
         let is_first = move |step: &&GuestStep| step.first.iter().any(|f| site.starts_with(f));
         let rest = self.step.iter().filter(move |step| !is_first(step));
         self.step.iter().filter(is_first).chain(rest)
     }
 
-    /// Runs a guest step without one site.
+    /// Run a guest step without one site.
     fn guest(&self, tree: &Tree, step: &GuestStep, site: isize) -> Result<Option<Noticed>> {
         let suite = fs::read_to_string(tree.checkout().join(&self.suite))?;
         let suite = without(
@@ -328,7 +329,7 @@ impl List {
         }))
     }
 
-    /// The table, and how many rows are not as they should be.
+    /// Return the table, and how many rows are not as they should be.
     fn judge(&self, rows: &[(&str, Option<Noticed>)]) -> (String, usize) {
         let mut table = String::from("| without | fails in | test |\n| --- | --- | --- |\n");
         let mut wrong = 0;
@@ -353,7 +354,7 @@ impl List {
     }
 }
 
-/// What failed first in a run of the runner: a test of the guest if one did.
+/// Return what failed first in a run of the runner: a test of the guest if one did.
 fn complaint(run: &Run) -> String {
     let lines = || run.output.lines().filter_map(|l| l.strip_prefix("    "));
     let test = lines().find_map(|l| l.strip_prefix("test ")?.split_once(" ... FAILED"));
@@ -363,7 +364,7 @@ fn complaint(run: &Run) -> String {
     }
 }
 
-/// What notices each of `wanted` in the KUnit suites.
+/// Return what notices each of `wanted` in the KUnit suites.
 fn kunit(
     tree: &Tree,
     list: &List,
@@ -419,7 +420,7 @@ fn kunit(
         .collect())
 }
 
-/// The results of sites, without those of the controls around them, which must have passed.
+/// Return the results of sites, without those of the controls around them, which must have passed.
 fn controlled(mut results: Vec<(isize, Option<String>)>) -> Result<Vec<(isize, Option<String>)>> {
     let last = results.pop();
     let first = results.drain(..1.min(results.len())).next();
@@ -433,7 +434,7 @@ fn controlled(mut results: Vec<(isize, Option<String>)>) -> Result<Vec<(isize, O
     Ok(results)
 }
 
-/// Loads library and driver once for each of `sites`, and shows what the suites said.
+/// Load library and driver once for each of `sites`, and show what the suites said.
 fn kunit_job(list: &List, sites: &[isize]) -> String {
     let mut job = String::new();
     let (library, module) = (&list.shared.module, &list.module);
@@ -448,7 +449,7 @@ fn kunit_job(list: &List, sites: &[isize]) -> String {
     job
 }
 
-/// The sites that such a job got to, each with what failed first.
+/// Return the sites that such a job got to, each with what failed first.
 ///
 /// The last one that began and did not end has taken the guest down.
 fn kunit_results(output: &str) -> Vec<(isize, Option<String>)> {

@@ -101,7 +101,7 @@ impl Headers {
 }
 
 impl Database {
-    /// The database of a family, from its generated tables.
+    /// Return the database of a family, from its generated tables.
     pub const fn new(
         family: &'static str,
         domains: &'static [Domain],
@@ -123,13 +123,13 @@ impl Database {
         }
     }
 
-    /// The same, of packets that say what a pixel is.
+    /// Return the same, of packets that say what a pixel is.
     pub const fn with_pixel(mut self, pixel: Pixel) -> Database {
         self.pixel = Some(pixel);
         self
     }
 
-    /// The same, with opcodes whose bodies may end inside the last round of a repetition.
+    /// Return the same, with opcodes whose bodies may end inside the last round of a repetition.
     pub const fn with_cut_short(mut self, opcodes: &'static [u8]) -> Database {
         self.cut_short = opcodes;
         self
@@ -139,19 +139,20 @@ impl Database {
         self.index.get_or_init(|| Index::new(self))
     }
 
-    /// The register of that name. Where several spaces have one (`MC_STATUS`), the first: use [`Database::by_name_in`].
+    /// Return the register of that name. Where several spaces have one (`MC_STATUS`), the first: use
+    /// [`Database::by_name_in`].
     pub fn by_name(&self, name: &str) -> Option<&'static Register> {
         self.index().names.get(name).copied()
     }
 
-    /// The register of that name in `domain`.
+    /// Return the register of that name in `domain`.
     pub fn by_name_in(&self, domain: Domain, name: &str) -> Option<&'static Register> {
         self.registers
             .iter()
             .find(|r| r.domain == domain && r.name == name)
     }
 
-    /// The register at `offset` of `domain` and its index within the array (0 for a single register).
+    /// Return the register at `offset` of `domain` and its index within the array (0 for a single register).
     /// `offset` counts bytes in `mmio` and must be a multiple of four there; it is the index elsewhere.
     pub fn by_offset(&self, domain: Domain, offset: u32) -> Option<(&'static Register, u32)> {
         self.index().places.get(&(domain, offset)).copied()
@@ -181,17 +182,17 @@ impl Database {
         format!("{}{index} = {value:#010x}{fields}", r.name)
     }
 
-    /// The type-3 packet with that opcode.
+    /// Return the type-3 packet with that opcode.
     pub fn packet(&self, opcode: u8) -> Option<&'static Packet> {
         self.packets.iter().find(|p| p.opcode == opcode)
     }
 
-    /// The packet header or shared dword of that name (`TYPE0`, `GUI_CONTROL`, …).
+    /// Return the packet header or shared dword of that name (`TYPE0`, `GUI_CONTROL`, …).
     pub fn layout(&self, name: &str) -> Option<&'static Dword> {
         self.layouts.iter().find(|d| d.name == name)
     }
 
-    /// The fields of packet headers; `None` if the family's commands are no PM4 packets.
+    /// Return the fields of packet headers; `None` if the family's commands are no PM4 packets.
     pub fn headers(&self) -> Option<&Headers> {
         self.index().headers.as_ref()
     }

@@ -27,7 +27,7 @@ pub use types::{
 /// The database of every family.
 pub static DATABASES: &[&Database] = &[&r500::DATABASE];
 
-/// The database of the family of that name, which is the name of its driver.
+/// Return the database of the family of that name, which is the name of its driver.
 pub fn database(family: &str) -> Option<&'static Database> {
     DATABASES.iter().copied().find(|d| d.family == family)
 }

@@ -21,7 +21,8 @@ pub static DATABASE: Database =
         // An odd number of vertex arrays leaves the last pair half filled.
         .with_cut_short(&[pm4::op::_3D_LOAD_VBPNTR]);
 
-/// Bytes of a pixel of a `DST_TYPE` (R5xx 5.2.2): what a colour brush takes in a packet. 24-bit pixels take four there.
+/// Return the bytes of a pixel of a `DST_TYPE` (R5xx 5.2.2): what a colour brush takes in a packet. 24-bit pixels take
+/// four there.
 fn pixel_bytes(kind: u32) -> Option<u32> {
     use enums::datatype as t;
     match kind {

@@ -10,7 +10,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The field of bits `hi` down to `lo`; `lo <= hi <= 31` or it does not compile (in constants) or panics.
+    /// Return the field of bits `hi` down to `lo`; `lo <= hi <= 31` or it does not compile (in constants) or panics.
     pub const fn new(hi: u8, lo: u8) -> Self {
         assert!(lo <= hi && hi <= 31);
         Self { hi, lo }
@@ -26,17 +26,17 @@ impl Field {
         self.lo
     }
 
-    /// The largest value that fits.
+    /// Return the largest value that fits.
     pub const fn max(self) -> u32 {
         u32::MAX >> (31 - (self.hi - self.lo))
     }
 
-    /// The bits of the field in a word.
+    /// Return the bits of the field in a word.
     pub const fn mask(self) -> u32 {
         self.max() << self.lo
     }
 
-    /// The field's value in `word`.
+    /// Return the field's value in `word`.
     pub const fn get(self, word: u32) -> u32 {
         (word >> self.lo) & self.max()
     }
@@ -46,12 +46,12 @@ impl Field {
         (word & !self.mask()) | self.of(value)
     }
 
-    /// A word in which only this field is set, to `value`.
+    /// Return a word in which only this field is set, to `value`.
     pub const fn of(self, value: u32) -> u32 {
         (value & self.max()) << self.lo
     }
 
-    /// Whether any bit of the field is set in `word`.
+    /// Return whether any bit of the field is set in `word`.
     pub const fn any(self, word: u32) -> bool {
         word & self.mask() != 0
     }
@@ -94,7 +94,7 @@ impl RegArray {
         }
     }
 
-    /// Which element is at `offset`, if one is.
+    /// Return which element is at `offset`, if one is.
     pub const fn index_of(self, offset: u32) -> Option<u32> {
         if offset < self.base || (offset - self.base) % self.stride != 0 {
             return None;
@@ -112,7 +112,7 @@ impl Domain {
     /// The register aperture, by byte offset: the space that every family has.
     pub const MMIO: Self = Self::new("mmio");
 
-    /// The space of that name.
+    /// Return the space of that name.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
@@ -198,17 +198,17 @@ pub struct Register {
 }
 
 impl Register {
-    /// The register as an array, of one element if it is single.
+    /// Return the register as an array, of one element if it is single.
     pub const fn array(&self) -> RegArray {
         RegArray::new(self.offset, self.len, self.stride)
     }
 
-    /// The bits that mean something.
+    /// Return the bits that mean something.
     pub fn mask(&self) -> u32 {
         mask(self.fields)
     }
 
-    /// The field of that name.
+    /// Return the field of that name.
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|f| f.name == name)
     }
@@ -231,12 +231,12 @@ pub struct Dword {
 }
 
 impl Dword {
-    /// The bits that mean something.
+    /// Return the bits that mean something.
     pub fn mask(&self) -> u32 {
         mask(self.fields)
     }
 
-    /// The field of that name.
+    /// Return the field of that name.
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|f| f.name == name)
     }

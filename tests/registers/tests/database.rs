@@ -376,7 +376,7 @@ fn all_opcodes_of_the_manual_are_there() {
     assert_eq!(PACKETS.len(), 30);
 }
 
-/// Length of a body for given field values; `None` if it is open-ended.
+/// Return the length of a body for given field values; `None` if it is open-ended.
 fn fixed_length(items: &[Item], value: &dyn Fn(&str, &str) -> u32) -> Option<u32> {
     items.iter().try_fold(0, |n, item| {
         Some(

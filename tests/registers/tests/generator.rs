@@ -62,7 +62,7 @@ const GOOD: &str = r#"<database>
 </database>
 "#;
 
-/// What the generator says to a database.
+/// Return what the generator says to a database.
 fn error(xml: &str) -> Option<String> {
     let folder = Folder::new();
     folder.write("db.xml", xml);
@@ -81,7 +81,7 @@ fn error(xml: &str) -> Option<String> {
     }
 }
 
-/// Replaces `from` in the good database by `to` and wants the error `line: message`.
+/// Replace `from` in the good database by `to` and expect the error `line: message`.
 #[track_caller]
 fn refuse(from: &str, to: &str, line: u32, message: &str) {
     assert_eq!(

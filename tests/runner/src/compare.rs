@@ -3,8 +3,8 @@
 //! The same tests on two drivers, side by side.
 //!
 //! A row is fine if both passed, if both could not run, or if one of them is known to differ and the reason is
-//! kept at the test. Everything else is a difference that nobody has explained, and fails the step. (That an
-//! explanation is still needed is seen where the test runs: a test that is known to fail must fail.)
+//! kept at the test. Every other difference is unexplained, and fails the step. (A test that is known to fail must
+//! fail, so an explanation that is no longer needed shows where the test runs.)
 
 use std::{
     collections::BTreeMap,
@@ -40,7 +40,7 @@ pub struct Row {
     pub complaint: Option<String>,
 }
 
-/// Compares the outputs of the jobs below `out`.
+/// Compare the outputs of the jobs below `out`.
 pub fn run(step: &CompareStep, out: &Path) -> anyhow::Result<(Outcome, Vec<Row>)> {
     let read = |names: &[String]| {
         let mut all = Vec::new();
@@ -78,7 +78,7 @@ pub fn run(step: &CompareStep, out: &Path) -> anyhow::Result<(Outcome, Vec<Row>)
     Ok((outcome, rows))
 }
 
-/// Rows in upstream's order, then what only ours has.
+/// Return the rows in upstream's order, then what only ours has.
 fn rows(upstream: &[Line], ours: &[Line]) -> Vec<Row> {
     let by_name = |lines: &[Line]| -> BTreeMap<String, Line> {
         lines
@@ -116,7 +116,7 @@ fn row(name: &str, upstream: Option<&Line>, ours: Option<&Line>) -> Row {
     }
 }
 
-/// Why the two may differ, and what is wrong.
+/// Return why the two may differ, and what is wrong.
 fn explain(upstream: Option<&Verdict>, ours: Option<&Verdict>) -> (String, Option<String>) {
     let (Some(upstream), Some(ours)) = (upstream, ours) else {
         return (String::new(), Some("ran on one driver only".into()));

@@ -25,7 +25,7 @@ pub struct Cost {
     pub cpu: u64,
 }
 
-/// Runs a command to its end; the time is that of all processors.
+/// Run a command to its end; the time is that of all processors.
 pub fn run(command: &mut Command) -> std::io::Result<(ExitStatus, Duration)> {
     let ended = command.spawn()?.wait4()?;
     Ok((ended.status, ended.rusage.utime + ended.rusage.stime))
@@ -36,7 +36,7 @@ pub fn run(command: &mut Command) -> std::io::Result<(ExitStatus, Duration)> {
 pub struct Times(BTreeMap<String, Cost>);
 
 impl Times {
-    /// Reads what earlier runs have left; nothing if there is no such file.
+    /// Read what earlier runs have left; nothing if there is no such file.
     pub fn read(path: &Path) -> Self {
         Self::parse(&std::fs::read_to_string(path).unwrap_or_default())
     }
@@ -52,12 +52,12 @@ impl Times {
         Self(text.lines().filter_map(cost).collect())
     }
 
-    /// Replaces what is known about a step.
+    /// Replace what is known about a step.
     pub fn set(&mut self, name: &str, cost: Cost) {
         self.0.insert(name.to_owned(), cost);
     }
 
-    /// Keeps them for the next run.
+    /// Keep them for the next run.
     pub fn write(&self, path: &Path) -> anyhow::Result<()> {
         std::fs::write(path, self.text())
             .with_context(|| format!("cannot write {}", path.display()))

@@ -23,7 +23,7 @@ use crate::{
 /// How much longer everything may take on the debug kernel.
 const DEBUG_PATIENCE: u64 = 4;
 
-/// Runs `step` with `prelude` before its job, on the debug kernel or on the usual one; console, job output, kernel log,
+/// Run `step` with `prelude` before its job, on the debug kernel or on the usual one; console, job output, kernel log,
 /// the judge's report and the leaks found land in `dir`.
 pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::Result<Outcome> {
     let patience = if debug { DEBUG_PATIENCE } else { 1 };
@@ -123,10 +123,10 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
     Ok(outcome)
 }
 
-/// Complaints about memory that nothing refers to any more, as the guest's kernel found it at the end.
+/// Return the complaints about memory that nothing refers to any more, as the guest's kernel found it at the end.
 fn leaks(path: &Path) -> Vec<String> {
     let Ok(text) = std::fs::read_to_string(path) else {
-        return vec!["nobody has looked for leaks".into()];
+        return vec!["the guest has not looked for leaks".into()];
     };
     let leaks = text
         .lines()
@@ -143,7 +143,7 @@ fn leaks(path: &Path) -> Vec<String> {
     complaints
 }
 
-/// What the models of all the guest's lives have reported: the last one's report has no number.
+/// Return what the models of all the guest's lives have reported: the last one's report has no number.
 fn reports(dir: &Path) -> std::io::Result<String> {
     let mut all = std::fs::read_to_string(dir.join("report"))?;
     for life in 1.. {
@@ -155,7 +155,7 @@ fn reports(dir: &Path) -> std::io::Result<String> {
     Ok(all)
 }
 
-/// Complaints about findings that nobody declared, and about declared ones that did not come.
+/// Return the complaints about findings that were not declared, and about declared ones that did not come.
 ///
 /// A report line is `finding KIND COUNT detail…`; findings which a test in the guest accounted for
 /// are not in the report any more.

@@ -16,7 +16,7 @@ use crate::{
     suite::HostStep, //
 };
 
-/// Runs `step`; its output goes to `dir/output`.
+/// Run `step`; its output goes to `dir/output`.
 pub fn run(step: &HostStep, dir: &Path) -> anyhow::Result<Outcome> {
     let path = dir.join("output");
     let output = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;

@@ -24,7 +24,7 @@ pub struct Record<'a> {
     pub text: &'a str,
 }
 
-/// Splits `<6>[   1.234567] text`; continuation lines count as their record's level.
+/// Split `<6>[   1.234567] text`; continuation lines count as their record's level.
 pub fn parse(log: &str) -> Vec<Record<'_>> {
     let mut level = 6;
     log.lines()
@@ -45,13 +45,13 @@ pub fn parse(log: &str) -> Vec<Record<'_>> {
         .collect()
 }
 
-/// The part of the log that belongs to the job.
+/// Return the part of the log that belongs to the job.
 pub fn of_job<'a, 'b>(records: &'b [Record<'a>]) -> &'b [Record<'a>] {
     let begin = records.iter().position(|r| r.text.contains(BEGIN));
     begin.map_or(records, |at| &records[at + 1..])
 }
 
-/// Complaints about lines of level warning or worse that neither the step (`declared`) nor a test
+/// Return the complaints about lines of level warning or worse that neither the step (`declared`) nor a test
 /// in the guest (`claimed`: the exact text of lines it declared) accounts for.
 pub fn judge(records: &[Record<'_>], declared: &[Declared], claimed: &str) -> Vec<String> {
     let mut claims: HashMap<&str, u64> = HashMap::new();
@@ -80,7 +80,7 @@ pub fn judge(records: &[Record<'_>], declared: &[Declared], claimed: &str) -> Ve
     complaints
 }
 
-/// Counts KUnit's results: the innermost `ok`/`not ok` lines.
+/// Count KUnit's results: the innermost `ok`/`not ok` lines.
 pub fn kunit(records: &[Record<'_>], outcome: &mut Outcome) {
     let mut ran = false;
     for text in records.iter().map(|record| record.text) {

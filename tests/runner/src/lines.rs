@@ -43,7 +43,7 @@ impl Verdict {
         }
     }
 
-    /// The reason, where there is one.
+    /// Return the reason, where there is one.
     pub fn reason(&self) -> &str {
         match self {
             Verdict::Ok => "",
@@ -56,7 +56,7 @@ impl Verdict {
     }
 }
 
-/// All test lines of a job's output.
+/// Return all test lines of a job's output.
 pub fn parse(job: &str) -> Vec<Line> {
     job.lines().filter_map(parse_line).collect()
 }

@@ -141,7 +141,7 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(outcome::table(&rows, begin.elapsed().as_secs()))
 }
 
-/// Runs one step; what it leaves is in `dir`.
+/// Run one step; what it leaves is in `dir`.
 fn run(
     step: &Step<'_>,
     suite: &Suite,
@@ -168,7 +168,7 @@ fn run(
     }
 }
 
-/// Says what came of a step, on standard error, in one piece.
+/// Say what came of a step, on standard error, in one piece.
 fn tell(name: &str, outcome: &Outcome, cost: Cost) {
     let mut text = format!("{name}: {} ({} s)\n", outcome.verdict(), cost.wall);
     let complaints = outcome.complaints.iter().take(SHOWN);

@@ -27,7 +27,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A step that cannot run here, and why.
+    /// Return a step that cannot run here, and why.
     pub fn skip(reason: &str) -> Self {
         Self {
             skipped: 1,
@@ -36,7 +36,7 @@ impl Outcome {
         }
     }
 
-    /// Makes the counts agree with the complaints: the step itself counts as a test where it ran
+    /// Make the counts agree with the complaints: the step itself counts as a test where it ran
     /// none, and as a failed one where it complains although no test failed.
     pub fn settle(&mut self) {
         if !self.complaints.is_empty() {
@@ -46,7 +46,7 @@ impl Outcome {
         }
     }
 
-    /// Adds the counts of a closing line of a test program, if it is one.
+    /// Add the counts of a closing line of a test program, if it is one.
     ///
     /// Understood are `test result: ok. N passed; N failed; N ignored; …` (libtest) and
     /// `N passed, N failed[, N skipped]`.
@@ -90,7 +90,7 @@ impl Outcome {
     }
 }
 
-/// Prints the table of a run that took `seconds`, and the closing line; the exit code says whether all is well.
+/// Print the table of a run that took `seconds`, and the closing line; the exit code says whether all is well.
 pub fn table(rows: &[(String, Outcome, Cost)], seconds: u64) -> ExitCode {
     let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
     println!(
@@ -131,7 +131,7 @@ pub fn table(rows: &[(String, Outcome, Cost)], seconds: u64) -> ExitCode {
     }
 }
 
-/// What was wrong with each failed step, in few lines, for a reader who sees only the end of the output.
+/// Return what was wrong with each failed step, in few lines, for a reader who sees only the end of the output.
 fn failures(rows: &[(String, Outcome, Cost)]) -> Vec<String> {
     /// Complaints of a step that are repeated.
     const FEW: usize = 20;

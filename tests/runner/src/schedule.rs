@@ -2,9 +2,9 @@
 
 //! Which step runs when: several at a time, each after those that it needs.
 //!
-//! A guest with two processors keeps little more than one of the host busy, because its driver and the model take turns.
-//! So two guests run side by side. Commands on the host mostly compile, and use all processors by themselves: there is
-//! one of them at a time.
+//! A guest with two processors keeps little more than one of the host busy, because its driver and the model take
+//! turns. So two guests run side by side. Commands on the host mostly compile, and use all processors by themselves:
+//! there is one of them at a time.
 
 use std::{
     collections::BTreeSet,
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl State {
-    /// The first task that can begin now.
+    /// Return the first task that can begin now.
     fn next(&self, tasks: &[Task]) -> Option<usize> {
         let runs = |at: &usize| self.begun.contains(at) && !self.ended.contains(at);
         let compiling = (0..tasks.len()).any(|at| runs(&at) && tasks[at].compiles);
@@ -50,7 +50,7 @@ impl State {
     }
 }
 
-/// Runs all tasks, `jobs` at a time, and returns what came of them, in their order.
+/// Run all tasks, `jobs` at a time, and return what came of them, in their order.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Adds what was compared on one chip.
+    /// Add what was compared on one chip.
     pub fn add(&mut self, chip: &str, rows: Vec<Row>) {
         self.chips.push(chip.to_owned());
         for row in rows {
@@ -34,12 +34,12 @@ impl Table {
         }
     }
 
-    /// True if nothing was compared.
+    /// Return whether nothing was compared.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The table as text, with a closing line of counts.
+    /// Return the table as text, with a closing line of counts.
     pub fn text(&self) -> String {
         let name = self
             .rows

@@ -175,7 +175,7 @@ pub enum Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// Its unique name.
+    /// Return its unique name.
     pub fn name(&self) -> &'a str {
         match self {
             Self::Host(step) => &step.name,
@@ -184,7 +184,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Names of the guest steps that run before it.
+    /// Return the names of the guest steps that run before it.
     fn needs(&self) -> Vec<String> {
         match self {
             Self::Host(step) => step.after.clone(),
@@ -193,7 +193,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The step for the schedule.
+    /// Return the step for the schedule.
     pub fn task(&self) -> Task {
         Task {
             name: self.name().to_owned(),
@@ -272,7 +272,7 @@ fn no_chip() -> String {
 }
 
 impl Suite {
-    /// Reads and validates the files of a folder, in the order of their names, or a single file.
+    /// Read and validate the files of a folder, in the order of their names, or a single file.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let mut files = vec![path.to_owned()];
         if path.is_dir() {
@@ -295,7 +295,7 @@ impl Suite {
         Ok(suite)
     }
 
-    /// Adds the steps of a file.
+    /// Add the steps of a file.
     fn add(&mut self, text: &str) -> anyhow::Result<()> {
         let file: File = toml::from_str(text)?;
         self.prelude += &file.prelude;
@@ -328,7 +328,7 @@ impl Suite {
         Ok(())
     }
 
-    /// Leaves out what a selection does not run.
+    /// Leave out what a selection does not run.
     pub fn select(&mut self, selection: Selection) {
         match selection {
             Selection::Check => {
@@ -349,8 +349,8 @@ impl Suite {
         }
     }
 
-    /// All steps: commands, guests, comparisons. A command that waits for guests stands before them too, so that it begins
-    /// as soon as it can.
+    /// Return all steps: commands, guests, comparisons. A command that waits for guests stands before them too, so that
+    /// it begins as soon as it can.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         self.host
             .iter()
@@ -359,13 +359,13 @@ impl Suite {
             .chain(self.compare.iter().map(Step::Compare))
     }
 
-    /// Names of all steps.
+    /// Return the names of all steps.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.steps().map(|step| step.name())
     }
 
-    /// Names of the steps that these words choose: all without words, else those that contain one, and what a
-    /// chosen step needs.
+    /// Return the names of the steps that these words choose: all without words, else those that contain one, and what
+    /// a chosen step needs.
     pub fn chosen(&self, words: &[String]) -> BTreeSet<&str> {
         let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
         let mut chosen: BTreeSet<&str> = self.names().filter(|name| wanted(name)).collect();
@@ -376,19 +376,19 @@ impl Suite {
     }
 }
 
-/// A step's name on one of its chips.
+/// Return a step's name on one of its chips.
 fn on(name: &str, chip: &str) -> String {
     format!("{name}-{chip}")
 }
 
 impl GuestStep {
-    /// The kernels it is for.
+    /// Return the kernels it is for.
     pub fn kernel(&self) -> Kernel {
         self.kernel.unwrap_or_default()
     }
 
-    /// The script that the guest runs after `prelude`; its programs find in the environment, as `LAPIDARY_PATIENCE`, the
-    /// factor by which their own time limits grow.
+    /// Return the script that the guest runs after `prelude`; its programs find in the environment, as
+    /// `LAPIDARY_PATIENCE`, the factor by which their own time limits grow.
     pub fn script(&self, prelude: &str, patience: u64) -> String {
         let mut script = format!("export LAPIDARY_PATIENCE={patience}\n{prelude}\n");
         for command in [Some(&self.before), self.load.as_ref()]
@@ -402,7 +402,7 @@ impl GuestStep {
         script + &self.job
     }
 
-    /// Completes the step with what its driver says.
+    /// Complete the step with what its driver says.
     fn take_driver(&mut self, drivers: &BTreeMap<String, Driver>) -> anyhow::Result<()> {
         let driver = match self.driver.as_deref() {
             Some("none") => None,
@@ -421,7 +421,7 @@ impl GuestStep {
         Ok(())
     }
 
-    /// The step for each of its chips, or as it is.
+    /// Return the step for each of its chips, or as it is.
     fn each_chip(&self) -> Vec<Self> {
         if self.chips.is_empty() {
             return vec![self.clone()];
@@ -437,7 +437,7 @@ impl GuestStep {
 }
 
 impl CompareStep {
-    /// The step for each of its chips.
+    /// Return the step for each of its chips.
     fn each_chip(&self) -> Vec<Self> {
         let all = |names: &[String], chip: &str| names.iter().map(|name| on(name, chip)).collect();
         let step = |chip: &String| Self {

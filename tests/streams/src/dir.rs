@@ -15,7 +15,7 @@ pub struct Recording {
     pub stream: Stream,
 }
 
-/// Reads every recording of a folder, in the order of their names; other files are left alone.
+/// Read every recording of a folder, in the order of their names; other files are left alone.
 ///
 /// # Errors
 /// If the folder or a file cannot be read, if a file is no recording, and if there is none at all: a
@@ -52,7 +52,7 @@ pub fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<Recording>> {
         .collect()
 }
 
-/// The recordings of the folder that the environment names; `None` if it names none.
+/// Return the recordings of the folder that the environment names; `None` if it names none.
 ///
 /// # Errors
 /// As [`read_dir`].

@@ -105,7 +105,7 @@ impl std::str::FromStr for Stream {
     }
 }
 
-/// Reads one recording.
+/// Read one recording.
 ///
 /// # Errors
 /// Names the line and what is wrong with it: an unknown keyword, a missing or repeated header line, a

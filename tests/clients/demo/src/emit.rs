@@ -19,7 +19,7 @@ pub struct Surfaces {
 }
 
 impl Surfaces {
-    /// Makes them; the tile gets its pixels from the CPU, the others start as the kernel made them: zero.
+    /// Make them; the tile gets its pixels from the CPU, the others start as the kernel made them: zero.
     pub fn new(device: &Rc<Device>, tile: &[u32]) -> Result<Surfaces> {
         let make = |width: i32, height: i32, domain| {
             device
@@ -35,7 +35,7 @@ impl Surfaces {
         Ok(surfaces)
     }
 
-    /// The object of a surface.
+    /// Return the object of a surface.
     pub fn bo(&self, target: Target) -> &Bo {
         match target {
             Target::Canvas => &self.canvas,
@@ -44,7 +44,7 @@ impl Surfaces {
         }
     }
 
-    /// A surface for drawing.
+    /// Return a surface for drawing.
     pub fn surface(&self, target: Target) -> Surface<'_> {
         let width = if target == Target::Canvas {
             WIDTH
@@ -64,7 +64,7 @@ pub struct Cost {
     pub dwords: usize,
 }
 
-/// Draws the scene with the GPU.
+/// Draw the scene with the GPU.
 pub fn draw(device: &Device, surfaces: &Surfaces, draws: &[Draw]) -> Result<Cost> {
     let mut cost = Cost::default();
     for stream in streams(surfaces, draws) {
@@ -77,7 +77,7 @@ pub fn draw(device: &Device, surfaces: &Surfaces, draws: &[Draw]) -> Result<Cost
     Ok(cost)
 }
 
-/// The scene as command streams.
+/// Return the scene as command streams.
 pub fn streams(surfaces: &Surfaces, draws: &[Draw]) -> Vec<Stream> {
     let mut streams = Vec::new();
     let mut stream = Stream::new();

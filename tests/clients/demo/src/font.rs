@@ -271,7 +271,7 @@ const GLYPHS: [(char, [u8; 7]); 52] = [
     ),
 ];
 
-/// The pixels of a cell at a scale, row after row. A sign that the font lacks is a filled cell.
+/// Return the pixels of a cell at a scale, row after row. A sign that the font lacks is a filled cell.
 pub fn bits(sign: char, scale: i32) -> Vec<bool> {
     let rows = GLYPHS
         .iter()

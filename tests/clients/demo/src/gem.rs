@@ -14,7 +14,7 @@ pub struct Facet {
 }
 
 impl Facet {
-    /// The runs of pixels whose centres lie inside.
+    /// Return the runs of pixels whose centres lie inside.
     pub fn spans(&self) -> Vec<Span> {
         let top = self.corners.iter().map(|c| c.1).min().unwrap_or(0);
         let bottom = self.corners.iter().map(|c| c.1).max().unwrap_or(0);
@@ -44,7 +44,7 @@ impl Facet {
     }
 }
 
-/// The stone: `centre` of its table, `top` of its table, `radius` of its girdle, in pixels.
+/// Return the stone: `centre` of its table, `top` of its table, `radius` of its girdle, in pixels.
 pub fn brilliant(centre: i32, top: i32, radius: i32) -> Vec<Facet> {
     let at = |x: i32, y: i32| (centre + x * radius / 100, top + y * radius / 100);
     // Table, star line, girdle and culet; the numbers are hundredths of the radius.

@@ -108,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Prints what user space can know of the device.
+/// Print what user space can know of the device.
 fn introduce(device: &Rc<Device>) -> Result<()> {
     let version = device.version()?;
     let pci = PciDevice::of(device)?;
@@ -173,7 +173,7 @@ fn introduce(device: &Rc<Device>) -> Result<()> {
     Ok(())
 }
 
-/// The driver's last word on a topic in the kernel log.
+/// Return the driver's last word on a topic in the kernel log.
 fn reported(records: &[Record], driver: &str, words: &str) -> String {
     let ours =
         |text: &str| text.starts_with(driver) || text.contains("[drm]") || text.contains("radeon");
@@ -186,7 +186,7 @@ fn reported(records: &[Record], driver: &str, words: &str) -> String {
         .to_owned()
 }
 
-/// The chip's name by its PCI id (public lists of the kernel's `radeon` driver).
+/// Return the chip's name by its PCI id (public lists of the kernel's `radeon` driver).
 fn chip(id: u32) -> &'static str {
     match id {
         0x7100..=0x710f => "R520",

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// Writes pixels (red in bits 23:16, green in 15:8, blue in 7:0) as a PNG file.
+/// Write pixels (red in bits 23:16, green in 15:8, blue in 7:0) as a PNG file.
 pub fn write(path: &Path, width: u32, height: u32, pixels: &[u32]) -> Result<()> {
     let file = File::create(path).with_context(|| format!("writing {}", path.display()))?;
     let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);

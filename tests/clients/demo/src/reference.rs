@@ -29,7 +29,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// A surface of one colour.
+    /// Return a surface of one colour.
     pub fn new(width: i32, height: i32, colour: u32) -> Image {
         Image {
             width,
@@ -55,7 +55,7 @@ impl Image {
         self.pixels[(y * self.width + x) as usize]
     }
 
-    /// Changes every pixel of a rectangle by its place and old value.
+    /// Change every pixel of a rectangle by its place and old value.
     fn each(&mut self, rect: Rect, mut change: impl FnMut(i32, i32, u32) -> u32) {
         for y in rect.y..rect.y + rect.h {
             for x in rect.x..rect.x + rect.w {
@@ -99,7 +99,7 @@ impl Default for Reference {
 }
 
 impl Reference {
-    /// Draws everything.
+    /// Draw everything.
     pub fn render(draws: &[Draw]) -> Reference {
         let mut reference = Reference::default();
         for draw in draws {
@@ -108,7 +108,7 @@ impl Reference {
         reference
     }
 
-    /// A surface.
+    /// Return a surface.
     pub fn surface(&self, target: Target) -> &Image {
         match target {
             Target::Canvas => &self.canvas,
@@ -125,7 +125,7 @@ impl Reference {
         }
     }
 
-    /// Draws one primitive.
+    /// Draw one primitive.
     pub fn draw(&mut self, draw: &Draw) {
         match draw {
             Draw::Fill {
@@ -227,7 +227,7 @@ impl Reference {
     }
 }
 
-/// The pixels of a line without its end.
+/// Return the pixels of a line without its end.
 pub fn line(from: (i32, i32), to: (i32, i32)) -> Vec<(i32, i32)> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let steps = dx.abs().max(dy.abs());
@@ -241,7 +241,7 @@ pub fn line(from: (i32, i32), to: (i32, i32)) -> Vec<(i32, i32)> {
         .collect()
 }
 
-/// Where two renderings differ: `(x, y, expected, seen)`.
+/// Return where two renderings differ: `(x, y, expected, seen)`.
 pub fn differences(expected: &Image, seen: &[u32]) -> Vec<(i32, i32, u32, u32)> {
     assert_eq!(
         expected.pixels.len(),

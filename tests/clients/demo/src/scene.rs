@@ -135,7 +135,7 @@ pub const ROPS: [(u8, &str); 12] = [
     (0xff, "1"),
 ];
 
-/// Blends two colours, `t` of 256 parts of the second.
+/// Blend two colours, `t` of 256 parts of the second.
 pub fn mix(a: u32, b: u32, t: u32) -> u32 {
     (0..3).fold(0, |out, i| {
         let channel = |c: u32| (c >> (8 * i)) & 0xff;
@@ -143,7 +143,7 @@ pub fn mix(a: u32, b: u32, t: u32) -> u32 {
     })
 }
 
-/// What the CPU puts into the tile: a smooth weave.
+/// Return what the CPU puts into the tile: a smooth weave.
 pub fn tile() -> Vec<u32> {
     (0..SMALL * SMALL)
         .map(|i| {
@@ -200,7 +200,7 @@ fn centred(centre: i32, y: i32, scale: i32, colour: u32, words: &str) -> Draw {
     )
 }
 
-/// The whole picture.
+/// Return the whole picture.
 pub fn scene() -> Vec<Draw> {
     let mut draws = Vec::new();
     background(&mut draws);
@@ -365,7 +365,7 @@ fn sprites(draws: &mut Vec<Draw>) {
     ));
 }
 
-/// A white star on the sprite, sent as colours.
+/// Return a white star on the sprite, sent as colours.
 fn sparkle() -> Vec<u32> {
     (0..25)
         .map(|i: i32| {

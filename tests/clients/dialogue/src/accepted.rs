@@ -41,18 +41,18 @@ pub enum Side {
 }
 
 impl Accepted {
-    /// Reads the file.
+    /// Read the file.
     pub fn read(path: &Path) -> Result<Accepted> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
-    /// True for a program that is compared call by call.
+    /// Return true for a program that is compared call by call.
     pub fn is_exact(&self, program: &str) -> bool {
         self.exact.iter().any(|start| program.starts_with(start))
     }
 
-    /// Puts one text in the place of every line that a difference allows on this side, so that the other
+    /// Put one text in the place of every line that a difference allows on this side, so that the other
     /// side's line is equal to it. Notes the differences that were met.
     pub fn apply(&self, side: Side, lines: &mut [String], met: &mut BTreeSet<usize>) {
         for line in lines {

@@ -40,7 +40,7 @@ pub struct Call {
 pub struct Log(pub Vec<Call>);
 
 impl Log {
-    /// Reads a file of the recorder.
+    /// Read a file of the recorder.
     pub fn read(path: &Path) -> Result<Log> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         Log::parse(&text).with_context(|| path.display().to_string())
@@ -76,7 +76,7 @@ impl Log {
             .filter(|text| word(text) == "CS")
     }
 
-    /// What is compared, as lines: each thread's calls in order, then the set of the others, of which
+    /// Return what is compared, as lines: each thread's calls in order, then the set of the others, of which
     /// [`without_luck`] takes some away.
     pub fn lines(&self, exact: bool) -> Vec<String> {
         let mut threads: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -98,7 +98,7 @@ impl Log {
     }
 }
 
-/// Takes away what only one of two runs had to do: successful calls of the cache with arguments that the other
+/// Take away what only one of two runs had to do: successful calls of the cache with arguments that the other
 /// run has no such call with.
 pub fn without_luck(a: &mut Vec<String>, b: &mut Vec<String>) {
     let asked = |lines: &[String]| -> BTreeSet<String> {
@@ -114,12 +114,12 @@ pub fn without_luck(a: &mut Vec<String>, b: &mut Vec<String>) {
     }
 }
 
-/// A call without its result.
+/// Return a call without its result.
 fn question(line: &str) -> &str {
     line.rsplit_once(" -> ").map_or(line, |(call, _)| call)
 }
 
-/// The call's name: the word after the client's number.
+/// Return the call's name: the word after the client's number.
 fn word(text: &str) -> &str {
     text.split(' ').nth(1).unwrap_or("")
 }

@@ -195,14 +195,14 @@ fn run(arguments: &Arguments) -> Result<bool> {
     if let Some(folder) = &arguments.streams {
         leave(folder, &upstream.streams)?;
     }
-    // Behind everything else, where whoever sees only the end of a log finds them.
+    // Last, so that they are in the end of a log, which may be all that a reader sees.
     for complaint in &complaints {
         println!("{complaint}");
     }
     Ok(complaints.is_empty())
 }
 
-/// Leaves the streams in a folder that then holds nothing else.
+/// Leave the streams in a folder that then holds nothing else.
 fn leave(folder: &Path, streams: &[Recording]) -> Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;

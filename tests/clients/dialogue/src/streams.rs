@@ -7,7 +7,7 @@
 
 use lapidary_streams::{Object, Recording, Stream};
 
-/// A program's submissions, in order.
+/// Return a program's submissions, in order.
 pub fn of_program<'a>(all: &'a [Recording], program: &str) -> Vec<&'a Recording> {
     // Names end in `-NNN`.
     let belongs = |name: &str| {
@@ -19,7 +19,7 @@ pub fn of_program<'a>(all: &'a [Recording], program: &str) -> Vec<&'a Recording>
         .collect()
 }
 
-/// What differs first, in words. `exact`: the program keeps no objects.
+/// Return what differs first, in words. `exact`: the program keeps no objects.
 pub fn difference(upstream: &[&Recording], ours: &[&Recording], exact: bool) -> Option<String> {
     for (a, b) in upstream.iter().zip(ours) {
         if let Some(what) = first_difference(&a.stream, &b.stream, exact) {
@@ -35,7 +35,7 @@ pub fn difference(upstream: &[&Recording], ours: &[&Recording], exact: bool) -> 
     })
 }
 
-/// Whether two objects do the same, though one may be a kept one.
+/// Return whether two objects do the same, though one may be a kept one.
 fn alike(a: &Object, b: &Object, exact: bool) -> bool {
     let size = if exact || a.size.max(b.size) > 2 * a.size.min(b.size) {
         b.size

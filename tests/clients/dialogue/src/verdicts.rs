@@ -10,7 +10,7 @@ use std::path::Path;
 pub struct Verdicts(BTreeMap<String, String>);
 
 impl Verdicts {
-    /// Reads a job's output.
+    /// Read a job's output.
     pub fn read(path: &Path) -> Result<Verdicts> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let verdicts = Verdicts::parse(&text);
@@ -26,7 +26,7 @@ impl Verdicts {
         Verdicts(lines.collect())
     }
 
-    /// The test that a recording belongs to: of its name, or, where one test runs several programs, of the
+    /// Return the test that a recording belongs to: of its name, or, where one test runs several programs, of the
     /// longest name that the recording's begins with.
     fn test(&self, program: &str) -> Option<(&String, &String)> {
         self.0
@@ -38,7 +38,7 @@ impl Verdicts {
             .max_by_key(|(name, _)| name.len())
     }
 
-    /// How the recorded program ended; `Err` with the reason if it did not pass.
+    /// Return how the recorded program ended; `Err` with the reason if it did not pass.
     pub fn of(&self, program: &str) -> Result<String, String> {
         match self.test(program) {
             Some((_, verdict)) if verdict == "ok" => Ok("ok".into()),

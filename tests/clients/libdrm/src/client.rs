@@ -21,7 +21,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Opens a device node.
+    /// Open a device node.
     pub fn open(path: &Path) -> Result<Client> {
         let radeon = Radeon::load()?;
         let file = File::options()
@@ -56,7 +56,7 @@ impl Client {
         Ok(Bo { client: self, raw })
     }
 
-    /// A new object.
+    /// Return a new object.
     pub fn create(&self, size: u32, domain: Domain) -> Result<Bo<'_>> {
         self.open_bo(0, size, 4096, domain.bits())
     }
@@ -66,7 +66,7 @@ impl Client {
         self.open_bo(name, 0, 0, 0)
     }
 
-    /// A command stream with room for `words`, and these limits for space checks, in bytes.
+    /// Return a command stream with room for `words`, and these limits for space checks, in bytes.
     pub fn stream(&self, words: u32, limits: [(Domain, u32); 2]) -> Result<Commands<'_>> {
         // SAFETY: the manager lives.
         let raw = unsafe { (self.radeon.cs_create)(self.streams, words) };
@@ -121,7 +121,7 @@ impl Bo<'_> {
         &self.client.radeon
     }
 
-    /// The library's pointer.
+    /// Return the library's pointer.
     pub fn raw(&self) -> *mut RawBo {
         self.raw
     }
@@ -141,10 +141,10 @@ impl Bo<'_> {
         Ok(said)
     }
 
-    /// Lets `work` see the object's words; maps before (which waits for the GPU) and unmaps after.
+    /// Let `work` see the object's words; map before (which waits for the GPU) and unmap after.
     pub fn with_words<T>(&self, write: bool, work: impl FnOnce(&mut [u32]) -> T) -> Result<T> {
-        // SAFETY: the library maps `size` bytes, page aligned, until it unmaps them; nobody else of this
-        // process looks at them meanwhile.
+        // SAFETY: the library maps `size` bytes, page aligned, until it unmaps them; nothing else in this process
+        // accesses them meanwhile.
         unsafe {
             check(
                 "radeon_bo_map",
@@ -160,7 +160,7 @@ impl Bo<'_> {
         }
     }
 
-    /// Waits until the GPU is done with it.
+    /// Wait until the GPU is done with it.
     pub fn wait(&self) -> Result<()> {
         // SAFETY: as above.
         check("radeon_bo_wait", unsafe {
@@ -168,7 +168,7 @@ impl Bo<'_> {
         })
     }
 
-    /// True if the GPU is not done with it, and the domain it is in.
+    /// Return true if the GPU is not done with it, and the domain it is in.
     pub fn busy(&self) -> (bool, u32) {
         let mut domain = 0;
         // SAFETY: as above.
@@ -176,14 +176,14 @@ impl Bo<'_> {
         (answer != 0, domain)
     }
 
-    /// Stores tiling flags and pitch.
+    /// Store tiling flags and pitch.
     pub fn set_tiling(&self, flags: u32, pitch: u32) -> Result<()> {
         // SAFETY: as above.
         let answer = unsafe { (self.library().bo_set_tiling)(self.raw, flags, pitch) };
         check("radeon_bo_set_tiling", answer)
     }
 
-    /// What was stored.
+    /// Return what was stored.
     pub fn tiling(&self) -> Result<(u32, u32)> {
         let (mut flags, mut pitch) = (0, 0);
         // SAFETY: as above.
@@ -192,14 +192,14 @@ impl Bo<'_> {
         Ok((flags, pitch))
     }
 
-    /// Asks the kernel to make it ready for a domain.
+    /// Ask the kernel to make it ready for a domain.
     pub fn set_domain(&self, read: u32, write: u32) -> Result<()> {
         // SAFETY: as above.
         let answer = unsafe { (self.library().gem_set_domain)(self.raw, read, write) };
         check("radeon_gem_set_domain", answer)
     }
 
-    /// Gives it a global name; the library's answer if that is refused.
+    /// Give it a global name; the library's answer if that is refused.
     pub fn name(&self) -> Result<u32, c_int> {
         let mut name = 0;
         // SAFETY: as above.
@@ -266,12 +266,12 @@ impl Commands<'_> {
         &self.client.radeon
     }
 
-    /// The library's pointer.
+    /// Return the library's pointer.
     pub fn raw(&self) -> *mut RawCs {
         self.raw
     }
 
-    /// Writes a section of exactly the words that `work` writes; markers count two.
+    /// Write a section of exactly the words that `work` writes; markers count two.
     pub fn section(
         &mut self,
         words: u32,
@@ -287,7 +287,7 @@ impl Commands<'_> {
         check("radeon_cs_end", answer)
     }
 
-    /// Writes one dword, as the header's inline function does.
+    /// Write one dword, as the header's inline function does.
     pub fn word(&mut self, word: u32) -> Result<()> {
         // SAFETY: the public part of a living stream; the room is checked.
         unsafe {
@@ -302,20 +302,20 @@ impl Commands<'_> {
         Ok(())
     }
 
-    /// Writes one register.
+    /// Write one register.
     pub fn register(&mut self, offset: u32, value: u32) -> Result<()> {
         self.word(pm4::packet0(offset, 1))?;
         self.word(value)
     }
 
-    /// Names an object for the packet before.
+    /// Name an object for the packet before.
     pub fn relocation(&mut self, bo: &Bo<'_>, read: u32, write: u32) -> Result<()> {
         // SAFETY: both live.
         let answer = unsafe { (self.library().cs_write_reloc)(self.raw, bo.raw, read, write, 0) };
         check("radeon_cs_write_reloc", answer)
     }
 
-    /// Tells the library which objects the next submission will read and write; it wants to know before
+    /// Tell the library which objects the next submission will read and write; it wants to know before
     /// they are named. Fails if they do not fit.
     pub fn reserve(&mut self, objects: &[(&Bo<'_>, u32, u32)]) -> Result<()> {
         // SAFETY: all live.
@@ -329,7 +329,7 @@ impl Commands<'_> {
         check("radeon_cs_space_check", answer)
     }
 
-    /// Submits, and empties the stream.
+    /// Submit, and empty the stream.
     pub fn emit(&mut self) -> Result<()> {
         // SAFETY: the stream lives.
         unsafe {
@@ -338,7 +338,7 @@ impl Commands<'_> {
         }
     }
 
-    /// How often the library wanted a flush, all of which must have gone well.
+    /// Return how often the library wanted a flush, all of which must have gone well.
     pub fn flushes(&self) -> Result<u32> {
         check("a flush", self.flush.error.get())?;
         Ok(self.flush.count.get())
@@ -347,7 +347,7 @@ impl Commands<'_> {
 
 impl Drop for Commands<'_> {
     fn drop(&mut self) {
-        // SAFETY: made by this value, used by nobody else.
+        // SAFETY: made by this value, and nothing else uses it.
         unsafe { (self.library().cs_destroy)(self.raw) };
     }
 }

@@ -35,7 +35,7 @@ impl Picture {
         Picture(vec![colour; (WIDTH * HEIGHT) as usize])
     }
 
-    /// Fills a rectangle.
+    /// Fill a rectangle.
     pub fn fill(&mut self, Rect(x, y, w, h): Rect, colour: u32) {
         for row in y..y + h {
             let start = (row * WIDTH + x) as usize;
@@ -43,7 +43,7 @@ impl Picture {
         }
     }
 
-    /// Copies a rectangle of another picture to a place in this one.
+    /// Copy a rectangle of another picture to a place in this one.
     pub fn copy(&mut self, from: &Picture, (from_x, from_y): (u32, u32), Rect(x, y, w, h): Rect) {
         for row in 0..h {
             let source = ((from_y + row) * WIDTH + from_x) as usize;
@@ -53,7 +53,7 @@ impl Picture {
         }
     }
 
-    /// Fails at the first pixel of the object that differs.
+    /// Fail at the first pixel of the object that differs.
     pub fn compare(&self, bo: &Bo<'_>) -> Result<()> {
         bo.with_words(false, |words| {
             for (i, (&wanted, &seen)) in self.0.iter().zip(words.iter()).enumerate() {
@@ -95,7 +95,7 @@ fn pair(high: u32, low: u32) -> u32 {
     (high << 16) | low
 }
 
-/// Fills rectangles of an object.
+/// Fill rectangles of an object.
 pub fn fill(
     commands: &mut Commands<'_>,
     (to, domain): (&Bo<'_>, Domain),
@@ -121,7 +121,7 @@ pub fn fill(
     })
 }
 
-/// Copies a rectangle from object to object.
+/// Copy a rectangle from object to object.
 pub fn copy(
     commands: &mut Commands<'_>,
     (from, from_domain): (&Bo<'_>, Domain),

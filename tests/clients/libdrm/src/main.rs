@@ -27,7 +27,7 @@ fn client() -> Result<Client> {
     Client::open(Device::open()?.path())
 }
 
-/// The primary node (`card…`) of the device: global names exist only there.
+/// Return the primary node (`card…`) of the device: global names exist only there.
 fn primary() -> Result<PathBuf> {
     let device = Device::open()?;
     let folder = PciDevice::of(&*device)?.directory().join("drm");
@@ -57,7 +57,7 @@ fn objects() -> Result<()> {
         })?;
         bo.wait()?;
         let (busy, domain_now) = bo.busy();
-        ensure!(!busy, "an object that nobody used is busy");
+        ensure!(!busy, "an object without any use is busy");
         ensure!(
             domain_now == domain.bits(),
             "it was made in domain {} and is in {domain_now}",
@@ -130,7 +130,7 @@ fn names() -> Result<()> {
     Ok(())
 }
 
-/// Fills and copies between VRAM and GTT in several submissions; every pixel is compared.
+/// Fill and copy between VRAM and GTT in several submissions; every pixel is compared.
 fn drawing() -> Result<()> {
     let client = client()?;
     let mut commands = client.stream(1024, LIMITS)?;
@@ -199,7 +199,7 @@ fn space() -> Result<()> {
         (&first, Domain::Vram),
         &[(Rect(0, 0, 8, 8), 1)],
     )?;
-    ensure!(commands.flushes()? == 0, "a flush that nobody needs");
+    ensure!(commands.flushes()? == 0, "a flush without need");
     // SAFETY: the stream lives.
     let (full, id) = unsafe { ((radeon.cs_need_flush)(cs), (radeon.cs_get_id)(cs)) };
     ensure!(

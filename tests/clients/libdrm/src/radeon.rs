@@ -58,7 +58,7 @@ macro_rules! library {
         }
 
         impl Radeon {
-            /// Loads the library and finds all of its calls.
+            /// Load the library and find all of its calls.
             pub fn load() -> Result<Radeon> {
                 // SAFETY: the library has no initialisers with conditions; each type is the header's.
                 unsafe {

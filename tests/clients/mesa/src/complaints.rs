@@ -15,7 +15,7 @@ const SHOWN: usize = 3;
 pub struct Complaints(File);
 
 impl Complaints {
-    /// Leads standard error into memory. The process's only message about a panic goes there too, but its
+    /// Lead standard error into memory. The process's only message about a panic goes there too, but its
     /// exit status still tells of it.
     pub fn collect() -> Result<Complaints> {
         // SAFETY: the name is a string; the new descriptor is ours alone; dup2 takes any two numbers.
@@ -34,16 +34,16 @@ impl Complaints {
         Ok(Complaints(file))
     }
 
-    /// The lines that were said so far.
+    /// Return the lines that were said so far.
     pub fn so_far(&self) -> Result<Vec<String>> {
-        // The place in the file is that of whoever writes: not to be moved.
+        // The descriptor's position is the writer's, so it must not be moved.
         let mut text = vec![0; self.0.metadata()?.len() as usize];
         self.0.read_exact_at(&mut text, 0)?;
         let text = String::from_utf8_lossy(&text);
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// Fails if anything was said. To be asked after the context is gone, when Mesa's threads have ended.
+    /// Fail if anything was said. To be asked after the context is gone, when Mesa's threads have ended.
     pub fn none(self) -> Result<()> {
         let lines = self.so_far()?;
         if lines.is_empty() {

@@ -49,7 +49,7 @@ pub struct Egl {
 }
 
 impl Egl {
-    /// Opens the platform's display and makes a context current, without a surface.
+    /// Open the platform's display and make a context current, without a surface.
     pub fn new(platform: Platform, api: Api) -> Result<Egl> {
         // SAFETY: libEGL has no initialisers with conditions.
         let instance = unsafe { Instance::load_required() }.context("libEGL")?;
@@ -147,7 +147,7 @@ impl Egl {
             .context("eglCreateContext")
     }
 
-    /// The current context's calls.
+    /// Return the current context's calls.
     pub fn gl(&self) -> Gl {
         let load = |name: &str| -> *const c_void {
             self.instance
@@ -173,7 +173,7 @@ impl Egl {
         Self::make_context(&self.instance, self.display, self.config, self.api, shared)
     }
 
-    /// Makes another context of this display current; `None` is the first.
+    /// Make another context of this display current; `None` is the first.
     pub fn switch(&self, context: Option<egl::Context>) -> Result<()> {
         let context = context.unwrap_or(self.context);
         self.instance
@@ -181,14 +181,14 @@ impl Egl {
             .context("eglMakeCurrent")
     }
 
-    /// Destroys a context that [`Egl::another`] made and that is not current.
+    /// Destroy a context that [`Egl::another`] made and that is not current.
     pub fn destroy(&self, context: egl::Context) -> Result<()> {
         self.instance
             .destroy_context(self.display, context)
             .context("eglDestroyContext")
     }
 
-    /// Makes a fence and waits for it, at most ten seconds.
+    /// Make a fence and wait for it, at most ten seconds.
     pub fn fence(&self) -> Result<()> {
         const LIMIT: egl::Time = 10_000_000_000;
         // SAFETY: the display is initialised, the sync object is this call's own.
@@ -216,7 +216,7 @@ impl Egl {
         Ok(())
     }
 
-    /// Draws `frames` frames into a swap chain of GBM; `draw` is given the number of the frame.
+    /// Draw `frames` frames into a swap chain of GBM; `draw` is given the number of the frame.
     pub fn swap_chain(
         &self,
         width: u32,

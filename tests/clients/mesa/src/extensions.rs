@@ -31,7 +31,7 @@ pub struct Extensions {
 pub struct Query(u32);
 
 impl Extensions {
-    /// Looks the entry points up; `queries` is the suffix of the query calls (`EXT` in OpenGL ES).
+    /// Look the entry points up; `queries` is the suffix of the query calls (`EXT` in OpenGL ES).
     pub fn load(load: impl Fn(&str) -> Option<Get>, queries: &str) -> Result<Extensions> {
         let get = |name: &str| load(name).with_context(|| format!("no {name}"));
         let query = |name: &str| get(&format!("{name}{queries}"));
@@ -55,7 +55,7 @@ impl Extensions {
         }
     }
 
-    /// Draws triangles from positions (attribute 0, four floats each) and indices that lie in the
+    /// Draw triangles from positions (attribute 0, four floats each) and indices that lie in the
     /// client's memory. No buffer may be bound.
     pub fn draw_from_client_memory(&self, positions: &[[f32; 4]], indices: &[u16]) {
         let last = indices.iter().copied().max().map_or(0, usize::from);
@@ -67,19 +67,19 @@ impl Extensions {
         (self.draw_elements)(glow::TRIANGLES, count, glow::UNSIGNED_SHORT, at);
     }
 
-    /// A new query.
+    /// Return a new query.
     pub fn create_query(&self) -> Query {
         let mut name = 0;
         (self.gen_queries)(1, &mut name);
         Query(name)
     }
 
-    /// Begins to count for a query.
+    /// Begin to count for a query.
     pub fn begin_query(&self, target: u32, query: Query) {
         (self.begin_query)(target, query.0);
     }
 
-    /// Ends it.
+    /// End it.
     pub fn end_query(&self, target: u32) {
         (self.end_query)(target);
     }
@@ -91,7 +91,7 @@ impl Extensions {
         value
     }
 
-    /// Deletes a query.
+    /// Delete a query.
     pub fn delete_query(&self, query: Query) {
         (self.delete_queries)(1, &query.0);
     }

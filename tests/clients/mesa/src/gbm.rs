@@ -28,14 +28,14 @@ pub struct Gbm {
 pub struct Surface(*mut c_void);
 
 impl Surface {
-    /// What EGL wants.
+    /// Return what EGL wants.
     pub fn as_ptr(self) -> *mut c_void {
         self.0
     }
 }
 
 impl Gbm {
-    /// Opens libgbm and a device on `node`.
+    /// Open libgbm and a device on `node`.
     pub fn open(node: File) -> Result<Gbm> {
         type CreateDevice = unsafe extern "C" fn(i32) -> *mut c_void;
         // SAFETY: libgbm has no initialisers with conditions; the type is the header's.
@@ -53,12 +53,12 @@ impl Gbm {
         })
     }
 
-    /// What EGL takes for its native display.
+    /// Return what EGL takes for its native display.
     pub fn as_ptr(&self) -> *mut c_void {
         self.device
     }
 
-    /// A swap chain of this size.
+    /// Return a swap chain of this size.
     pub fn surface(&self, width: u32, height: u32) -> Result<Surface> {
         type Create = unsafe extern "C" fn(*mut c_void, u32, u32, u32, u32) -> *mut c_void;
         // SAFETY: the header's type, and a device that is open.
@@ -70,7 +70,7 @@ impl Gbm {
         Ok(Surface(surface))
     }
 
-    /// Takes the buffer that the last swap showed and gives it back at once; its bytes a row.
+    /// Take the buffer that the last swap showed and give it back at once; its bytes a row.
     pub fn cycle(&self, surface: Surface) -> Result<u32> {
         type Lock = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
         type Stride = unsafe extern "C" fn(*mut c_void) -> u32;

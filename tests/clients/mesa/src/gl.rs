@@ -18,7 +18,7 @@ pub use glow::{
 pub struct Gl(glow::Context);
 
 impl Gl {
-    /// Takes the calls of the context that is current.
+    /// Take the calls of the context that is current.
     ///
     /// # Safety
     /// That context must stay current in this thread while the value lives, and `load` must return

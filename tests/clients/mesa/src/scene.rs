@@ -54,7 +54,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A current context whose renderer is the GPU.
+    /// Return a current context whose renderer is the GPU.
     pub fn new(platform: Platform, api: Api) -> Result<Scene> {
         let egl = Egl::new(platform, api)?;
         let gl = egl.gl();
@@ -77,18 +77,18 @@ impl Scene {
         })
     }
 
-    /// True if the context has an extension.
+    /// Return whether the context has an extension.
     pub fn has(&self, extension: &str) -> bool {
         self.extensions.iter().any(|e| e == extension)
     }
 
-    /// Fails if it has not: what this driver is known to have is part of what is tested.
+    /// Fail if it has not: what this driver is known to have is part of what is tested.
     pub fn need(&self, extension: &str) -> Result<()> {
         ensure!(self.has(extension), "no {extension}");
         Ok(())
     }
 
-    /// Fails if any call since the last look was wrong.
+    /// Fail if any call since the last look was wrong.
     pub fn check(&self, what: &str) -> Result<()> {
         match self.gl.get_error() {
             c::NO_ERROR => Ok(()),
@@ -96,13 +96,13 @@ impl Scene {
         }
     }
 
-    /// Waits until the GPU has done everything, and looks at the error state.
+    /// Wait until the GPU has done everything, and look at the error state.
     pub fn done(&self, what: &str) -> Result<()> {
         self.gl.finish();
         self.check(what)
     }
 
-    /// Compiles and links; attributes 0 and 1 are `position` and `extra`. The program is in use after it.
+    /// Compile and link; attributes 0 and 1 are `position` and `extra`. The program is in use after it.
     pub fn program(&self, vertex: &str, fragment: &str) -> Result<Program> {
         let gl = &self.gl;
         let program = gl.create_program().map_err(|e| anyhow!(e))?;
@@ -126,7 +126,7 @@ impl Scene {
         Ok(program)
     }
 
-    /// A buffer with this content, bound to `target`.
+    /// Return a buffer with this content, bound to `target`.
     pub fn buffer(&self, target: u32, data: &[u8]) -> Result<Buffer> {
         let buffer = self.gl.create_buffer().map_err(|e| anyhow!(e))?;
         self.gl.bind_buffer(target, Some(buffer));
@@ -146,7 +146,7 @@ impl Scene {
         Ok(buffer)
     }
 
-    /// A rectangle of two triangles, as four vertices of a strip; texture coordinates from 0 to `repeat`.
+    /// Return a rectangle of two triangles, as four vertices of a strip; texture coordinates from 0 to `repeat`.
     pub fn rectangle(&self, from: [f32; 2], to: [f32; 2], repeat: f32) -> Result<Buffer> {
         let corner = |x, y, s, t| [x, y, 0.0, 1.0, s, t, 0.0, 1.0];
         self.vertices(&[
@@ -157,12 +157,12 @@ impl Scene {
         ])
     }
 
-    /// The whole target as such a rectangle.
+    /// Return the whole target as such a rectangle.
     pub fn whole(&self) -> Result<Buffer> {
         self.rectangle([-1.0, -1.0], [1.0, 1.0], 1.0)
     }
 
-    /// An RGBA texture with a pattern, bound to the unit that is active, without mipmaps.
+    /// Return an RGBA texture with a pattern, bound to the unit that is active, without mipmaps.
     pub fn texture(&self, width: i32, height: i32) -> Result<Texture> {
         let texture = self.gl.create_texture().map_err(|e| anyhow!(e))?;
         self.gl.bind_texture(c::TEXTURE_2D, Some(texture));
@@ -217,7 +217,7 @@ impl Scene {
         }
     }
 
-    /// A framebuffer with a texture for its colour and, if asked for, a renderbuffer for depth and
+    /// Return a framebuffer with a texture for its colour and, if asked for, a renderbuffer for depth and
     /// stencil; bound, with the viewport over all of it.
     pub fn target(&self, width: i32, height: i32, depth: bool) -> Result<(Framebuffer, Texture)> {
         let gl = &self.gl;
@@ -269,7 +269,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Fails if the bound framebuffer cannot be drawn into.
+    /// Fail if the bound framebuffer cannot be drawn into.
     pub fn complete(&self) -> Result<()> {
         match self.gl.check_framebuffer_status(c::FRAMEBUFFER) {
             c::FRAMEBUFFER_COMPLETE => Ok(()),
@@ -277,7 +277,7 @@ impl Scene {
         }
     }
 
-    /// The usual target, cleared.
+    /// Return the usual target, cleared.
     pub fn usual_target(&self, depth: bool) -> Result<(Framebuffer, Texture)> {
         let target = self.target(SIDE, SIDE, depth)?;
         self.gl.clear_color(0.2, 0.4, 0.6, 1.0);
@@ -289,7 +289,7 @@ impl Scene {
         Ok(target)
     }
 
-    /// Reads a rectangle back as RGBA bytes, which waits for the GPU. What the pixels are is not looked
+    /// Read a rectangle back as RGBA bytes, which waits for the GPU. What the pixels are is not looked
     /// at: the model does not draw.
     pub fn read(&self, x: i32, y: i32, width: i32, height: i32) -> Result<Vec<u8>> {
         let mut pixels = vec![0; 4 * (width * height) as usize];
@@ -301,7 +301,7 @@ impl Scene {
     }
 }
 
-/// Bytes that are not all the same.
+/// Return the bytes that are not all the same.
 pub fn pattern(bytes: i32) -> Vec<u8> {
     (0..bytes).map(|i| ((i * 7) ^ (i >> 5)) as u8).collect()
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub struct Known {
     /// Counted from 1 in the order of appearance in this process.
     pub number: u32,
-    /// Bytes, 0 if it came from elsewhere and nobody said.
+    /// Bytes, 0 if it was imported and its size is not known.
     pub size: u64,
     /// As last set or asked for.
     pub tiling: u32,
@@ -34,7 +34,7 @@ pub struct Clients {
     names: HashMap<u32, (u64, u32)>,
 }
 
-/// True if two open descriptors of this process are the same open file.
+/// Return whether two open descriptors of this process are the same open file.
 fn same(a: i32, b: i32) -> bool {
     const KCMP_FILE: i32 = 0;
     // SAFETY: kcmp(2) reads no memory of ours.
@@ -51,7 +51,7 @@ fn same(a: i32, b: i32) -> bool {
 }
 
 impl Clients {
-    /// The client behind a descriptor, counted from 1.
+    /// Return the client behind a descriptor, counted from 1.
     pub fn number(&mut self, fd: i32) -> u32 {
         let index = self.index(fd);
         self.clients[index].number
@@ -99,7 +99,7 @@ impl Clients {
             })
     }
 
-    /// What a handle stands for.
+    /// Return what a handle stands for.
     pub fn object(&mut self, fd: i32, handle: u32) -> Option<Known> {
         let index = self.index(fd);
         self.clients[index].handles.get(&handle).copied()

@@ -40,14 +40,14 @@ impl Argument for abi::Cs {
     const REQUEST: u64 = abi::RADEON_CS;
 }
 
-/// The argument, if `request` is the one that takes it.
+/// Return the argument, if `request` is the one that takes it.
 pub fn argument<T: Argument>(bytes: &[u8], request: u64) -> Option<T> {
     (request == T::REQUEST)
         .then(|| T::read_from_bytes(bytes).ok())
         .flatten()
 }
 
-/// A call's outcome: `ok` or the error's name.
+/// Return a call's outcome: `ok` or the error's name.
 pub fn result(errno: i32) -> String {
     let name = match errno {
         0 => return "-> ok".into(),
@@ -107,7 +107,7 @@ pub fn relocation(entry: &abi::CsReloc, known: Option<Known>) -> String {
     )
 }
 
-/// A submission; its commands are in `file`.
+/// Return a submission; its commands are in `file`.
 pub fn submission(submission: &Submission, objects: &[String], file: &str) -> String {
     let flags: Vec<String> = submission.flags[..submission.flags_length.min(3)]
         .iter()

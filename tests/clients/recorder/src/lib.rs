@@ -32,7 +32,7 @@ static DRM: [AtomicBool; DESCRIPTORS] = [const { AtomicBool::new(false) }; DESCR
 
 static RECORDER: OnceLock<Option<Mutex<Recorder>>> = OnceLock::new();
 
-/// Does `work` with the recorder if this process has one, keeping the caller's `errno`.
+/// Do `work` with the recorder if this process has one, keeping the caller's `errno`.
 fn with_recorder<T>(work: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
     // SAFETY: a pointer to this thread's own variable.
     let errno = unsafe { *libc::__errno_location() };
@@ -48,13 +48,13 @@ fn with_recorder<T>(work: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
     answer
 }
 
-/// The next definition of a function after this library's.
+/// Return the next definition of a function after this library's.
 fn next(name: &std::ffi::CStr) -> *mut c_void {
     // SAFETY: the name is a string; dlsym has no other condition.
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast::<c_char>()) }
 }
 
-/// Stands before the C library's `ioctl`.
+/// Stand before the C library's `ioctl`.
 ///
 /// # Safety
 /// As ioctl(2).
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_voi
     result
 }
 
-/// Stands before the C library's `close`, so that a descriptor's next life is not taken for its last.
+/// Stand before the C library's `close`, so that a descriptor's next life is not taken for its last.
 ///
 /// # Safety
 /// As close(2).

@@ -25,7 +25,7 @@ const DRM_MAJOR: u32 = 226;
 /// Chunks of a submission that are looked at; no client has more than four.
 const MAX_CHUNKS: u32 = 16;
 
-/// True for an ioctl of the DRM letter on a DRM device.
+/// Return true for an ioctl of the DRM letter on a DRM device.
 pub fn is_drm(fd: i32, request: u64) -> bool {
     if (request >> 8) & 0xff != u64::from(b'd') {
         return false;
@@ -79,7 +79,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder, if the environment asks for one and its folder can be written to.
+    /// Return a recorder, if the environment asks for one and its folder can be written to.
     pub fn from_environment() -> Option<Recorder> {
         let folder = PathBuf::from(std::env::var_os(FOLDER)?);
         let program = std::env::var(PROGRAM).ok()?.replace('/', "-");
@@ -109,7 +109,7 @@ impl Recorder {
         self.process == std::process::id()
     }
 
-    /// Copies what the call reads.
+    /// Copy what the call reads.
     pub fn before(&mut self, fd: i32, request: u64, argument: u64) -> Prepared {
         let size = (request >> 16) as usize & 0x3fff;
         let before = self.memory.slice(argument, size).unwrap_or_default();
@@ -165,7 +165,7 @@ impl Recorder {
         Some(submission)
     }
 
-    /// Writes the call down; `errno` is 0 if it succeeded.
+    /// Write the call down; `errno` is 0 if it succeeded.
     pub fn after(&mut self, mut call: Prepared, errno: i32) {
         let submission = call.submission.take();
         let text = match submission {
@@ -184,7 +184,7 @@ impl Recorder {
             .write_all(format!("t{thread} c{client} {text} {result}\n").as_bytes());
     }
 
-    /// Writes the submission's file; its line.
+    /// Write the submission's file; its line.
     fn record_submission(&mut self, fd: i32, submission: &Submission) -> String {
         let number = self.submissions;
         self.submissions += 1;

@@ -90,7 +90,7 @@ fn database(family: &str) -> Result<&'static Database> {
     })
 }
 
-/// Prints a core dump; true if everything fitted.
+/// Print a core dump; true if everything fitted.
 fn print_dump(bytes: &[u8]) -> Result<bool> {
     let dump = Dump::parse(std::str::from_utf8(bytes).context("not a text")?)?;
     let mut out = BufWriter::new(io::stdout().lock());
@@ -99,7 +99,7 @@ fn print_dump(bytes: &[u8]) -> Result<bool> {
     for line in dump.lines(database(driver)?) {
         good &= !line.contains(" !! ");
         match writeln!(out, "{line}") {
-            // Whoever reads has seen enough.
+            // The reader has closed the pipe.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(good),
             result => result?,
         }
@@ -108,7 +108,7 @@ fn print_dump(bytes: &[u8]) -> Result<bool> {
     Ok(good)
 }
 
-/// Prints; true if everything fitted.
+/// Print; true if everything fitted.
 fn run(arguments: &Arguments) -> Result<bool> {
     let bytes = read(&arguments.file)?;
     if arguments.format == Kind::Auto && bytes.starts_with(MAGIC.as_bytes()) {
@@ -137,7 +137,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     ) {
         good &= line.note.is_none();
         match writeln!(out, "{line}") {
-            // Whoever reads has seen enough.
+            // The reader has closed the pipe.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(good),
             result => result?,
         }

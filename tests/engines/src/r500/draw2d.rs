@@ -62,7 +62,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Bytes of a pixel.
+    /// Return the bytes of a pixel.
     pub const fn bytes(self) -> u32 {
         match self {
             Format::C8 => 1,
@@ -94,7 +94,7 @@ pub struct Surface<'a> {
 }
 
 impl<'a> Surface<'a> {
-    /// A surface of 32-bit pixels from the start of an object.
+    /// Return a surface of 32-bit pixels from the start of an object.
     pub fn new(bo: &'a Bo, pitch: u32) -> Surface<'a> {
         Surface {
             bo,
@@ -104,7 +104,7 @@ impl<'a> Surface<'a> {
         }
     }
 
-    /// The pitch and offset dword.
+    /// Return the pitch and offset dword.
     pub fn pitch_offset(&self) -> u32 {
         assert!(
             self.pitch % 64 == 0 && self.pitch / 64 < 256 && self.offset % 1024 == 0,
@@ -196,7 +196,7 @@ impl SourceType {
     }
 }
 
-/// Two 16-bit numbers in a dword.
+/// Return two 16-bit numbers in a dword.
 fn pair(high: i32, low: i32) -> u32 {
     ((high as u32 & 0xffff) << 16) | (low as u32 & 0xffff)
 }
@@ -271,14 +271,14 @@ fn forward(stream: &mut Stream) {
     stream.register(mmio::DP_CNTL, word);
 }
 
-/// Starts a rectangle with the state as it is.
+/// Start a rectangle with the state as it is.
 fn rectangle(stream: &mut Stream, rect: Rect) {
     stream
         .register(mmio::DST_Y_X, pair(rect.y, rect.x))
         .register(mmio::DST_HEIGHT_WIDTH, pair(rect.h, rect.w));
 }
 
-/// Fills rectangles with a brush.
+/// Fill rectangles with a brush.
 pub fn fill(stream: &mut Stream, to: Surface<'_>, brush: Brush, rop: u8, rects: &[Rect]) {
     State::new(to, brush, rop).emit(stream);
     for rect in rects {
@@ -286,12 +286,12 @@ pub fn fill(stream: &mut Stream, to: Surface<'_>, brush: Brush, rop: u8, rects: 
     }
 }
 
-/// Fills a rectangle with one colour.
+/// Fill a rectangle with one colour.
 pub fn fill_by_registers(stream: &mut Stream, to: Surface<'_>, colour: u32, rect: Rect) {
     fill(stream, to, Brush::Solid(colour), rop::PATCOPY, &[rect]);
 }
 
-/// Copies rectangles: each lies in the destination, the point with it is its corner in the source.
+/// Copy rectangles: each lies in the destination, the point with it is its corner in the source.
 pub fn copy(
     stream: &mut Stream,
     from: Surface<'_>,
@@ -315,7 +315,7 @@ fn copies_of(stream: &mut Stream, copies: &[((i32, i32), Rect)]) {
     }
 }
 
-/// Copies a rectangle as it is.
+/// Copy a rectangle as it is.
 pub fn copy_by_registers(
     stream: &mut Stream,
     from: Surface<'_>,
@@ -327,7 +327,7 @@ pub fn copy_by_registers(
     copy(stream, from, to, Brush::None, rop::SRCCOPY, &copies);
 }
 
-/// Copies a rectangle except for source pixels of the key colour.
+/// Copy a rectangle except for source pixels of the key colour.
 ///
 /// The manual's table and its prose (R5xx 5.2.2.10) disagree on which compare function leaves out equal pixels; the
 /// public X driver uses 4 for it on these chips, and so do we.
@@ -353,7 +353,7 @@ pub fn copy_keyed(
     copies_of(stream, &[(from_at, rect)]);
 }
 
-/// Draws connected lines. Each line's last pixel belongs to the next line.
+/// Draw connected lines. Each line's last pixel belongs to the next line.
 pub fn lines(stream: &mut Stream, to: Surface<'_>, front: u32, rop: u8, points: &[(i32, i32)]) {
     State::new(to, Brush::Pen { front, pattern: !0 }, rop).emit(stream);
     for ends in points.windows(2) {
@@ -371,7 +371,7 @@ pub struct Raster {
     pub words: Vec<u32>,
 }
 
-/// Draws bitmaps of the stream. Upstream's driver admits no host data.
+/// Draw bitmaps of the stream. Upstream's driver admits no host data.
 pub fn bitmaps(
     stream: &mut Stream,
     to: Surface<'_>,

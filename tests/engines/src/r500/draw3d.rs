@@ -111,7 +111,7 @@ pub struct Draw<'a> {
 }
 
 impl<'a> Draw<'a> {
-    /// Three immediate points on a colour target, all of which may be drawn to.
+    /// Return three immediate points on a colour target, all of which may be drawn to.
     pub fn on(colour: Image<'a>) -> Draw<'a> {
         Draw {
             colour: Some(colour),
@@ -272,7 +272,7 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// Writes back and drops the lines of the colour and the depth cache, as Mesa does before it sets up targets. Their
+/// Write back and drop the lines of the colour and the depth cache, as Mesa does before it sets up targets. Their
 /// registers change only while the caches are empty (R5xx 10.1), and not every driver empties them behind a submission.
 fn purge(stream: &mut Stream) {
     use mmio::{rb3d_dstcache_ctlstat as color, zb_zcache_ctlstat as depth};
@@ -285,7 +285,7 @@ fn purge(stream: &mut Stream) {
         .register(mmio::ZB_ZCACHE_CTLSTAT, all);
 }
 
-/// Names the arrays (3D_LOAD_VBPNTR): two share a dword of sizes and strides, then come their addresses.
+/// Name the arrays (3D_LOAD_VBPNTR): two share a dword of sizes and strides, then come their addresses.
 fn load_arrays(stream: &mut Stream, arrays: &[Array<'_>]) {
     let mut body = vec![arrays.len() as u32];
     for pair in arrays.chunks(2) {
@@ -301,7 +301,7 @@ fn load_arrays(stream: &mut Stream, arrays: &[Array<'_>]) {
     }
 }
 
-/// Feeds the index port from memory (INDX_BUFFER): whole dwords, two 16-bit indices each.
+/// Feed the index port from memory (INDX_BUFFER): whole dwords, two 16-bit indices each.
 fn index_buffer(stream: &mut Stream, indices: &Indices<'_>) {
     /// Every dword goes to the same register, the vertex assembler's port for indices.
     const ONE_REGISTER: u32 = 1 << 31;
@@ -379,14 +379,14 @@ fn fragments(stream: &mut Stream) {
         .register(mmio::FG_FOG_BLEND, 0);
 }
 
-/// Writes the count of pixels that passed the depth test since `count_from_zero` (R5xx: one dword for each pipe).
+/// Write the count of pixels that passed the depth test since `count_from_zero` (R5xx: one dword for each pipe).
 pub fn write_count(stream: &mut Stream, bo: &Bo, offset: u32) {
     stream
         .register(mmio::ZB_ZPASS_ADDR, offset)
         .relocation(bo, Access::Write);
 }
 
-/// Begins to count pixels that pass the depth test.
+/// Begin to count pixels that pass the depth test.
 pub fn count_from_zero(stream: &mut Stream) {
     stream.register(mmio::ZB_ZPASS_DATA, 0);
 }

@@ -23,7 +23,7 @@ fn surface(area: Area<'_>) -> Surface<'_> {
     }
 }
 
-/// A register of the model.
+/// Return a register of the model.
 fn peek(control: &mut Control, register: &str) -> Result<u32> {
     let answer = control.request(&format!("peek {register}"))?;
     let text = answer.first().context("no answer")?;
@@ -81,7 +81,8 @@ impl Painter for R500 {
         Ok(u64::from(dst_pitch_offset::OFFSET.get(word)) * 1024)
     }
 
-    /// A chip without a driver: no interrupt can come, no command is fetched, nothing is written to memory or read from it.
+    /// A chip without a driver: no interrupt can come, no command is fetched, nothing is written to memory or read from
+    /// it.
     fn is_stopped(&self, control: &mut Control) -> Result<()> {
         for (name, mask) in [
             ("GEN_INT_CNTL", u32::MAX),

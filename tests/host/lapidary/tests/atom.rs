@@ -11,7 +11,7 @@ const TABLES: usize = 0xc0;
 const INFO: usize = 0x140;
 const INFO_SIZE: usize = 0x5c;
 
-/// An image as a card has it, with clocks in units of 10 kHz.
+/// Return an image as a card has it, with clocks in units of 10 kHz.
 fn image(engine: u32, memory: u32, reference: u16) -> Vec<u8> {
     let mut image = vec![0; 0x400];
     let mut put = |at: usize, bytes: &[u8]| image[at..at + bytes.len()].copy_from_slice(bytes);
@@ -31,7 +31,7 @@ fn image(engine: u32, memory: u32, reference: u16) -> Vec<u8> {
     image
 }
 
-/// The answer after bytes have been changed.
+/// Return the answer after bytes have been changed.
 fn changed(at: usize, bytes: &[u8]) -> Result<Clocks, Error> {
     let mut image = image(45_000, 25_000, 2_700);
     image[at..at + bytes.len()].copy_from_slice(bytes);

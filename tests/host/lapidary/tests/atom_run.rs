@@ -82,7 +82,7 @@ fn put16(image: &mut [u8], at: usize, value: usize) {
     image[at..at + 2].copy_from_slice(&u16::try_from(value).unwrap().to_le_bytes());
 }
 
-/// An image with these command tables (number, bytes of parameters, code) and data tables (number, contents).
+/// Return an image with these command tables (number, bytes of parameters, code) and data tables (number, contents).
 fn image(commands: &[(u8, u8, &[u8])], datas: &[(u8, &[u8])]) -> Vec<u8> {
     let mut image = vec![0; FIRST];
     image[..2].copy_from_slice(&[0x55, 0xaa]);
@@ -107,7 +107,7 @@ fn image(commands: &[(u8, u8, &[u8])], datas: &[(u8, &[u8])]) -> Vec<u8> {
     image
 }
 
-/// Runs table 0 of an image.
+/// Run table 0 of an image.
 fn execute(image: &[u8], card: &mut Recorder) -> Result<Vec<u32>, Stopped> {
     let mut memory = vec![0xdead_beef; MEMORY];
     run(image, 0, &[10, 20, 30], &mut memory, card)?;
@@ -115,7 +115,7 @@ fn execute(image: &[u8], card: &mut Recorder) -> Result<Vec<u32>, Stopped> {
     Ok(memory)
 }
 
-/// Runs one table of this code; its parameters at the end.
+/// Run one table of this code; its parameters at the end.
 fn code(code: &[u8]) -> (Result<Vec<u32>, Stopped>, Recorder) {
     let mut card = Recorder::default();
     card.registers.insert(0x100, 0x4433_2211);
@@ -486,7 +486,7 @@ fn waits_are_in_their_units() {
     assert_eq!(card.waited, 3_007);
 }
 
-/// An image that says which clocks it sets.
+/// Return an image that says which clocks it sets.
 fn with_clocks(commands: &[(u8, u8, &[u8])]) -> Vec<u8> {
     let mut info = [0; 0x55 - 4];
     info[4..8].copy_from_slice(&45_000u32.to_le_bytes());
@@ -589,7 +589,7 @@ fn where_it_stopped_is_told() {
     assert_eq!(stopped, Err(want));
 }
 
-/// Bytes that are more often operations than not.
+/// Return the bytes that are more often operations than not.
 fn program() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         4 => 0u8..=123,

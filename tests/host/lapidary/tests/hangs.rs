@@ -14,7 +14,7 @@ fn process(user: u32, id: u32, began: u64) -> Process {
     Process { user, id, began }
 }
 
-/// Lets `who` hang the GPU if it is not refused; says whether it was let.
+/// Let `who` hang the GPU if it is not refused; say whether it was let.
 fn hang(log: &mut Log, now: u64, who: Process) -> bool {
     let allowed = !log.refuses(now, &who);
     if allowed {
@@ -68,7 +68,7 @@ fn children_share_the_users_budget() {
         let_through += usize::from(hang(&mut log, now, process(1000, child, now - 1)));
     }
     assert_eq!(let_through, OF_NEWCOMERS);
-    // What the user had running before, and everybody else, goes on.
+    // Earlier processes of the user, and other users, go on.
     assert!(!log.refuses(now, &process(1000, 500, 7)));
     assert!(!log.refuses(now, &process(1001, 501, now)));
 }
@@ -128,7 +128,7 @@ proptest! {
         }
     }
 
-    /// Whoever is refused has spent a budget, or his user has; and nobody for longer than the window.
+    /// A refused process, or its user, has spent a budget. None is refused for longer than the window.
     #[test]
     fn nobody_is_refused_for_another_user(attempts in attempts(), began in 0..2 * WINDOW) {
         let mut log = Log::new(vec![None; KEPT]);

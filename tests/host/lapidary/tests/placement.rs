@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Properties of the placement policy: who makes room is allowed to go and leaves a hole that fits, nobody who was
-//! used more recently goes than has to, and a crowd of objects that come, go and are used under these rules never
-//! overlaps, loses nobody, and moves a bounded number of bytes per submission.
+//! Properties of the placement policy. Victims are movable and leave a hole that fits, and are no more recently used
+//! than necessary. Many objects that are made, used and dropped under these rules never overlap, none is lost, and each
+//! submission moves a bounded number of bytes.
 
 use lapidary::portable::placement::{
     attempts, make_room, sort, Access, Around, Attempt, Budget, Domain, Error, Part, Plan, Request,
@@ -155,7 +155,7 @@ fn overlaps(resident: &Resident, range: &Range<u64>) -> bool {
     resident.start < range.end && range.start < resident.start + resident.size
 }
 
-/// All ways there are: the time of the youngest victim, the bytes moved, and the address.
+/// Return all ways there are: the time of the youngest victim, the bytes moved, and the address.
 fn ways<'a>(
     residents: &'a [Resident],
     room: &'a Room,
@@ -204,7 +204,7 @@ proptest! {
         }
         prop_assert!(victims.iter().all(|r| r.movable && r.used < before));
         prop_assert_eq!(victims.iter().map(|r| r.size).sum::<u64>(), bytes);
-        // Nobody was younger than had to be.
+        // No victim was used more recently than necessary.
         let mine = victims.iter().map(|r| r.used + 1).max().unwrap_or(0);
         prop_assert_eq!(mine, youngest);
     }
@@ -250,7 +250,7 @@ proptest! {
             let Some(want) = want else {
                 return Err(TestCaseError::fail(format!("{plan:?} among {near:?}")));
             };
-            // Exactly those who are in the way, and nobody who is younger than has to be.
+            // The victims are exactly the residents of that range, and none was used more recently than necessary.
             let range = plan.start..plan.start + size;
             prop_assert!(range.start >= room.span.start && range.end <= room.span.end);
             prop_assert_eq!(range.start % align.max(1), 0);
@@ -262,7 +262,7 @@ proptest! {
             let mine = youngest(&near[plan.first..plan.first + plan.count]);
             let least = youngest(&residents[want.first..want.first + want.count]);
             prop_assert!(mine >= least);
-            // A hole that is free already may be anywhere: whoever asks has looked for one.
+            // A hole that is free already may be anywhere, because the caller looks for one first.
             prop_assert!(guess || want.count == 0 || mine == least);
             return Ok(());
         }
@@ -363,7 +363,7 @@ impl World {
         residents
     }
 
-    /// Makes what attempts allow; returns the place and the bytes that others moved.
+    /// Make what attempts allow; return the place and the bytes that others moved.
     fn find(&mut self, size: u64, access: Access, before: u64) -> (Option<u64>, u64) {
         for attempt in attempts(Domain::Vram, access) {
             let (part, before) = match attempt {
@@ -448,7 +448,7 @@ impl World {
                 }
             }
         }
-        // Only afterwards, as the driver does: nobody in a submission makes room for another in it.
+        // Only afterwards, as the driver does, so that no object of a submission is evicted for another one of it.
         for &i in list.iter().filter(|&&i| i < count) {
             self.things[i].used = self.now;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Properties of the replay rule: whatever hangs, how often, and whoever is on the way to the ring meanwhile, no job
-//! is executed on memory that still holds what its last owner left there; only clients whose own job hung are refused;
-//! and jobs that nothing speaks against are executed.
+//! Properties of the replay rule, for any job that hangs, any number of times, with any submitter on its way to the
+//! ring. No job is executed on memory that still holds what its last owner left there. Only clients whose own job hung
+//! are refused. All other jobs are executed.
 
 use lapidary::portable::replay::{fate, fate_of_hung, Content, Fate, Standing, KERNEL_TRIES};
 use proptest::prelude::*;
@@ -263,6 +263,6 @@ fn a_client_has_one_try_and_the_kernel_two() {
         ..Standing::default()
     };
     assert_eq!(fate(both), Fate::Cancelled);
-    // While the object is being made, nobody gets to it, and nobody replaces it.
+    // While the object is being made it admits no job, and is not replaced.
     assert!(!Content::Unknown.admits() && !Content::Unknown.is_lost());
 }

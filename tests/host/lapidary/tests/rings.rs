@@ -13,7 +13,7 @@ const LENGTH: u32 = 3;
 /// Steps that the other rings may take before the chip is stopped.
 const SETTLE: usize = 4;
 
-/// What somebody commits.
+/// What a submitter commits.
 #[derive(Clone, Debug)]
 struct Plan {
     ring: usize,
@@ -79,7 +79,7 @@ impl Gpu {
         gpu
     }
 
-    /// The job at the head of a ring, if that does not wait for another ring.
+    /// Return the job at the head of a ring, if that does not wait for another ring.
     fn ready(&self, ring: usize) -> Option<usize> {
         let number = *self.rings[ring].front()?;
         let waits = self.jobs[number]
@@ -88,7 +88,7 @@ impl Gpu {
         (!waits).then_some(number)
     }
 
-    /// Whether the head of the ring never ends.
+    /// Return whether the head of the ring never ends.
     fn hangs(&self, ring: usize) -> bool {
         self.ready(ring)
             .is_some_and(|number| self.jobs[number].fate.is_none() && self.jobs[number].hangs > 0)
@@ -184,7 +184,7 @@ impl Gpu {
             let stuck =
                 (0..self.rings.len()).all(|ring| self.ready(ring).is_none() || self.hangs(ring));
             let ring = turns.next().expect("there are turns") % self.rings.len();
-            // The watchdog notices at some moment, when others may be at work; it has to when nobody is.
+            // The watchdog may notice while other rings work, and must notice when none does.
             if self.hangs(ring) && self.jobs[self.rings[ring][0]].steps > 0 {
                 self.reset(ring);
             } else {

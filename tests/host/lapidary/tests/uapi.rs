@@ -150,7 +150,7 @@ macro_rules! paste_names {
     };
 }
 
-/// A constant of the translated header, by name.
+/// Return a constant of the translated header, by name.
 fn constant(name: &str) -> u32 {
     let text = include_str!(concat!(env!("OUT_DIR"), "/radeon_drm.rs"));
     let start = format!("pub const {name}: u32 = ");

@@ -63,7 +63,7 @@ impl List {
         self.0[pages.start as usize..pages.end as usize].fill(what);
     }
 
-    /// The lowest place of so many zero pages.
+    /// Return the lowest place of so many zero pages.
     fn find(&self, len: u64, align: u64, span: &Range<u64>) -> Option<u64> {
         (span.start..span.end).find(|&at| {
             (START / PAGE + at) % align == 0
@@ -91,7 +91,7 @@ proptest! {
         // What is in the memory before does not matter.
         let mut pages = Zeroed::new(START, count * PAGE, vec![u64::MAX; room], vec![0x5a5a; room]);
         let mut list = List(vec![Page::Stale; count as usize]);
-        // Whoever has a piece knows since when it was zero.
+        // The owner of a piece knows since when it was zero.
         let mut owned: Vec<(Range<u64>, u64)> = Vec::new();
         for step in steps {
             let life = pages.life();

@@ -60,7 +60,7 @@ pub fn heaps(room: &mut [(u64, u64)], items: &[(u64, u64)]) -> usize {
     count
 }
 
-/// Waits for work of others.
+/// Wait for work of others.
 pub fn others(rounds: &mut Rounds, fences: &[u32], now: i64) -> Result<(), End<u32>> {
     let wait = |fence: &&u32, most| match **fence {
         0 => Err(most),

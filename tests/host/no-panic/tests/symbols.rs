@@ -32,7 +32,7 @@ fn harmless(name: &str) -> bool {
         })
 }
 
-/// Builds the crates and returns the folder of their archives.
+/// Build the crates and return the folder of their archives.
 fn build(name: &str, features: &[&str]) -> Result<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let status = Command::new(env::var_os("CARGO").context("run this by cargo")?)
@@ -88,7 +88,7 @@ fn suspicious(archive: &Path) -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// Looks for an archive by crate name, beside the others or among the dependencies.
+/// Look for an archive by crate name, beside the others or among the dependencies.
 fn archive(release: &Path, name: &str) -> Result<PathBuf> {
     let plain = release.join(format!("lib{name}.rlib"));
     if plain.exists() {

@@ -5,8 +5,8 @@
 //! state and draws in the sizes that the side-by-side comparison of the drivers uses; and on recordings of real
 //! clients, if `LAPIDARY_STREAMS` names a folder of them. Figures, no judgement.
 //!
-//! Words choose the streams by their names. `--rounds N` checks each just so often and takes no time: for a program that
-//! counts instructions, of which the difference between two numbers of rounds is that of the checker alone.
+//! Words choose the streams by their names. `--rounds N` checks each just so often and takes no time: for a program
+//! that counts instructions, of which the difference between two numbers of rounds is that of the checker alone.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -175,7 +175,7 @@ fn desktop() -> Vec<u32> {
     stream.words
 }
 
-/// A picture of 256 by 256 pixels, by host data.
+/// Return a picture of 256 by 256 pixels, by host data.
 fn host_data() -> Vec<u32> {
     let mut stream = Stream::new();
     stream

@@ -27,7 +27,8 @@ struct Reading {
 /// 4x4 of 16; 2x2 of 64.
 const READINGS: [Reading; 2] = [Reading { micro: (16, 2) }, Reading { micro: (8, 4) }];
 
-/// The bytes of VRAM among which the chip looks for what the CPU addresses as `at`, in a surface that begins at `lower`.
+/// Return the bytes of VRAM among which the chip looks for what the CPU addresses as `at`, in a surface that begins at
+/// `lower`.
 fn looked_at(reading: Reading, lower: u64, info: u32, at: u64) -> std::ops::Range<u64> {
     let pitch = u64::from(surface_info::PITCHSEL.get(info)) * 8;
     let (grouped, micro) = (

@@ -26,7 +26,7 @@ fn every_register_is_admitted_checked_or_refused_on_purpose() {
             }
         }
     }
-    assert!(missing.is_empty(), "nobody has decided about {missing:?}");
+    assert!(missing.is_empty(), "no policy for {missing:?}");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_admitted_is_a_register() {
     }
 }
 
-/// Nobody may write a register through its alias and so past the policy of the register itself.
+/// No client may write a register through its alias and so past the policy of the register itself.
 #[test]
 fn second_addresses_are_refused() {
     for register in reachable().filter(|register| register.mirror_of.is_some()) {

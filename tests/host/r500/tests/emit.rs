@@ -13,7 +13,7 @@ use r500::portable::{
 };
 use support::footprint::{execute, ControlReading, Touch};
 
-/// Collects a sequence; the length is checked by giving just that much room.
+/// Collect a sequence; the length is checked by giving just that much room.
 fn collect(length: usize, emit: impl Fn(&mut SliceSink<'_>) -> Result<(), Full>) -> Vec<u32> {
     let mut words = vec![0xdead_beef; length];
     let mut sink = SliceSink::new(&mut words);
@@ -30,7 +30,7 @@ fn collect(length: usize, emit: impl Fn(&mut SliceSink<'_>) -> Result<(), Full>)
     words
 }
 
-/// A sequence as pairs of register and value.
+/// Return a sequence as pairs of register and value.
 fn writes(words: &[u32]) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
     let mut at = 0;
@@ -124,7 +124,7 @@ fn ranges_that_cannot_be_filled_or_copied() {
 /// Ranges of bytes, start and end.
 type Ranges = Vec<(u64, u64)>;
 
-/// Runs a sequence on the engine that another client has left in the worst state; returns what is written
+/// Run a sequence on the engine that another client has left in the worst state; return what is written
 /// and read, in order, and merged.
 fn touched(words: &[u32]) -> (Ranges, Ranges) {
     let mut result = None;
@@ -143,7 +143,7 @@ fn touched(words: &[u32]) -> (Ranges, Ranges) {
     result.expect("the loop ran")
 }
 
-/// The words of all steps. `step` gets the number of bytes that are done, and says how many it does.
+/// Return the words of all steps. `step` gets the number of bytes that are done, and says how many it does.
 fn steps(bytes: u64, mut step: impl FnMut(u64) -> (Vec<u32>, u64)) -> Vec<u32> {
     let (mut words, mut done) = (Vec::new(), 0);
     while done < bytes {

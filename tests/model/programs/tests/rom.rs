@@ -83,7 +83,7 @@ fn a_dump_is_what_the_guest_sees() {
         assert!(begin.elapsed() < Duration::from_secs(20));
         thread::sleep(Duration::from_millis(2));
     }
-    // The socket exists a moment before somebody listens.
+    // The socket exists a moment before the server listens.
     let mut client = loop {
         match Client::new(&folder.at("gpu")) {
             Ok(client) => break client,

@@ -73,8 +73,8 @@ impl Bench {
     /// Dwords that [`Bench::execute`] takes at once.
     pub const MAX_WORDS: usize = (PRIVATE - BUFFER) as usize / 4;
 
-    /// A chip by the name that `gpu-model --chip` takes, with at least that much VRAM (it is rounded up to 64 KiB; at
-    /// most 512 MiB).
+    /// Return a chip by the name that `gpu-model --chip` takes, with at least that much VRAM (it is rounded up to 64
+    /// KiB; at most 512 MiB).
     ///
     /// # Errors
     /// When there is no such chip, or the system has no such memory.
@@ -148,7 +148,7 @@ impl Bench {
         self.write(mmio::CP_CSQ_CNTL, CSQ_MODE.of(csq_mode::PRIBM_INDBM));
     }
 
-    /// The present registers, to come back to with [`Bench::restore`].
+    /// Return the present registers, to come back to with [`Bench::restore`].
     pub fn checkpoint(&self) -> Checkpoint {
         self.chip.checkpoint()
     }
@@ -182,17 +182,17 @@ impl Bench {
         self.chip.read(&mut self.machine, register & !3)
     }
 
-    /// The value of a register by name, with `[index]` behind an array's, without side effects.
+    /// Return the value of a register by name, with `[index]` behind an array's, without side effects.
     pub fn peek(&self, name: &str) -> Option<u32> {
         self.chip.peek(&self.machine, name)
     }
 
-    /// What a memory inside the chip holds: see [`lapidary_model::chip::Chip::on_chip`].
+    /// Return what a memory inside the chip holds: see [`lapidary_model::chip::Chip::on_chip`].
     pub fn on_chip(&self, name: &str) -> Option<&[u32]> {
         self.chip.on_chip(name)
     }
 
-    /// Declares a range of GPU addresses as an object. From the first one on, engines may touch nothing else.
+    /// Declare a range of GPU addresses as an object. From the first one on, engines may touch nothing else.
     pub fn object(&mut self, address: u32, len: u64, name: &str) {
         self.machine.objects.push(Object {
             space: SPACE,
@@ -207,7 +207,7 @@ impl Bench {
         self.machine.objects.clear();
     }
 
-    /// Fills memory behind a GPU address, without the chip. False if it does not all lie in VRAM or behind the GART.
+    /// Fill memory behind a GPU address, without the chip. False if it does not all lie in VRAM or behind the GART.
     pub fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
         match self.place(address) {
             Some(Place::Vram(offset)) => self.machine.vram.write(offset, bytes),
@@ -216,7 +216,7 @@ impl Bench {
         }
     }
 
-    /// Reads memory behind a GPU address, without the chip. False (and `bytes` untouched) as in [`Bench::put`].
+    /// Read memory behind a GPU address, without the chip. False (and `bytes` untouched) as in [`Bench::put`].
     pub fn get(&self, address: u32, bytes: &mut [u8]) -> bool {
         match self.place(address) {
             Some(Place::Vram(offset)) => self.machine.vram.read(offset, bytes),
@@ -235,8 +235,8 @@ impl Bench {
         }
     }
 
-    /// Executes words as an indirect buffer, to the end. False if the stream does not end, because it waits for
-    /// something that nobody will do: then only [`Bench::reset`] helps.
+    /// Execute words as an indirect buffer, to the end. False if the stream does not end, because it waits for
+    /// something that will not happen. Then only [`Bench::reset`] helps.
     ///
     /// # Panics
     /// With more than [`Bench::MAX_WORDS`].
@@ -259,7 +259,7 @@ impl Bench {
         !mmio::rbbm_status::CP_CMDSTRM_BUSY.any(self.peek("RBBM_STATUS").unwrap_or(0))
     }
 
-    /// Takes the findings: kind, how often, and the first one's detail.
+    /// Take the findings: kind, how often, and the first one's detail.
     pub fn findings(&mut self) -> Vec<(Kind, u64, String)> {
         self.machine
             .judge
@@ -269,7 +269,7 @@ impl Bench {
             .collect()
     }
 
-    /// Takes what engines have touched since the last call: merged by unit, direction and object. The first call
+    /// Take what engines have touched since the last call: merged by unit, direction and object. The first call
     /// switches this on and yields nothing; it costs time from then on.
     pub fn touched(&mut self) -> Vec<Touch> {
         self.chip.accesses()
@@ -280,7 +280,7 @@ impl Bench {
         self.machine.counters.get(name)
     }
 
-    /// Writes a trace from now on.
+    /// Write a trace from now on.
     ///
     /// # Errors
     /// Whatever creating the file yields.

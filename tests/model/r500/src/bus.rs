@@ -95,7 +95,7 @@ enum Target {
 type Miss = (Kind, String);
 
 impl Bus {
-    /// A memory side at rest.
+    /// Return a memory side at rest.
     pub fn new(layout: &'static McLayout, chip: &str) -> Bus {
         Bus {
             layout,
@@ -126,7 +126,7 @@ impl Bus {
         self.busy = 0;
     }
 
-    /// Where VRAM lies: first and last GPU address.
+    /// Return where VRAM lies: first and last GPU address.
     pub fn frame_buffer(&self) -> (u64, u64) {
         let location = self.mc.get(self.layout.fb_location);
         (
@@ -135,7 +135,7 @@ impl Bus {
         )
     }
 
-    /// What is wrong with the AGP aperture, for which a PCI Express card has no use: what it lies over.
+    /// Return what is wrong with the AGP aperture, for which a PCI Express card has no use: what it lies over.
     pub fn agp_over(&self) -> Option<&'static str> {
         let location = self.mc.get(self.layout.agp_location);
         let (start, top) = (
@@ -187,7 +187,7 @@ impl Bus {
         }
     }
 
-    /// Reads bytes at a GPU address; what hits nothing reads as ones.
+    /// Read bytes at a GPU address; what hits nothing reads as ones.
     pub fn read(&mut self, m: &mut Machine, unit: Unit, address: u32, bytes: &mut [u8]) {
         self.judge(m, unit, address, bytes.len(), "read");
         if let Some(holder) = self.caches.holder(unit, address.into(), bytes.len() as u64) {
@@ -225,7 +225,7 @@ impl Bus {
         }
     }
 
-    /// Writes bytes at a GPU address; what hits nothing is lost.
+    /// Write bytes at a GPU address; what hits nothing is lost.
     pub fn write(&mut self, m: &mut Machine, unit: Unit, address: u32, bytes: &[u8]) {
         self.judge(m, unit, address, bytes.len(), "write");
         let len = bytes.len() as u64;
@@ -270,14 +270,14 @@ impl Bus {
         }
     }
 
-    /// Reads a dword.
+    /// Read a dword.
     pub fn read32(&mut self, m: &mut Machine, unit: Unit, address: u32) -> u32 {
         let mut word = [0; 4];
         self.read(m, unit, address, &mut word);
         u32::from_le_bytes(word)
     }
 
-    /// Writes a dword.
+    /// Write a dword.
     pub fn write32(&mut self, m: &mut Machine, unit: Unit, address: u32, value: u32) {
         self.write(m, unit, address, &value.to_le_bytes());
     }
@@ -321,7 +321,7 @@ impl Bus {
         }
     }
 
-    /// Judges what the units of the 3D engine may touch in a draw, as if they did.
+    /// Judge what the units of the 3D engine may touch in a draw, as if they did.
     pub fn touch(&mut self, m: &mut Machine, areas: &[Area]) {
         for area in areas {
             self.touch_area(m, area);
@@ -394,7 +394,7 @@ impl Bus {
         }
     }
 
-    /// The first reason why not all of an area can be reached.
+    /// Return the first reason why not all of an area can be reached.
     fn unreachable(&mut self, m: &mut Machine, area: &Area) -> Option<Miss> {
         let (start, end) = (area.runs.start, area.runs.end());
         if end > 1 << 32 {
@@ -497,7 +497,7 @@ fn no_ram(address: u64, bus: u64) -> Miss {
     )
 }
 
-/// Splits a range at page boundaries.
+/// Split a range at page boundaries.
 fn pieces(address: u32, bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let first = first_piece(address, bytes.len());
     let (head, tail) = bytes.split_at_mut(first);
@@ -518,7 +518,7 @@ fn first_piece(address: u32, len: usize) -> usize {
     left.min(len)
 }
 
-/// What each CRTC reads, as its registers say.
+/// Return what each CRTC reads, as its registers say.
 pub fn scanouts(regs: &Space) -> [Option<Scanout>; 2] {
     let first = [
         mmio::D1CRTC_CONTROL,

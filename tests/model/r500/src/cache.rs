@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The book of what engines have drawn and nobody has flushed.
+//! The record of what engines have drawn and what has not been flushed yet.
 //!
 //! The 2D and 3D engines write through destination caches. Until such a cache is flushed, what was drawn is not
 //! promised to be seen by any other unit or by the CPU. And what the CPU reads through the VRAM BAR passes a read
 //! buffer in the host data path, which keeps old bytes until `HOST_PATH_CNTL` tells it to drop them. The model stores
-//! data at once and keeps this book instead, so that whoever looks too early is named, and still sees the data.
+//! data at once and keeps this record instead, so that a unit that reads too early is named, and still sees the data.
 //!
 //! Textures are read through a cache of their own, which nothing but `TX_INVALTAGS` empties: what was fetched before
 //! its memory changed may be served again from there.
@@ -31,26 +31,26 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Adds the lines that a range of addresses touches.
+    /// Add the lines that a range of addresses touches.
     pub fn add(&mut self, address: u64, len: u64) {
         for (page, mask) in pages(address, len) {
             *self.pages.entry(page).or_default() |= mask;
         }
     }
 
-    /// Whether a range touches any of the lines.
+    /// Return whether a range touches any of the lines.
     pub fn touches(&self, address: u64, len: u64) -> bool {
         !self.pages.is_empty()
             && pages(address, len)
                 .any(|(page, mask)| self.pages.get(&page).is_some_and(|have| have & mask != 0))
     }
 
-    /// Whether there is no line.
+    /// Return whether there is no line.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// Removes all.
+    /// Remove all.
     pub fn clear(&mut self) {
         self.pages.clear();
     }
@@ -62,7 +62,7 @@ impl Lines {
     }
 }
 
-/// The pages that a range touches, each with a bit for every line.
+/// Return the pages that a range touches, each with a bit for every line.
 fn pages(address: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
     let end = address.saturating_add(len);
     let first = address / PAGE;
@@ -173,12 +173,12 @@ impl Caches {
         self.holds_depth = false;
     }
 
-    /// Whether the colour cache holds lines.
+    /// Return whether the colour cache holds lines.
     pub fn holds_color(&self) -> bool {
         self.holds_color
     }
 
-    /// Whether the depth cache holds lines.
+    /// Return whether the depth cache holds lines.
     pub fn holds_depth(&self) -> bool {
         self.holds_depth
     }
@@ -206,7 +206,7 @@ impl Caches {
         }
     }
 
-    /// Whether a texture that is fetched may come from its cache as it was before its memory changed.
+    /// Return whether a texture that is fetched may come from its cache as it was before its memory changed.
     pub fn texture_outdated(&self, runs: &Runs) -> bool {
         self.outdated.meets(runs)
     }
@@ -229,7 +229,7 @@ impl Caches {
         }
     }
 
-    /// Which other unit still holds what `unit` wants to read.
+    /// Return which other unit still holds what `unit` wants to read.
     pub fn holder(&self, unit: Unit, address: u64, len: u64) -> Option<&'static str> {
         if unit != Unit::Engine2d && self.engine2d.touches(address, len) {
             return Some("the 2D destination cache");
@@ -243,8 +243,8 @@ impl Caches {
         None
     }
 
-    /// Which other unit still holds what a unit of the 3D engine wants to read. Colour and depth share pixels only
-    /// where a program means to, and then by halves: that is not looked at.
+    /// Return which other unit still holds what a unit of the 3D engine wants to read. Colour and depth share pixels
+    /// only where a program means to, and then by halves: that is not looked at.
     pub fn holder_of(&self, client: Client, runs: &Runs) -> Option<&'static str> {
         if !self.engine2d.is_empty() && runs.iter().any(|(s, e)| self.engine2d.touches(s, e - s)) {
             return Some("the 2D destination cache");
@@ -260,7 +260,7 @@ impl Caches {
         }
     }
 
-    /// Whether the host's read buffer may hold old bytes of a range of VRAM.
+    /// Return whether the host's read buffer may hold old bytes of a range of VRAM.
     pub fn host_stale(&self, offset: u64, len: u64) -> bool {
         len > 0
             && (self.host_draws.touches(offset, len)
@@ -289,23 +289,23 @@ impl Caches {
         self.host_draws = Marks::default();
     }
 
-    /// Whether the 2D engine holds anything.
+    /// Return whether the 2D engine holds anything.
     pub fn dirty_2d(&self) -> bool {
         !self.engine2d.is_empty()
     }
 
-    /// Whether the 3D engine holds anything.
+    /// Return whether the 3D engine holds anything.
     pub fn dirty_3d(&self) -> bool {
         !self.color.runs.is_empty() || !self.depth.runs.is_empty()
     }
 
-    /// A GPU address that some engine still holds.
+    /// Return a GPU address that some engine still holds.
     pub fn dirty(&self) -> Option<u64> {
         let drawn = || self.color.first().or_else(|| self.depth.first());
         self.engine2d.example().or_else(drawn)
     }
 
-    /// A VRAM offset whose old bytes the host may still see.
+    /// Return a VRAM offset whose old bytes the host may still see.
     pub fn host_dirty(&self) -> Option<u64> {
         let page = self.host.iter().min().map(|p| p * PAGE);
         page.or_else(|| self.host_draws.first())

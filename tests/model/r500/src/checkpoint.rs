@@ -19,7 +19,7 @@ pub struct Checkpoint {
 }
 
 impl R5xx {
-    /// The present state of an idle chip.
+    /// Return the present state of an idle chip.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
             regs: self.regs.values().into(),
@@ -30,7 +30,7 @@ impl R5xx {
         }
     }
 
-    /// Takes what engines have touched. The first call only switches this on.
+    /// Take what engines have touched. The first call only switches this on.
     pub fn accesses(&mut self) -> Vec<Touch> {
         if !self.bus.journal.on() {
             self.bus.journal.begin();

@@ -103,32 +103,32 @@ pub static R580: Variant = Variant {
 };
 
 impl Variant {
-    /// The chip of that name.
+    /// Return the chip of that name.
     pub fn by_name(name: &str) -> Option<&'static Variant> {
         CHIPS.iter().copied().find(|c| c.name == name)
     }
 
-    /// Makes the chip; it must be reset before use.
+    /// Make the chip; it must be reset before use.
     pub fn chip(&'static self, options: Options) -> R5xx {
         R5xx::new(self, options)
     }
 
-    /// The synthetic ROM of a card with it, whose ASIC_Init sets up that much VRAM.
+    /// Return the synthetic ROM of a card with it, whose ASIC_Init sets up that much VRAM.
     pub fn rom(&self, vram: u64) -> Vec<u8> {
         firmware::rom(self, vram).build()
     }
 
-    /// The same, but for an ASIC_Init that does what it must and no more: see [`State::Careless`].
+    /// Return the same, but for an ASIC_Init that does what it must and no more: see [`State::Careless`].
     pub fn careless_rom(&self, vram: u64) -> Vec<u8> {
         firmware::careless_rom(self, vram, firmware::ELSEWHERE).build()
     }
 
-    /// The same, but for an ASIC_Init that does not end.
+    /// Return the same, but for an ASIC_Init that does not end.
     pub fn endless_rom(&self, vram: u64) -> Vec<u8> {
         firmware::endless_rom(self, vram).build()
     }
 
-    /// The same, but for an ASIC_Init that also tries to reach the computer's memory.
+    /// Return the same, but for an ASIC_Init that also tries to reach the computer's memory.
     pub fn hostile_rom(&self, vram: u64) -> Vec<u8> {
         firmware::hostile_rom(self, vram).build()
     }

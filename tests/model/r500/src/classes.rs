@@ -24,7 +24,7 @@ struct Block {
     missing: &'static [&'static str],
 }
 
-/// The class of a register; none if the table forgets it.
+/// Return the class of a register; none if the table forgets it.
 pub fn class(register: &Register) -> Option<Class> {
     let block = BLOCKS.iter().find(|b| b.name == register.block)?;
     if block.implemented.contains(&register.name) {
@@ -607,7 +607,7 @@ mod tests {
         assert_eq!(blocks.len(), BLOCKS.len());
     }
 
-    /// All register constants that the model's own code names, where it acts on registers.
+    /// Return all register constants that the model's own code names, where it acts on registers.
     fn acted_on() -> BTreeSet<String> {
         fn walk(folder: &Path, text: &mut String) {
             for entry in fs::read_dir(folder).unwrap() {

@@ -163,7 +163,7 @@ impl Cp {
         self.hung = true;
     }
 
-    /// Whether a stream has something under way, apart from the ring's pointers.
+    /// Return whether a stream has something under way, apart from the ring's pointers.
     pub(super) fn working(&self) -> bool {
         self.hung
             || self.wait.is_some()
@@ -175,7 +175,7 @@ impl Cp {
     }
 }
 
-/// The modes of the ring and of the indirect streams.
+/// Return the modes of the ring and of the indirect streams.
 pub fn modes(csq_cntl: u32) -> (Mode, Mode) {
     use mmio::cp_csq_cntl::{CSQ_MODE, csq_mode};
     match CSQ_MODE.get(csq_cntl) {
@@ -189,7 +189,7 @@ pub fn modes(csq_cntl: u32) -> (Mode, Mode) {
 }
 
 impl R5xx {
-    /// Whether the CP has anything to do or is stuck.
+    /// Return whether the CP has anything to do or is stuck.
     pub(super) fn cp_busy(&self) -> bool {
         let (primary, _) = modes(self.regs.get(mmio::CP_CSQ_CNTL));
         let ring =
@@ -272,7 +272,7 @@ impl R5xx {
         }
     }
 
-    /// Takes what a stream has, up to the end of its packet, and executes the packet if that completes it. False if
+    /// Take what a stream has, up to the end of its packet, and execute the packet if that completes it. False if
     /// there was nothing to take.
     fn pull(&mut self, m: &mut Machine, stream: Stream, now: Instant) -> bool {
         let i = stream as usize;
@@ -345,7 +345,7 @@ impl R5xx {
         true
     }
 
-    /// Brings a piece of an index buffer to its register.
+    /// Bring a piece of an index buffer to its register.
     fn load(&mut self, m: &mut Machine, stream: Stream, mut load: Load, available: u32) {
         let words = self.take_as(m, stream, available.min(LOAD), Unit::Index);
         m.counters.add("indices_loaded", words.len() as u64);

@@ -150,7 +150,7 @@ impl R5xx {
         })
     }
 
-    /// The same without side effects.
+    /// Return the same without side effects.
     pub(super) fn cp_peek(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             mmio::CP_RB_RPTR => self.cp.ring.rptr,

@@ -102,7 +102,7 @@ impl R5xx {
         self.bus.scanouts = scanouts(&self.regs);
     }
 
-    /// Whether CRTC 1 counts lines.
+    /// Return whether CRTC 1 counts lines.
     pub(super) fn crtc_runs(&self) -> bool {
         mmio::d1crtc_control::CRTC_MASTER_EN.any(self.regs.get(mmio::D1CRTC_CONTROL))
     }
@@ -123,7 +123,7 @@ impl R5xx {
         }
     }
 
-    /// What a counter of the display reads now.
+    /// Return what a counter of the display reads now.
     pub(super) fn display_peek(&self, offset: u32) -> Option<u32> {
         let crtc = CRTCS
             .iter()
@@ -145,8 +145,8 @@ impl R5xx {
     }
 }
 
-/// A picture that shows damage anywhere: no two neighbouring lines or columns are alike, and a block of something
-/// like text stands in its upper half, as a boot console would.
+/// Return a picture that shows damage anywhere: no two neighbouring lines or columns are alike, and a block of
+/// something like text stands in its upper half, as a boot console would.
 fn picture() -> Vec<u8> {
     let mut bytes = Vec::with_capacity((WIDTH * HEIGHT * 4) as usize);
     for y in 0..HEIGHT {

@@ -101,7 +101,7 @@ impl Descriptor {
     }
 }
 
-/// Whether the unit of transfer is the dword: a side is register space or does not advance.
+/// Return whether the unit of transfer is the dword: a side is register space or does not advance.
 fn word_wise(command: u32) -> bool {
     dma_command::SAS.any(command)
         || dma_command::DAS.any(command)
@@ -137,12 +137,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Whether anything is under way or waits.
+    /// Return whether anything is under way or waits.
     pub fn active(&self) -> bool {
         !self.aborted && (self.running.is_some() || !self.queue.is_empty())
     }
 
-    /// Whether the command streams must wait for it.
+    /// Return whether the command streams must wait for it.
     pub fn locks_streams(&self) -> bool {
         self.sync && self.active()
     }
@@ -210,7 +210,7 @@ impl R5xx {
         }
     }
 
-    /// What a register of the engines reads.
+    /// Return what a register of the engines reads.
     pub(super) fn dma_peek(&self, offset: u32) -> Option<u32> {
         let (i, p) = PORTS.iter().enumerate().find(|(_, p)| p.status == offset)?;
         let engine = &self.dma[i];
@@ -219,7 +219,7 @@ impl R5xx {
         Some(p.queue_free.put(word, free))
     }
 
-    /// Does a piece of work of both engines; true if there is more.
+    /// Do a piece of work of both engines; true if there is more.
     pub(super) fn dma_step(&mut self, m: &mut Machine) -> bool {
         let mut more = false;
         for i in 0..self.dma.len() {
@@ -265,7 +265,7 @@ impl R5xx {
         self.dma[i].running = Some((Descriptor::new(words), next));
     }
 
-    /// Moves a piece of a descriptor.
+    /// Move a piece of a descriptor.
     fn dma_move(&mut self, m: &mut Machine, i: usize, mut d: Descriptor, next: Next) {
         let n = d.left.min(PIECE);
         if n > 0 {

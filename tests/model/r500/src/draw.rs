@@ -70,7 +70,7 @@ impl R5xx {
         }
     }
 
-    /// Lets the memory side judge what the engine has found out.
+    /// Let the memory side judge what the engine has found out.
     fn judge_areas(&mut self, m: &mut Machine) {
         let areas = self.engine3d.take_areas();
         if m.trace.on() {
@@ -187,7 +187,7 @@ impl R5xx {
     }
 }
 
-/// The ports that take indices and vertices, and their aliases.
+/// Return the ports that take indices and vertices, and their aliases.
 pub(super) fn is_port(offset: u32) -> bool {
     let last = mmio::VAP_PORT_IDX.base() + 4 * (mmio::VAP_PORT_IDX.len() - 1);
     (mmio::VAP_PORT_DATA.base()..=last).contains(&offset) || offset == mmio::VAP_PORT_DATA_IDX_128

@@ -25,19 +25,19 @@ pub use crate::unit::Unit;
 
 /// What the 2D engine sees of the rest of the chip.
 pub trait Port {
-    /// Reads `bytes.len()` bytes at a GPU address through the memory controller.
+    /// Read `bytes.len()` bytes at a GPU address through the memory controller.
     fn read(&mut self, unit: Unit, address: u32, bytes: &mut [u8]);
-    /// Writes bytes at a GPU address through the memory controller.
+    /// Write bytes at a GPU address through the memory controller.
     fn write(&mut self, unit: Unit, address: u32, bytes: &[u8]);
-    /// The stored value of a register (byte offset, multiple of 4; anything else reads 0).
+    /// Return the stored value of a register (byte offset, multiple of 4; anything else reads 0).
     fn register(&self, offset: u32) -> u32;
-    /// Stores a register without side effects.
+    /// Store a register without side effects.
     fn set_register(&mut self, offset: u32, value: u32);
-    /// Tells the judge; the core adds which packet did it.
+    /// Tell the judge; the core adds which packet did it.
     fn finding(&mut self, kind: Kind, detail: fmt::Arguments<'_>);
-    /// Writes one line to the trace, if there is one.
+    /// Write one line to the trace, if there is one.
     fn trace(&mut self, line: fmt::Arguments<'_>);
-    /// Adds to a named counter (see the control port's `counters`).
+    /// Add to a named counter (see the control port's `counters`).
     fn count(&mut self, name: &'static str, n: u64);
 }
 
@@ -47,15 +47,15 @@ pub trait Engine2d: Send {
     /// are the core's.
     fn reset(&mut self);
 
-    /// Whether writes to this register (byte offset) concern the engine. Must be cheap.
+    /// Return whether writes to this register (byte offset) concern the engine. Must be cheap.
     fn owns(&self, offset: u32) -> bool;
 
     /// A register the engine owns was written; the register file already holds `value`.
     fn register_written(&mut self, port: &mut dyn Port, offset: u32, value: u32);
 
-    /// Whether a type-3 opcode is one of the thirteen 2D packets.
+    /// Return whether a type-3 opcode is one of the thirteen 2D packets.
     fn is_packet(&self, opcode: u8) -> bool;
 
-    /// Executes a 2D packet; `body` is what follows the header, complete.
+    /// Execute a 2D packet; `body` is what follows the header, complete.
     fn packet(&mut self, port: &mut dyn Port, opcode: u8, body: &[u32]);
 }

@@ -25,7 +25,7 @@ impl R5xx {
         }
     }
 
-    /// Where the next dword of a pulled stream lies; 0 for a pushed one.
+    /// Return where the next dword of a pulled stream lies; 0 for a pushed one.
     pub(super) fn address(&self, stream: Stream) -> u32 {
         match (self.mode(stream), self.cp.buffers[stream as usize]) {
             (Mode::Pull, Some(b)) => b.base.wrapping_add(b.next.wrapping_mul(4)),
@@ -37,12 +37,12 @@ impl R5xx {
         }
     }
 
-    /// Consumes `n` dwords, which must be available.
+    /// Consume `n` dwords, which must be available.
     pub(super) fn take(&mut self, m: &mut Machine, stream: Stream, n: u32) -> Vec<u32> {
         self.take_as(m, stream, n, Unit::Fetch)
     }
 
-    /// The same, fetched for that unit.
+    /// Return the same, fetched for that unit.
     pub(super) fn take_as(
         &mut self,
         m: &mut Machine,
@@ -109,7 +109,7 @@ impl R5xx {
     }
 }
 
-/// Applies one of the four byte swaps to a dword.
+/// Apply one of the four byte swaps to a dword.
 fn swapped(swap: u32, word: u32) -> u32 {
     use mmio::cp_rb_cntl::buf_swap;
     match swap {

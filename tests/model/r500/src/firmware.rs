@@ -37,7 +37,7 @@ const POLLS: u32 = 10_000;
 /// "ASIC_Init is complete" in BIOS_SCRATCH[7] (`atombios.h` in Linux).
 const INIT_COMPLETE: u32 = 1 << 9;
 
-/// The ROM of a card with that chip and bytes of VRAM.
+/// Return the ROM of a card with that chip and bytes of VRAM.
 pub fn rom(variant: &Variant, vram: u64) -> Image {
     let name = format!("Lapidary.model.{}", variant.name);
     let image = Image::new(variant.device).name(&name).ports(&[
@@ -91,13 +91,14 @@ pub const ELSEWHERE: u32 = 0x4000_0000;
 /// An AGP aperture over all addresses.
 const AGP_OPEN: u32 = 0xffff_0000;
 
-/// The same with an ASIC_Init that sets up clocks and memory, and leaves the rest as no driver may have it: VRAM from
-/// `fb` on, the CPU's way to VRAM in two halves and to another address, idle blocks' clocks stopped.
+/// Return the same with an ASIC_Init that sets up clocks and memory, and leaves the rest as no driver may have it: VRAM
+/// from `fb` on, the CPU's way to VRAM in two halves and to another address, idle blocks' clocks stopped.
 pub fn careless_rom(variant: &Variant, vram: u64, fb: u32) -> Image {
     rom(variant, vram).command(command::ASIC_INIT, careless_init(variant, vram, fb))
 }
 
-/// The same with an ASIC_Init that polls memory for ever, as that of a card with a broken memory controller would.
+/// Return the same with an ASIC_Init that polls memory for ever, as that of a card with a broken memory controller
+/// would.
 pub fn endless_rom(variant: &Variant, vram: u64) -> Image {
     let mut t = Code::new(2);
     let again = t.label();
@@ -107,9 +108,9 @@ pub fn endless_rom(variant: &Variant, vram: u64) -> Image {
     rom(variant, vram).command(command::ASIC_INIT, t.build())
 }
 
-/// The same with an ASIC_Init that, before it posts the card as it should, tries to get at the memory of the computer
-/// by every way that a command table has: command processor, page table, AGP window, surfaces, interrupts. What the
-/// command register of PCI configuration space says meanwhile goes to BIOS_SCRATCH\[3\].
+/// Return the same with an ASIC_Init that, before it posts the card as it should, tries to get at the memory of the
+/// computer by every way that a command table has: command processor, page table, AGP window, surfaces, interrupts.
+/// What the command register of PCI configuration space says meanwhile goes to BIOS_SCRATCH\[3\].
 pub fn hostile_rom(variant: &Variant, vram: u64) -> Image {
     let layout = variant.mc;
     let behind_pair = |t: &mut Code, index: u32, data: u32, number: u32, value: u32| {
@@ -163,7 +164,7 @@ pub fn hostile_rom(variant: &Variant, vram: u64) -> Image {
 /// What a hostile table writes to registers of addresses.
 const HOSTILE: u32 = 0x0010_0000;
 
-/// A port through an index and a data register; `read` and `write` are bits (count, first) that the index needs
+/// Return a port through an index and a data register; `read` and `write` are bits (count, first) that the index needs
 /// besides.
 fn window(
     number: u8,
@@ -308,7 +309,7 @@ fn set_clock(divider: lapidary_registers::Field) -> Vec<u8> {
     t.build()
 }
 
-/// Gives the clock in its parameter.
+/// Give the clock in its parameter.
 fn get_clock(divider: lapidary_registers::Field) -> Vec<u8> {
     let mut t = Code::new(1);
     let (value, reference) = (Place::Work(0), Place::Work(1));
@@ -378,8 +379,8 @@ impl R5xx {
 
 impl R5xx {
     /// What a kernel that was replaced has left of its work on a card: command streams switched on, a page table in
-    /// force that nobody writes any more, an AGP aperture over all addresses, interrupts enabled, pipes that registers
-    /// do not reach, surfaces for the CPU.
+    /// force that no driver writes any more, an AGP aperture over all addresses, interrupts enabled, pipes that
+    /// registers do not reach, surfaces for the CPU.
     pub(super) fn leave(&mut self, m: &mut Machine) {
         use mmio::{cp_csq_cntl, cp_rb_wptr_delay, surface_info};
         let at = |array: lapidary_registers::RegArray, n| array.at(n).unwrap_or(array.base());

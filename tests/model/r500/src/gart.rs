@@ -27,17 +27,17 @@ const TLB_ENTRIES: usize = 1 << 16;
 pub struct Entry(pub u32);
 
 impl Entry {
-    /// The bus address of the page.
+    /// Return the bus address of the page.
     pub fn page(self) -> u64 {
         (u64::from(self.0 & 0x00ff_fff0) << 8) | (u64::from(self.0 >> 24) << 32)
     }
 
-    /// Whether the GPU may read.
+    /// Return whether the GPU may read.
     pub fn readable(self) -> bool {
         self.0 & ENTRY_READ != 0
     }
 
-    /// Whether the GPU may write.
+    /// Return whether the GPU may write.
     pub fn writable(self) -> bool {
         self.0 & ENTRY_WRITE != 0
     }
@@ -61,7 +61,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window, if the GART is enabled.
+    /// Return the window, if the GART is enabled.
     pub fn of(pcie: &Space) -> Option<Window> {
         if pcie::pcie_tx_gart_cntl::GART_EN.get(pcie.get(pcie::PCIE_TX_GART_CNTL)) == 0 {
             return None;
@@ -74,7 +74,7 @@ impl Window {
         })
     }
 
-    /// The number of the page that holds an address, if the window does.
+    /// Return the number of the page that holds an address, if the window does.
     pub fn page(&self, address: u64) -> Option<u32> {
         (address >= self.start && address <= self.end)
             .then(|| ((address - self.start) / PAGE) as u32)
@@ -82,12 +82,12 @@ impl Window {
 }
 
 impl Gart {
-    /// Forgets all entries, as the invalidate bit asks.
+    /// Forget all entries, as the invalidate bit asks.
     pub fn invalidate(&mut self) {
         self.tlb.clear();
     }
 
-    /// The entry the unit uses for a page whose table entry now reads `memory`, and whether that entry is stale.
+    /// Return the entry the unit uses for a page whose table entry now reads `memory`, and whether that entry is stale.
     pub fn look_up(&mut self, page: u32, memory: u32) -> (Entry, bool) {
         if self.tlb.len() >= TLB_ENTRIES {
             self.tlb.clear();

@@ -11,8 +11,8 @@
 //! Tiles are those of the 2D engine for pixels of 16 and 32 bits: a surface does not say how wide its pixels are.
 //! With mapped VRAM the CPU's accesses do not come here; a surface that acts is a finding then.
 //!
-//! The bounds are compared with the byte that the CPU addresses. The byte that is looked up for it may lie elsewhere: the
-//! blocks of a line's end are far behind those of its beginning. An access that comes out beyond the bounds, or in
+//! The bounds are compared with the byte that the CPU addresses. The byte that is looked up for it may lie elsewhere:
+//! the blocks of a line's end are far behind those of its beginning. An access that comes out beyond the bounds, or in
 //! another object than the one that was addressed, is a finding.
 
 use std::ops::{Range, RangeInclusive};
@@ -58,8 +58,8 @@ impl R5xx {
         }
     }
 
-    /// The pieces of an access that are consecutive in VRAM: where each begins there, and which of the access' bytes
-    /// it is.
+    /// Return the pieces of an access that are consecutive in VRAM: where each begins there, and which of the access'
+    /// bytes it is.
     fn runs(&self, m: &mut Machine, offset: u64, len: usize) -> Vec<(u64, Range<usize>)> {
         let mut runs: Vec<(u64, Range<usize>)> = Vec::new();
         let mut escape = None;
@@ -91,7 +91,7 @@ impl R5xx {
         runs
     }
 
-    /// Whether a surface has led the CPU to memory that it is not for. One finding for an access is enough.
+    /// Return whether a surface has led the CPU to memory that it is not for. One finding for an access is enough.
     fn escapes(&self, m: &Machine, place: &Place) -> bool {
         let Some(bounds) = &place.through else {
             return false;
@@ -102,7 +102,7 @@ impl R5xx {
             || object.is_some_and(|o| !(o.start..o.start + o.len).contains(&(gpu + place.at)))
     }
 
-    /// Where a byte of BAR0 lies in VRAM.
+    /// Return where a byte of BAR0 lies in VRAM.
     fn place(&self, offset: u64) -> Place {
         let size = u64::from(self.regs.get(mmio::CONFIG_APER_SIZE));
         let second = offset >= size;
@@ -132,7 +132,7 @@ impl R5xx {
         }
     }
 
-    /// The first surface that holds a byte: its bounds, and what it is.
+    /// Return the first surface that holds a byte: its bounds, and what it is.
     fn surface_at(&self, at: u64) -> Option<(RangeInclusive<u64>, u32)> {
         (0..mmio::SURFACE_INFO.len()).find_map(|i| {
             let get = |array: lapidary_registers::RegArray| self.regs.get(array.at(i).unwrap_or(0));
@@ -227,7 +227,7 @@ fn out_of_range(m: &mut Machine, at: u64) {
     );
 }
 
-/// Whether a surface changes what the CPU sees.
+/// Return whether a surface changes what the CPU sees.
 fn acts(info: u32) -> bool {
     use surface_info::{AP0_SWP, AP1_SWP, TILE_MACRO, TILE_MICRO};
     [AP0_SWP, AP1_SWP, TILE_MACRO, TILE_MICRO]
@@ -239,7 +239,7 @@ fn nonsurface_acts(cntl: u32) -> bool {
     surface_cntl::NONSURF_AP0_SWP.any(cntl) || surface_cntl::NONSURF_AP1_SWP.any(cntl)
 }
 
-/// Bytes of a line, of a line of a micro block, and whether micro blocks are grouped.
+/// Return the bytes of a line, of a line of a micro block, and whether micro blocks are grouped.
 fn shape(info: u32) -> (u32, u32, bool) {
     (
         surface_info::PITCHSEL.get(info) * 8,
@@ -254,7 +254,7 @@ fn bad_pitch(info: u32) -> bool {
     tiled && (pitch == 0 || pitch % if grouped { 8 * micro } else { micro } != 0)
 }
 
-/// Where a byte of a surface, seen in lines, lies from its start.
+/// Return where a byte of a surface, seen in lines, lies from its start.
 fn detiled(info: u32, at: u64) -> u64 {
     let (pitch, micro, grouped) = shape(info);
     if bad_pitch(info) || !grouped && micro == MICRO[0] {
@@ -264,7 +264,7 @@ fn detiled(info: u32, at: u64) -> u64 {
     tiled_offset(byte as u32, y as u32, pitch, micro, grouped)
 }
 
-/// The byte's place when those of a 16-bit (1) or 32-bit (2) unit are in the other order.
+/// Return the byte's place when those of a 16-bit (1) or 32-bit (2) unit are in the other order.
 fn swapped(at: u64, swap: u32) -> u64 {
     at ^ match swap {
         1 => 1,

@@ -18,7 +18,7 @@ use lapidary_model::registers::{judge_read, judge_write};
 /// Looks until a memory controller that was busy is idle.
 const BUSY_LOOKS: u32 = 3;
 
-/// Whether a register is one of a surface's.
+/// Return whether a register is one of a surface's.
 fn is_surface(offset: u32) -> bool {
     [
         mmio::SURFACE_LOWER_BOUND,
@@ -30,7 +30,7 @@ fn is_surface(offset: u32) -> bool {
 }
 
 impl R5xx {
-    /// Reads a register with all side effects and judgement.
+    /// Read a register with all side effects and judgement.
     pub(super) fn read_register(&mut self, m: &mut Machine, offset: u32, source: Source) -> u32 {
         if !judge_read(m, &mut self.regs, offset, source.name()) {
             return 0;
@@ -97,7 +97,7 @@ impl R5xx {
         }
     }
 
-    /// What a register reads, without side effects.
+    /// Return what a register reads, without side effects.
     pub(super) fn peek_register(&self, offset: u32) -> u32 {
         if offset == mmio::RBBM_STATUS {
             return self.status();
@@ -108,7 +108,7 @@ impl R5xx {
             .unwrap_or_else(|| self.regs.get(offset))
     }
 
-    /// Writes a register with all side effects and judgement.
+    /// Write a register with all side effects and judgement.
     pub(super) fn write_register(
         &mut self,
         m: &mut Machine,
@@ -328,8 +328,8 @@ impl R5xx {
             );
         }
     }
-    /// What the memory controller's status shows, if that is the register: on a card that a careless firmware has just
-    /// posted it takes a few looks until the controller is idle.
+    /// Return what the memory controller's status shows, if that is the register: on a card that a careless firmware
+    /// has just posted it takes a few looks until the controller is idle.
     fn mc_status(&mut self, register: u32) -> Option<u32> {
         let layout = self.bus.layout;
         if register != layout.status || self.bus.busy == 0 {

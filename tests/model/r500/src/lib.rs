@@ -93,7 +93,7 @@ pub enum Source {
     },
     /// A DMA engine.
     Dma,
-    /// The card's firmware, before anybody else.
+    /// The card's firmware, before any driver.
     Firmware,
 }
 
@@ -136,7 +136,7 @@ pub struct R5xx {
 }
 
 impl R5xx {
-    /// A chip that has not been reset yet: call [`Chip::reset`] first.
+    /// Return a chip that has not been reset yet: call [`Chip::reset`] first.
     pub fn new(variant: &'static Variant, options: Options) -> R5xx {
         let engine3d = Engine3d::new(variant.pipes, variant.depth_units());
         R5xx {
@@ -176,7 +176,7 @@ impl R5xx {
         }
     }
 
-    /// Lets the 2D engine work, with a view of the rest of the chip.
+    /// Let the 2D engine work, with a view of the rest of the chip.
     fn with_engine2d(&mut self, m: &mut Machine, f: impl FnOnce(&mut dyn Engine2d, &mut dyn Port)) {
         let mut view = View {
             regs: &mut self.regs,

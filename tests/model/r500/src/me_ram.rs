@@ -38,22 +38,22 @@ impl Default for MeRam {
 }
 
 impl MeRam {
-    /// Sets where writing begins.
+    /// Set where writing begins.
     pub fn set_write_address(&mut self, address: u32) {
         self.write_address = address % WORDS as u32;
     }
 
-    /// Where the next word goes.
+    /// Return where the next word goes.
     pub fn write_address(&self) -> u32 {
         self.write_address
     }
 
-    /// Takes bits 39:32 of the next word.
+    /// Take bits 39:32 of the next word.
     pub fn write_high(&mut self, value: u32) {
         self.write_high = value & 0xff;
     }
 
-    /// Takes bits 31:0, stores the word and goes to the next. Without a high part before it, that is zero: so
+    /// Take bits 31:0, store the word and go to the next. Without a high part before it, that is zero: so
     /// semaphores are set.
     pub fn write_low(&mut self, value: u32) {
         let at = self.write_address as usize % WORDS;
@@ -65,13 +65,13 @@ impl MeRam {
         self.set_write_address(self.write_address + 1);
     }
 
-    /// Sets where reading begins, and reads that word into the holding register.
+    /// Set where reading begins, and read that word into the holding register.
     pub fn set_read_address(&mut self, address: u32) {
         self.read_address = address % WORDS as u32;
         self.fetch();
     }
 
-    /// Bits 39:32 of the word held.
+    /// Return the bits 39:32 of the word held.
     pub fn read_high(&self) -> u32 {
         (self.read_word >> 32) as u32
     }
@@ -88,22 +88,22 @@ impl MeRam {
         self.read_address = (self.read_address + 1) % WORDS as u32;
     }
 
-    /// The word held, for a look without side effects.
+    /// Return the word held, for a look without side effects.
     pub fn held(&self) -> u64 {
         self.read_word
     }
 
-    /// Whether a program is there: every word that is not a semaphore has been written.
+    /// Return whether a program is there: every word that is not a semaphore has been written.
     pub fn loaded(&self) -> bool {
         self.missing == 0
     }
 
-    /// A word's value.
+    /// Return a word's value.
     pub fn word(&self, address: u32) -> u64 {
         self.words[address as usize % WORDS]
     }
 
-    /// Stores a word from inside the CP.
+    /// Store a word from inside the CP.
     pub fn set_word(&mut self, address: u32, value: u32) {
         self.words[address as usize % WORDS] = value.into();
     }

@@ -27,7 +27,7 @@ pub(super) fn opcode(header: u32) -> u8 {
     (header >> 8) as u8
 }
 
-/// The length of the packet that a header begins, in dwords with the header.
+/// Return the length of the packet that a header begins, in dwords with the header.
 pub fn length(header: u32) -> u32 {
     match kind(header) {
         0 | 3 => 1 + count(header),
@@ -36,7 +36,7 @@ pub fn length(header: u32) -> u32 {
     }
 }
 
-/// What a header begins, in words.
+/// Return what a header begins, in words.
 pub fn name(header: u32) -> String {
     let register =
         |offset: u32| match r500::DATABASE.by_offset(lapidary_registers::Domain::MMIO, offset) {
@@ -67,7 +67,7 @@ pub fn name(header: u32) -> String {
     }
 }
 
-/// The registers that a packet of type 0 or 1 writes, in order.
+/// Return the registers that a packet of type 0 or 1 writes, in order.
 pub fn registers(words: &[u32]) -> impl Iterator<Item = u32> {
     let header = words[0];
     let (base, step, n) = match kind(header) {
@@ -85,7 +85,7 @@ pub fn registers(words: &[u32]) -> impl Iterator<Item = u32> {
 }
 
 impl R5xx {
-    /// Executes a complete packet.
+    /// Execute a complete packet.
     pub(super) fn packet(&mut self, m: &mut Machine, stream: Stream, words: &[u32]) {
         match kind(words[0]) {
             0 | 1 => {
@@ -321,8 +321,8 @@ impl R5xx {
     }
 }
 
-/// The registers of MPEG_INDEX in the order of its mask bits (R5xx 5.2.3.12). The manual's four code addresses are
-/// those of earlier chips: this family has one, elsewhere, so their values go nowhere.
+/// Return the registers of MPEG_INDEX in the order of its mask bits (R5xx 5.2.3.12). The manual's four code addresses
+/// are those of earlier chips: this family has one, elsewhere, so their values go nowhere.
 fn mpeg_registers() -> Vec<Option<u32>> {
     let mut all = vec![
         Some(mmio::VAP_PVS_CODE_CNTL_0),

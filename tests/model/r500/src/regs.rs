@@ -2,8 +2,8 @@
 
 //! The registers of an R5xx.
 //!
-//! There are four spaces: the register aperture (byte offsets), and behind index/data pairs in it the memory controller,
-//! the PCI Express block and the PLLs (indices).
+//! There are four spaces: the register aperture (byte offsets), and behind index/data pairs in it the memory
+//! controller, the PCI Express block and the PLLs (indices).
 
 use lapidary_model::registers::{Registers, Space};
 use lapidary_registers::r500::DATABASE;
@@ -28,13 +28,13 @@ impl Pipe {
         Pipe((0..words).map(word).collect())
     }
 
-    /// Whether the register at a byte offset does.
+    /// Return whether the register at a byte offset does.
     pub fn holds(&self, offset: u32) -> bool {
         self.0.get(offset as usize / 4).copied().unwrap_or(false)
     }
 }
 
-/// The blocks of the database that make up the 3D pipe.
+/// Return the blocks of the database that make up the 3D pipe.
 fn is_pipe(register: &Register) -> bool {
     const BLOCKS: [&str; 11] = [
         "VAP", "GB", "GA", "SU", "SC", "RS", "TX", "US", "FG", "CB", "ZB",

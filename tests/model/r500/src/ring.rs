@@ -41,12 +41,12 @@ pub enum Verdict {
     Overrun,
 }
 
-/// The ring's size in dwords, a power of two.
+/// Return the ring's size in dwords, a power of two.
 pub fn size(cntl: u32) -> u32 {
     2 << cp_rb_cntl::RB_BUFSZ.get(cntl).min(22)
 }
 
-/// Dwords between write-backs of the read pointer.
+/// Return the dwords between write-backs of the read pointer.
 pub fn block(cntl: u32) -> u32 {
     2 << cp_rb_cntl::RB_BLKSZ.get(cntl).min(22)
 }
@@ -70,7 +70,7 @@ impl Ring {
         self.staged.map(|s| s.due)
     }
 
-    /// What reading the write pointer yields.
+    /// Return what reading the write pointer yields.
     pub fn written(&self) -> u32 {
         self.staged.map_or(self.wptr, |s| s.value)
     }
@@ -101,12 +101,12 @@ impl Ring {
         verdict
     }
 
-    /// Dwords that wait to be fetched.
+    /// Return the dwords that wait to be fetched.
     pub fn pending(&self, cntl: u32) -> u32 {
         self.wptr.wrapping_sub(self.rptr) & (size(cntl) - 1)
     }
 
-    /// Goes on by `n` dwords; true if the read pointer is to be written back.
+    /// Go on by `n` dwords; true if the read pointer is to be written back.
     pub fn advance(&mut self, n: u32, cntl: u32) -> bool {
         let mask = size(cntl) - 1;
         let old = self.rptr & mask;

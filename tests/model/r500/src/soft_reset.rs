@@ -57,12 +57,12 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// Whether the 3D engine is stuck.
+    /// Return whether the 3D engine is stuck.
     pub fn in_3d(self) -> bool {
         self.vap || self.ga
     }
 
-    /// Whether the 2D engine is stuck.
+    /// Return whether the 2D engine is stuck.
     pub fn in_2d(self) -> bool {
         self.e2
     }
@@ -88,7 +88,7 @@ impl Stuck {
 /// What the sequence of a recovery has come to.
 #[derive(Default)]
 pub struct Sequence {
-    /// A reset was asserted by the CPU, and nobody has read it back.
+    /// A reset was asserted by the CPU, and has not been read back.
     unread: bool,
     /// The CP was reset, and its write pointer not written since.
     stale_wptr: bool,
@@ -97,7 +97,7 @@ pub struct Sequence {
 }
 
 impl R5xx {
-    /// What is busy.
+    /// Return what is busy.
     pub(super) fn status(&self) -> u32 {
         use rbbm_status::{CMDFIFO_AVAIL, CP_CMDSTRM_BUSY, GUI_ACTIVE, VAP_BUSY};
         let mut busy = self.stuck.status();
@@ -304,7 +304,7 @@ impl R5xx {
         self.regs.set(mmio::GA_IDLE, units & !stuck);
     }
 
-    /// Whether the command streams are held in reset.
+    /// Return whether the command streams are held in reset.
     pub(super) fn in_reset(&self) -> bool {
         self.regs.get(mmio::RBBM_SOFT_RESET) & CP != 0
     }
@@ -315,7 +315,7 @@ impl R5xx {
         self.sequence = Sequence::default();
     }
 
-    /// Whether anything is under way.
+    /// Return whether anything is under way.
     pub(super) fn works(&self) -> bool {
         self.cp_busy() || self.stuck.any() || self.dma.iter().any(dma::Engine::active)
     }

@@ -28,7 +28,7 @@ impl fmt::Display for Who {
     }
 }
 
-/// What somebody has touched.
+/// What a unit has touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
     /// Who.
@@ -43,24 +43,24 @@ pub struct Touch {
     pub end: u64,
 }
 
-/// The journal; it is off until somebody switches it on.
+/// The journal, which is off at first.
 #[derive(Default)]
 pub struct Journal {
     entries: Option<Vec<Touch>>,
 }
 
 impl Journal {
-    /// Switches it on and forgets what there was.
+    /// Switch it on and forget what there was.
     pub fn begin(&mut self) {
         self.entries = Some(Vec::new());
     }
 
-    /// Whether it is on.
+    /// Return whether it is on.
     pub fn on(&self) -> bool {
         self.entries.is_some()
     }
 
-    /// Adds an access.
+    /// Add an access.
     pub fn add(&mut self, objects: &[Object], who: Who, write: bool, start: u64, end: u64) {
         let Some(entries) = &mut self.entries else {
             return;
@@ -85,7 +85,7 @@ impl Journal {
         }
     }
 
-    /// Takes all entries; the journal stays on if it was.
+    /// Take all entries; the journal stays on if it was.
     pub fn take(&mut self) -> Vec<Touch> {
         self.entries
             .as_mut()

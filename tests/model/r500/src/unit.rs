@@ -24,7 +24,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Whether what it touches is chosen by command streams, and so has to lie in the objects that a test declared.
+    /// Return whether what it touches is chosen by command streams, and so has to lie in the objects that a test
+    /// declared.
     pub fn is_engine(self) -> bool {
         match self {
             Unit::Host | Unit::Fetch | Unit::Cp => false,

@@ -33,7 +33,7 @@ fn place(stream: &Stream) -> Vec<u32> {
     stream.objects.iter().map(place).collect()
 }
 
-/// Which dwords behind a packet's header take an address, and by how many bits it is shifted there.
+/// Return which dwords behind a packet's header take an address, and by how many bits it is shifted there.
 fn addresses(header: u32, body: &[u32]) -> Vec<(usize, u32)> {
     // Words of pitch and offset of the 2D engine count KiB.
     const KIB: u32 = 10;
@@ -70,7 +70,7 @@ fn addresses(header: u32, body: &[u32]) -> Vec<(usize, u32)> {
     }
 }
 
-/// The stream with addresses in place of offsets.
+/// Return the stream with addresses in place of offsets.
 fn relocate(stream: &Stream, objects: &[u32]) -> Vec<u32> {
     let marker = 0xc000_0000 | (u32::from(op::NOP) << 8);
     let mut words = stream.words.clone();

@@ -72,7 +72,7 @@ impl Card {
         let socket = dir.join("gpu");
         let at = socket.clone();
         let server = thread::spawn(move || function.serve(&at, mapped));
-        // The socket exists a moment before somebody listens.
+        // The socket exists a moment before the server listens.
         let begin = Instant::now();
         let mut client = loop {
             match Client::new(&socket) {
@@ -116,7 +116,7 @@ impl Card {
             .unwrap();
     }
 
-    /// An interrupt line as QEMU would connect it.
+    /// Return an interrupt line as QEMU would connect it.
     fn connect(&mut self, index: u32) -> File {
         let event =
             File::from(rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).unwrap());
@@ -212,7 +212,7 @@ impl Drop for Card {
     }
 }
 
-/// Waits for an event; false if none comes for a long time.
+/// Wait for an event; false if none comes for a long time.
 fn event(fd: &mut File) -> bool {
     let end = Instant::now() + Duration::from_secs(20);
     let mut b = [0; 8];
@@ -305,7 +305,7 @@ fn fences_arrive_by_intx_and_come_back_while_pending() {
     card.client
         .set_irqs(VFIO_PCI_INTX_IRQ_INDEX, unmask, 0, 1, &[])
         .unwrap();
-    assert!(event(&mut intx), "nobody has acknowledged it");
+    assert!(event(&mut intx), "it was not acknowledged");
     card.write(mmio::GEN_INT_STATUS, mmio::gen_int_status::SW_INT.mask());
     card.client
         .set_irqs(VFIO_PCI_INTX_IRQ_INDEX, unmask, 0, 1, &[])
@@ -364,7 +364,7 @@ fn power_states_and_what_they_cost() {
     let after = vram(&card);
     assert_ne!(after, before);
     assert_eq!(card.config32(4) & 0xffff, 0, "configuration is lost too");
-    // Nobody posts the card at a wake-up.
+    // No firmware posts the card at a wake-up.
     card.client.reset().unwrap();
     card.client.reset().unwrap();
     assert_eq!(vram(&card), after);

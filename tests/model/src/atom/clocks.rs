@@ -25,7 +25,7 @@ mod limit {
     pub const PIXEL: u16 = 40_000;
 }
 
-/// Adds FirmwareInfo 1.1, PowerPlayInfo 2.1 and VRAM_UsageByFirmware to an image.
+/// Add FirmwareInfo 1.1, PowerPlayInfo 2.1 and VRAM_UsageByFirmware to an image.
 ///
 /// There are two power states: half of the engine clock, and all of it, which is the default; the memory keeps its
 /// clock. The firmware asks for no VRAM.

@@ -129,7 +129,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// An empty table that uses so many parameter words itself; tables that it calls get those behind them.
+    /// Return an empty table that uses so many parameter words itself; tables that it calls get those behind them.
     pub fn new(parameters: u8) -> Code {
         Code {
             parameters,
@@ -199,29 +199,29 @@ impl Code {
         self
     }
 
-    /// Compares as unsigned numbers, for the jumps that follow.
+    /// Compare as unsigned numbers, for the jumps that follow.
     pub fn compare(&mut self, place: Place, source: impl Into<Source>) -> &mut Self {
         self.two(op::COMPARE, place, source.into())
     }
 
-    /// Looks for common bits: "equal" if there are none.
+    /// Look for common bits: "equal" if there are none.
     pub fn test(&mut self, place: Place, source: impl Into<Source>) -> &mut Self {
         self.two(op::TEST, place, source.into())
     }
 
-    /// A label, to be placed by [`Code::place`].
+    /// Return a label, to be placed by [`Code::place`].
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
-    /// Puts a label before the next operation.
+    /// Put a label before the next operation.
     pub fn place(&mut self, label: Label) -> &mut Self {
         self.labels[label.0] = Some(CODE + self.bytes.len());
         self
     }
 
-    /// Goes to the label, or on.
+    /// Go to the label, or on.
     pub fn jump(&mut self, when: When, label: Label) -> &mut Self {
         self.bytes.push(op::JUMP + when as u8);
         self.jumps.push((self.bytes.len(), label));
@@ -229,13 +229,13 @@ impl Code {
         self
     }
 
-    /// Waits for at least so many microseconds, at most 255.
+    /// Wait for at least so many microseconds, at most 255.
     pub fn delay_us(&mut self, time: u8) -> &mut Self {
         self.bytes.extend_from_slice(&[op::DELAY_US, time]);
         self
     }
 
-    /// Waits for at least so many milliseconds, at most 255.
+    /// Wait for at least so many milliseconds, at most 255.
     pub fn delay_ms(&mut self, time: u8) -> &mut Self {
         self.bytes.extend_from_slice(&[op::DELAY_MS, time]);
         self
@@ -248,13 +248,13 @@ impl Code {
         self
     }
 
-    /// Runs another command table, by its number, if the image has it.
+    /// Run another command table, by its number, if the image has it.
     pub fn call(&mut self, table: u8) -> &mut Self {
         self.bytes.extend_from_slice(&[op::CALL, table]);
         self
     }
 
-    /// The table with its header.
+    /// Return the table with its header.
     ///
     /// # Panics
     /// If a label was used and never placed, or the table is longer than 64 KiB: mistakes in the description.
@@ -316,7 +316,7 @@ impl Code {
     }
 }
 
-/// A register behind a port, by its index there.
+/// Return a register behind a port, by its index there.
 pub const fn behind_port(index: u32) -> Place {
     Place::Register(index * 4)
 }

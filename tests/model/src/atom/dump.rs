@@ -44,7 +44,7 @@ pub enum Wrong {
     Table(&'static str),
 }
 
-/// Looks at a file's bytes; the image in it, without what follows.
+/// Look at a file's bytes; the image in it, without what follows.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -124,7 +124,7 @@ mod tests {
             .build()
     }
 
-    /// The good image with some bytes changed and the checksum made right again.
+    /// Return the good image with some bytes changed and the checksum made right again.
     fn with(changes: &[(usize, u8)]) -> Vec<u8> {
         let mut rom = good();
         for (at, byte) in changes {

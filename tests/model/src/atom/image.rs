@@ -4,7 +4,7 @@
 //!
 //! | place | content |
 //! | --- | --- |
-//! | 0x00 | 55 AA, length in 512-byte units, a far return for whoever calls the entry point |
+//! | 0x00 | 55 AA, length in 512-byte units, a far return for a caller of the entry point |
 //! | 0x18 | pointer to PCIR; 0x30 the vendor's magic number; 0x48 pointer to the ATOM header |
 //! | 0x60 | PCIR: vendor, device, class, length, "last image" |
 //! | 0x80 | ATOM header: pointers to the card's name and to the two master lists |
@@ -72,7 +72,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// An image for that PCI device, without tables but an empty list of ports.
+    /// Return an image for that PCI device, without tables but an empty list of ports.
     pub fn new(device: u16) -> Image {
         let image = Image {
             device,
@@ -83,19 +83,19 @@ impl Image {
         image.ports(&[])
     }
 
-    /// The name that a driver prints: letters, digits and dots.
+    /// Return the name that a driver prints: letters, digits and dots.
     pub fn name(mut self, name: &str) -> Image {
         self.name = name.chars().take(NAME_SIZE - 1).collect();
         self
     }
 
-    /// Adds a command table as [`super::code::Code::build`] makes them.
+    /// Add a command table as [`super::code::Code::build`] makes them.
     pub fn command(mut self, number: u8, table: Vec<u8>) -> Image {
         self.commands.insert(number, table);
         self
     }
 
-    /// Adds a data table of that format and content revision; `body` is what follows its header of four bytes.
+    /// Add a data table of that format and content revision; `body` is what follows its header of four bytes.
     pub fn data(mut self, number: usize, format: u8, content: u8, body: &[u8]) -> Image {
         let size = (4 + body.len()) as u16;
         let mut table = size.to_le_bytes().to_vec();
@@ -105,12 +105,12 @@ impl Image {
         self
     }
 
-    /// Sets the ports that command tables use.
+    /// Set the ports that command tables use.
     pub fn ports(self, ports: &[Port]) -> Image {
         self.data(data::INDIRECT_IO, 1, 1, &port::assemble(ports))
     }
 
-    /// The bytes, with a valid checksum; a multiple of 512.
+    /// Return the bytes, with a valid checksum; a multiple of 512.
     ///
     /// # Panics
     /// If the tables do not fit into 64 KiB or have numbers that the lists do not hold.
@@ -163,7 +163,7 @@ impl Image {
     }
 }
 
-/// Appends a table at a multiple of four; where it is.
+/// Append a table at a multiple of four; where it is.
 fn append(rom: &mut Vec<u8>, table: &[u8]) -> usize {
     rom.resize(rom.len().next_multiple_of(4), 0);
     let at = rom.len();

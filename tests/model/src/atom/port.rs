@@ -60,7 +60,7 @@ pub struct Port {
     pub write: Vec<Step>,
 }
 
-/// The list of programs, without a table header.
+/// Return the list of programs, without a table header.
 pub fn assemble(ports: &[Port]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for port in ports {

@@ -14,13 +14,13 @@ use super::port;
 
 /// What a table works on.
 pub trait Card {
-    /// Reads a register of the register aperture, by byte offset.
+    /// Read a register of the register aperture, by byte offset.
     fn read(&mut self, offset: u32) -> u32;
-    /// Writes one.
+    /// Write one.
     fn write(&mut self, offset: u32, value: u32);
-    /// Reads a clock register, by index.
+    /// Read a clock register, by index.
     fn read_pll(&mut self, index: u8) -> u32;
-    /// Writes one.
+    /// Write one.
     fn write_pll(&mut self, index: u8, value: u32);
 }
 
@@ -43,7 +43,7 @@ const PARTS: [(u32, u32); 8] = [
     (0xff00_0000, 24),
 ];
 
-/// The part that a destination means: the source's part says the size, two more bits say which one.
+/// Return the part that a destination means: the source's part says the size, two more bits say which one.
 fn destination_part(attribute: u8) -> u8 {
     let which = attribute >> 6;
     match (attribute >> 3) & 7 {
@@ -53,7 +53,7 @@ fn destination_part(attribute: u8) -> u8 {
     }
 }
 
-/// Runs a command table of an image with these parameters; gives them back as the table left them.
+/// Run a command table of an image with these parameters; give them back as the table left them.
 ///
 /// # Errors
 /// One line that says what stopped it.
@@ -360,7 +360,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs a port's program; the word at its end.
+    /// Run a port's program; the word at its end.
     fn through_port(&mut self, number: u8, index: u32, data: u32) -> Result<u32, String> {
         let mut at = self.port_program(number)?;
         let mut word = 0;

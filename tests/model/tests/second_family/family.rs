@@ -206,7 +206,7 @@ struct Twin {
 const CPU: Option<&str> = Some("the CPU");
 
 impl Twin {
-    /// The bus address behind an address of a space, if the unit may use it.
+    /// Return the bus address behind an address of a space, if the unit may use it.
     fn translate(m: &mut Machine, unit: Unit, space: u32, address: u64, len: u64) -> Option<u64> {
         if unit == Unit::Copy && !m.in_object(space, address, len) {
             m.finding(
@@ -353,7 +353,7 @@ impl Chip for Twin {
     }
 }
 
-/// The kinds as the report names them, for tests.
+/// Return the kinds as the report names them, for tests.
 pub fn names(kinds: &[Kind]) -> Vec<&'static str> {
     kinds.iter().map(|k| k.name()).collect()
 }

@@ -145,7 +145,7 @@ impl Card {
             .unwrap();
     }
 
-    /// Waits until as many commands have been executed since the beginning.
+    /// Wait until as many commands have been executed since the beginning.
     fn executed(&self, commands: u64) {
         let begin = Instant::now();
         while self.shared.with(|s| s.machine.counters.get("commands")) < commands {
@@ -158,7 +158,7 @@ impl Card {
         request(&self.shared, line).unwrap()
     }
 
-    /// The MSI of a function as QEMU would connect it.
+    /// Return the MSI of a function as QEMU would connect it.
     fn msi(&mut self, function: usize) -> File {
         let event =
             File::from(rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).unwrap());

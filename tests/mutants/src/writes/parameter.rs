@@ -13,7 +13,7 @@ pub(super) const REASONED: isize = -2;
 /// The program in the guest that has the tests.
 const TESTS: &str = "lapidary-uapi-tests";
 
-/// A module's root with a parameter that says which site is off, or that those of `reasoned` are.
+/// Return a module's root with a parameter that says which site is off, or that those of `reasoned` are.
 pub(super) fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     let opening = "    params: {\n";
     ensure!(
@@ -31,8 +31,8 @@ pub(super) fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     Ok(text.replace(opening, &parameter) + &asked)
 }
 
-/// A suite that has only the step `name`, which loads library and driver without a site and ends with the first test that
-/// fails.
+/// A suite that has only the step `name`, which loads library and driver without a site and ends with the first test
+/// that fails.
 pub(super) fn without(
     suite: &str,
     name: &str,

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-/// The counter and the clock, read so close to each other that nothing can have come between them.
+/// Return the counter and the clock, read so close to each other that nothing can have come between them.
 fn sample() -> (u64, Instant) {
     let mut best: Option<(u64, u64, Instant)> = None;
     for _ in 0..100 {

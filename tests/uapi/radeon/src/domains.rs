@@ -33,7 +33,7 @@ pub(crate) fn set_domain(device: &Device, handle: u32, read: u32, write: u32) ->
         .map(drop)
 }
 
-/// Asks (0) or changes (1) the domains that an object was made with.
+/// Ask (0) or change (1) the domains that an object was made with.
 fn operation(device: &Device, handle: u32, op: u32, value: u64) -> Result<u64, Errno> {
     let mut argument = abi::GemOp { handle, op, value };
     device.ioctl(abi::RADEON_GEM_OP, &mut argument)?;

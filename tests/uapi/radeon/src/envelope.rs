@@ -15,7 +15,7 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 
 const NAMED_DOMAIN: &str = "our driver wants every relocation to name a domain";
 
-/// Its tests.
+/// Return its tests.
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("envelope/accepted", accepted),
@@ -217,7 +217,7 @@ impl AtTheBrink {
         Ok(AtTheBrink(address))
     }
 
-    /// Places words so that the last one ends the page.
+    /// Place words so that the last one ends the page.
     fn place(&self, words: &[u32]) -> u64 {
         let first = PAGE as usize / 4 - words.len();
         for (i, &word) in words.iter().enumerate() {
@@ -275,7 +275,7 @@ fn empty_chunks(context: &mut Context) -> Result<()> {
     })
 }
 
-/// A stream that does nothing, with flags and for a ring.
+/// Return a stream that does nothing, with flags and for a ring.
 pub fn on_ring(ring: u32, flags: u32) -> Envelope {
     Envelope::new()
         .with(stream())

@@ -259,7 +259,7 @@ fn making(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// An object, with the device it belongs to; dropped when the last try of it is over.
+/// Return an object, with the device it belongs to; dropped when the last try of it is over.
 fn object(device: &Rc<Device>, domain: Domain) -> Result<Rc<Bo>> {
     Ok(Rc::new(support::surface(device, ROWS, domain)?))
 }
@@ -462,7 +462,7 @@ fn sync_objects(context: &mut Context) -> Result<()> {
     })
 }
 
-/// A buffer of another driver's memory, whose pages come into being when it is imported.
+/// Return a buffer of another driver's memory, whose pages come into being when it is imported.
 fn foreign_buffer(vgem: &Vgem, kind: usize) -> Result<OwnedFd> {
     let bytes = u64::from(PITCH * ROWS);
     if kind == 0 {

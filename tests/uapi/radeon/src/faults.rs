@@ -287,7 +287,7 @@ fn signal_while_waiting(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Skips the test if the watchdog is not slower than all waits.
+/// Skip the test if the watchdog is not slower than all waits.
 fn needs_slow_watchdog() -> Result<()> {
     let patience = std::env::var("LAPIDARY_HANG_MS").ok();
     if patience.and_then(|ms| ms.parse().ok()).unwrap_or(0) < 60_000 {

@@ -322,7 +322,7 @@ fn gputop(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Both ends of a new terminal of 40 lines.
+/// Return both ends of a new terminal of 40 lines.
 fn terminal() -> Result<(OwnedFd, OwnedFd)> {
     let (mut master, mut slave) = (-1, -1);
     let size = libc::winsize {

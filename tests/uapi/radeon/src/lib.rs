@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Tests that every driver of the `radeon` interface must pass. They know no family: the dependencies of this crate have
-//! no family's registers and no family's engines. Where a test needs the GPU to do something, the painter of the
+//! Tests that every driver of the `radeon` interface must pass. They know no family: the dependencies of this crate
+//! have no family's registers and no family's engines. Where a test needs the GPU to do something, the painter of the
 //! device's family does it ([`lapidary_guest::painter`]).
 
 mod binding;
@@ -35,7 +35,7 @@ mod userptr;
 
 use lapidary_harness::Test;
 
-/// All but [`last_tests`].
+/// Return all but [`last_tests`].
 pub fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
     tests.extend(info::tests());
@@ -62,7 +62,7 @@ pub fn tests() -> Vec<Test> {
     tests
 }
 
-/// Those that leave the device in need of a new probe.
+/// Return those that leave the device in need of a new probe.
 pub fn last_tests() -> Vec<Test> {
     let mut tests = Vec::new();
     tests.extend(sleep::tests());

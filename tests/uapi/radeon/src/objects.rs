@@ -80,7 +80,7 @@ fn bad_handles(context: &mut Context) -> Result<()> {
     )
 }
 
-/// A stream of large fills that takes a while.
+/// Return a stream of large fills that takes a while.
 fn long_work(bo: &Bo) -> Stream {
     let rows = (bo.size() / u64::from(support::PITCH)) as i32;
     let mut stream = painter().stream();

@@ -282,7 +282,7 @@ fn stays_out(context: &mut Context) -> Result<()> {
     set_domain(&ours, abi::DOMAIN_VRAM).context("not used by others any more")
 }
 
-/// A child that signals `fence` after a while.
+/// Return a child that signals `fence` after a while.
 fn signal_later(vgem: &Vgem, fence: u32) -> Result<child::Child> {
     child::spawn(|| {
         std::thread::sleep(Duration::from_millis(300));
@@ -540,7 +540,7 @@ fn too_large(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// The second GPU, if there is one.
+/// Return the second GPU, if there is one.
 pub fn second(first: &Device) -> Result<Rc<Device>> {
     for minor in 128..192 {
         let path = PathBuf::from(format!("/dev/dri/renderD{minor}"));
@@ -589,7 +589,7 @@ fn two_gpus(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A submission that reads `bo` and does nothing with it.
+/// Return a submission that reads `bo` and does nothing with it.
 fn nothing_with(bo: &Bo) -> Stream {
     let mut stream = nothing();
     painter().mention(&mut stream, bo);

@@ -41,7 +41,7 @@ const AGAIN: u64 = 24;
 pub const OWN: &str =
     "upstream's driver notices a hang after 30 s, its restart fails, and it refuses no client";
 
-/// Its tests.
+/// Return its tests.
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("recovery/stuck_ring", |c| innocents(c, "hang"))
@@ -153,7 +153,7 @@ impl Artist {
         })
     }
 
-    /// Submits one more step of the picture.
+    /// Submit one more step of the picture.
     fn step(&mut self, seed: u32) -> Result<(), Errno> {
         let colour = seed.wrapping_mul(0x9e37_79b9) | 1;
         let (x, y) = ((seed * 7 % 40) as i32, (seed * 3 % 16) as i32);
@@ -195,7 +195,7 @@ impl Artist {
     }
 }
 
-/// A 3D draw, if the painter can.
+/// Return a 3D draw, if the painter can.
 fn triangle(bo: &Bo) -> Option<Stream> {
     let mut stream = painter().stream();
     let drawn = painter().triangle(&mut stream, on(bo), ROWS);

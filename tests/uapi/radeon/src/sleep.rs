@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Why upstream's driver is left out.
 pub const PROMISE: &str = "what upstream's driver loses in its sleep is its own affair";
 
-/// Its tests.
+/// Return its tests.
 pub fn tests() -> Vec<Test> {
     let rehearsal = |name, body| Test::new(name, body).lapidary_only(PROMISE);
     vec![
@@ -120,7 +120,7 @@ impl Known {
     }
 }
 
-/// A surface filled by the GPU.
+/// Return a surface filled by the GPU.
 fn drawn(device: &Rc<Device>, domain: Domain, colour: u32) -> Result<Known> {
     let bo = support::surface(device, 64, domain)?;
     device.submit(&fill(&bo, colour))?;
@@ -133,7 +133,7 @@ fn drawn(device: &Rc<Device>, domain: Domain, colour: u32) -> Result<Known> {
     })
 }
 
-/// Objects of all kinds.
+/// Return the objects of all kinds.
 fn objects(device: &Rc<Device>) -> Result<Vec<Known>> {
     let mut all = Vec::new();
     let mut seed = 0x51ee_9000;

@@ -37,7 +37,7 @@ pub fn tests() -> Vec<Test> {
 pub struct Tracing;
 
 impl Tracing {
-    /// Switches them on, and forgets what has been traced before.
+    /// Switch them on, and forget what has been traced before.
     pub fn on() -> Result<Tracing> {
         if !Path::new(ROOT).join("events/lapidary").exists() {
             return skip("no tracefs");
@@ -47,7 +47,7 @@ impl Tracing {
         Ok(Tracing)
     }
 
-    /// The lines of one event, from its name on.
+    /// Return the lines of one event, from its name on.
     pub fn lines(&self, event: &str) -> Result<Vec<String>> {
         lines(event)
     }
@@ -69,7 +69,7 @@ fn lines(event: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-/// The value behind `NAME=`.
+/// Return the value behind `NAME=`.
 fn value<'l>(line: &'l str, name: &str) -> Result<&'l str> {
     let key = format!("{name}=");
     line.split(' ')

@@ -2,8 +2,8 @@
 
 //! What the chip has been told when the driver has it, whatever firmware, or the kernel before, had left there.
 //!
-//! On the model of a card that somebody has left in a bad state (`--state careless`) each of these registers has another
-//! value before; on others many are right from the start. Sleep costs all of them, and so does the reset.
+//! On the model of a card that was left in a bad state (`--state careless`) each of these registers has another value
+//! before. On others many are right from the start. Sleep and reset lose all of them.
 
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
@@ -32,7 +32,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// A register with the bits that count, and their value.
+/// Return a register with the bits that count, and their value.
 fn wants() -> Vec<(&'static str, u32, u32)> {
     use mmio::{cp_csq_cntl, cp_csq_mode, cp_rb_wptr_delay, gen_int_cntl, host_path_cntl};
     use pcie::pcie_tx_gart_cntl;
@@ -97,7 +97,7 @@ fn wants() -> Vec<(&'static str, u32, u32)> {
     ]
 }
 
-/// Where VRAM begins among the addresses of the GPU.
+/// Return where VRAM begins among the addresses of the GPU.
 fn vram_start(control: &mut Control) -> Result<u64> {
     Ok(u64::from(peek(control, "MC_FB_LOCATION")? & 0xffff) << 16)
 }
@@ -126,7 +126,7 @@ pub fn registers(control: &mut Control) -> Result<()> {
     Ok(())
 }
 
-/// The dwords of a page of VRAM.
+/// Return the dwords of a page of VRAM.
 fn page(control: &mut Control, offset: u64) -> Result<Vec<u32>> {
     let lines = control.request(&format!("vram {offset} {PAGE}"))?;
     let digits: Vec<u8> = lines
@@ -144,8 +144,8 @@ fn page(control: &mut Control, offset: u64) -> Result<Vec<u32>> {
     digits.chunks_exact(8).map(word).collect()
 }
 
-/// The window lies beside VRAM, its table in VRAM. Each entry leads nowhere, or to a page that may be read and written; what
-/// lies behind the table, where reads of nothing are answered from, is zero.
+/// The window lies beside VRAM, its table in VRAM. Each entry leads nowhere, or to a page that may be read and written;
+/// what lies behind the table, where reads of nothing are answered from, is zero.
 fn page_table(control: &mut Control) -> Result<()> {
     let vram = vram_start(control)?;
     let size = u64::from(peek(control, "CONFIG_MEMSIZE")?);
@@ -177,7 +177,7 @@ fn page_table(control: &mut Control) -> Result<()> {
     Ok(())
 }
 
-/// How many entries of the page table lead to a page.
+/// Return how many entries of the page table lead to a page.
 fn mapped(control: &mut Control) -> Result<usize> {
     let vram = vram_start(control)?;
     let first = u64::from(peek(control, "PCIE_TX_GART_START_LO")?);
@@ -201,7 +201,7 @@ fn entries_go(context: &mut Context) -> Result<()> {
     let mut before = mapped(context.control()?)?;
     let mut limit = Limit::new(Duration::from_secs(10));
     loop {
-        limit.rest("entries come and go while nobody uses the GPU")?;
+        limit.rest("entries change while the GPU is not used")?;
         let now = mapped(context.control()?)?;
         if now == before {
             break;

@@ -56,7 +56,7 @@ const CRTCS: [Crtc; 2] = [
     },
 ];
 
-/// Where in video memory the pictures lie that are shown: first byte and length of each.
+/// Return where in video memory the pictures lie that are shown: first byte and length of each.
 pub fn scan_outs(control: &mut Control) -> Result<Vec<(u64, u64)>> {
     let mut found = Vec::new();
     for crtc in &CRTCS {
@@ -81,7 +81,7 @@ pub fn scan_outs(control: &mut Control) -> Result<Vec<(u64, u64)>> {
     Ok(found)
 }
 
-/// The pictures' bytes; the test is skipped where none is shown.
+/// Return the pictures' bytes; the test is skipped where none is shown.
 pub fn pictures(control: &mut Control) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for (offset, bytes) in scan_outs(control)? {
@@ -194,7 +194,7 @@ fn picture_survives(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A display that interrupts although nobody has asked it to is switched off, and waits end with their work.
+/// A display interrupt that the driver has not enabled is switched off, and waits end with their work.
 fn display_interrupts(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let bo = surface(&device, 16, Domain::Gtt)?;

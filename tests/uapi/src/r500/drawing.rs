@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! 2D drawing that must work, in both domains and between them. Expected pixels are computed here, by loops that say what is meant.
+//! 2D drawing that must work, in both domains and between them. Expected pixels are computed here, by loops that say
+//! what is meant.
 
 use anyhow::{Context as _, Result, ensure};
 use lapidary_engines::r500::draw2d::{self, Brush, Format, Raster, Rect, SourceType, Surface, rop};
@@ -69,7 +70,7 @@ fn pattern(x: i32, y: i32) -> u32 {
     (x as u32 * 0x0101_0003) ^ (y as u32 * 0x0307_1011) ^ 0x8000_0000
 }
 
-/// An object that the CPU filled with the pattern.
+/// Return an object that the CPU filled with the pattern.
 fn patterned(device: &Rc<Device>, domain: Domain) -> Result<Bo> {
     let bo = surface(device, ROWS, domain)?;
     bo.write(&Expected::new(pattern).0)?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! HyperZ and CMASK: memories on the chip that one client at a time may use. INFO hands them out; whoever does not
-//! own them can neither clear them nor switch their use on.
+//! HyperZ and CMASK: memories on the chip that one client at a time may use. INFO assigns them to a client. Other
+//! clients can neither clear them nor switch their use on.
 
 use anyhow::{Context as _, Result, ensure};
 use lapidary_engines::r500::draw2d::{self, Rect, Surface};
@@ -21,7 +21,7 @@ use std::time::Duration;
 const LEAVES: &str = "upstream's driver clears nothing on the chip";
 const SIZE: u32 = 64;
 const SECRET: u32 = 0x5ec2_e704;
-/// Bytes of an object that is somebody else's.
+/// Bytes of an object of another client.
 const BYTES: u64 = 4096;
 
 pub fn tests() -> Vec<Test> {
@@ -109,7 +109,8 @@ const COLOUR_USES: [Use; 2] = [
     },
 ];
 
-/// Refused without owning it, admitted with, refused to everybody else, refused again once given back.
+/// A use is refused without ownership, admitted with it, refused to other clients, and refused again once it is given
+/// back.
 fn owned(context: &mut Context, request: abi::InfoRequest, uses: &[Use]) -> Result<()> {
     let owner = context.device()?;
     let other = owner.another()?;
@@ -123,14 +124,14 @@ fn owned(context: &mut Context, request: abi::InfoRequest, uses: &[Use]) -> Resu
             })
             .with_context(|| one.what)
         };
-        deny(&owner, "nobody owns it")?;
+        deny(&owner, "without an owner")?;
         ensure!(ask(&owner, request, 1)?, "{}: not given", request.name);
         owner
             .submit(&stream)
             .context("the owner")
             .context(one.what)?;
         bo.wait()?;
-        deny(&other, "somebody else")?;
+        deny(&other, "another client")?;
         ensure!(
             !ask(&owner, request, 0)?,
             "{}: not taken back",
@@ -138,7 +139,7 @@ fn owned(context: &mut Context, request: abi::InfoRequest, uses: &[Use]) -> Resu
         );
         deny(&owner, "given back")?;
     }
-    // The registers that switch it off are everybody's.
+    // Every client may write the registers that switch it off.
     for (what, offset) in [
         ("ZB_BW_CNTL", mmio::ZB_BW_CNTL),
         ("RB3D_CCTL", mmio::RB3D_CCTL),
@@ -205,7 +206,7 @@ const MEMORIES: [(&str, u8, abi::InfoRequest); 3] = [
     ("cmask", op::_3D_CLEAR_CMASK, CMASK),
 ];
 
-/// How many dwords a memory on the chip has, and how many of them are the secret and zero.
+/// Return how many dwords a memory on the chip has, and how many of them are the secret and zero.
 fn on_chip(context: &mut Context, name: &str) -> Result<[usize; 3]> {
     let mut count = [0; 3];
     for line in context.control()?.request(&format!("on-chip {name}"))? {
@@ -221,7 +222,7 @@ fn on_chip(context: &mut Context, name: &str) -> Result<[usize; 3]> {
     Ok(count)
 }
 
-/// Has the owner fill all of a memory with the secret.
+/// Have the owner fill all of a memory with the secret.
 fn leave_secret(context: &mut Context, owner: &Device, memory: (&str, u8)) -> Result<usize> {
     let (name, opcode) = memory;
     let [size, ..] = on_chip(context, name)?;
@@ -234,8 +235,8 @@ fn leave_secret(context: &mut Context, owner: &Device, memory: (&str, u8)) -> Re
     Ok(size)
 }
 
-/// What one owner leaves in a memory on the chip the next one does not find; and it is cleared when it changes hands, not
-/// for each submission.
+/// What one owner leaves in a memory on the chip the next one does not find; and it is cleared when it changes hands,
+/// not for each submission.
 fn leftovers(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for (name, opcode, request) in MEMORIES {
@@ -268,8 +269,8 @@ fn leftovers(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// The clear of a memory on the chip hangs twice: whoever was to have the memory does not, his jobs that lie behind it on
-/// the ring are not executed, and he is not to blame. The next time it is cleared again.
+/// The clear of a memory on the chip hangs twice. The client that asked does not get the memory, its jobs behind the
+/// clear on the ring are not executed, and it is not blamed. At the next request the memory is cleared again.
 fn clear_fails(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for (name, opcode, request) in [MEMORIES[0], MEMORIES[2]] {
@@ -322,8 +323,8 @@ fn clear_fails(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A client that asks for the number of pixels without having drawn any gets none, whatever another client's counter is.
-/// Its own goes on from job to job.
+/// A client that asks for the number of pixels without having drawn any gets none, whatever another client's counter
+/// is. Its own goes on from job to job.
 fn counters(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let other = device.another()?;
@@ -380,8 +381,8 @@ fn switched_off(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// The owner changes while submissions wait for somebody else's fence: they are refused when all has been reserved, and
-/// give it back. Those refused here would take more room than all jobs together have.
+/// The owner changes while submissions wait for another driver's fence. They are refused after the driver has reserved
+/// everything for them, and release it. Those refused here would take more room than all jobs together have.
 fn refused_late(context: &mut Context) -> Result<()> {
     /// Dwords of the largest stream, and how many of them fill what jobs are executed from.
     const LARGEST: usize = 65_536;
@@ -426,7 +427,7 @@ fn refused_late(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// Whether a process of one thread sleeps, and can be interrupted.
+/// Return whether a process of one thread sleeps, and can be interrupted.
 fn sleeps(pid: u32) -> Result<bool> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, fields) = stat.rsplit_once(") ").context("its name")?;

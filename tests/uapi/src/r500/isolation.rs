@@ -18,7 +18,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// State that reaches some pipes only leaves the others with somebody else's: nothing may be drawn then.
+/// State that reaches some pipes only leaves the others with another client's, so nothing may be drawn then.
 fn some_pipes(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let bo = support::surface(&device, 16, Domain::Vram)?;

@@ -20,7 +20,7 @@ mod tiling;
 
 use lapidary_harness::Test;
 
-/// All but [`last_tests`].
+/// Return all but [`last_tests`].
 pub fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
     tests.extend(info::tests());
@@ -39,7 +39,7 @@ pub fn tests() -> Vec<Test> {
     tests
 }
 
-/// Those that may leave the device in need of a new probe.
+/// Return those that may leave the device in need of a new probe.
 pub fn last_tests() -> Vec<Test> {
     let mut tests = Vec::new();
     tests.extend(sleep::tests());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The page table of the GTT window lies in video memory, and whoever writes to it reads all of the machine's memory:
-//! so no object lies next to it.
+//! The page table of the GTT window lies in video memory. A client that could write to it could read all of the
+//! machine's memory, so no object lies next to it.
 
 use anyhow::{Result, ensure};
 use lapidary_guest::Client as _;

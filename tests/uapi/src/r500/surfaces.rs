@@ -92,13 +92,13 @@ fn set_tiling(bo: &Bo, flags: u32, pitch: u32) -> Result<()> {
     Ok(())
 }
 
-/// The pixel of a picture.
+/// Return the pixel of a picture.
 fn pixel(seed: u32, i: usize) -> u32 {
     let (x, y) = (i as u32 % WIDTH as u32, i as u32 / WIDTH as u32);
     (x / 8 + (y / 4) * 16 + 1).wrapping_mul(0x9e37_79b9) ^ seed.wrapping_mul(0x0101_0101)
 }
 
-/// Has the GPU draw a picture, tiled as the object is.
+/// Have the GPU draw a picture, tiled as the object is.
 fn draw(bo: &Bo, seed: u32) -> Result<()> {
     let mut stream = Stream::new();
     for y in (0..ROWS).step_by(4) {
@@ -113,7 +113,7 @@ fn draw(bo: &Bo, seed: u32) -> Result<()> {
     Ok(())
 }
 
-/// Submits a stream that tiles as its objects are, or as it says itself.
+/// Submit a stream that tiles as its objects are, or as it says itself.
 fn submit(device: &Device, stream: &Stream, keep: bool) -> Result<()> {
     let word = if keep { abi::CS_KEEP_TILING } else { 0 };
     Envelope::new()
@@ -124,7 +124,7 @@ fn submit(device: &Device, stream: &Stream, keep: bool) -> Result<()> {
     Ok(())
 }
 
-/// What the GPU finds in an object: tiled as the object is, or with `raw` as it lies in memory.
+/// Return what the GPU finds in an object: tiled as the object is, or with `raw` as it lies in memory.
 fn copy(bo: &Bo, raw: bool) -> Result<Vec<u32>> {
     let to = surface(bo.device(), ROWS as u32, Domain::Gtt)?;
     let mut stream = Stream::new();
@@ -154,7 +154,7 @@ fn is_picture(seed: u32, words: &[u32]) -> Result<()> {
     }
 }
 
-/// An object that the CPU sees as lines, with a picture drawn by the GPU.
+/// Return an object that the CPU sees as lines, with a picture drawn by the GPU.
 fn picture(device: &Rc<Device>, flags: u32, seed: u32) -> Result<Bo> {
     let bo = device.create(SIZE, Domain::Vram)?;
     set_tiling(&bo, flags | abi::TILING_SURFACE, PITCH)?;

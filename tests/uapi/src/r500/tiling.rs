@@ -79,7 +79,7 @@ fn places() -> [Place; 3] {
     ]
 }
 
-/// Runs one write of each place, and says what tiling bits arrived: macro and micro, for each.
+/// Run one write of each place, and say what tiling bits arrived: macro and micro, for each.
 fn arrived(context: &mut Context, flags: u32, keep: bool, bits: u32) -> Result<Vec<(u32, u32)>> {
     let device = context.device()?;
     let bo = surface(&device, 64, Domain::Vram)?;

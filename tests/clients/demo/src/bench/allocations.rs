@@ -2,8 +2,8 @@
 
 //! Counting the kernel's memory allocations, by trace events.
 //!
-//! All of them count, whoever makes them: what a submission makes a worker allocate belongs to it. The guest
-//! is quiet otherwise; what little happens anyway is known from measuring nothing.
+//! Allocations of all threads count, since a submission may make a worker allocate. The guest is quiet otherwise. What
+//! happens in it without any action is measured first.
 
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Allocations {
 }
 
 impl Allocations {
-    /// Makes the instance; `None` where the kernel does not trace.
+    /// Make the instance; `None` where the kernel does not trace.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Allocations {
 
 impl Drop for Allocations {
     fn drop(&mut self) {
-        // Not removed if someone reads it meanwhile; harmless.
+        // It stays if another process reads it at the moment, which is harmless.
         let _ = std::fs::remove_dir(&self.directory);
     }
 }

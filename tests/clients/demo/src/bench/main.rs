@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says how many targets were missed.
+/// Say how many targets were missed.
 fn run(arguments: &Arguments) -> Result<usize> {
     ensure!(arguments.rounds > 0, "no rounds");
     let recordings = match &arguments.streams {
@@ -172,7 +172,7 @@ fn once(row: &Row, side: &mut Side, op: &mut Op, meter: &Meter, counts: &mut Cou
         })?;
         let after = side.accesses()?;
         if row.kind == Kind::Wait && fewer_interrupts(before, after, row.times as u64) {
-            // Somebody found the engine idle and did not have to wait.
+            // A client found the engine idle and did not have to wait.
             continue;
         }
         if side.accesses()? != after {
@@ -195,10 +195,10 @@ fn once(row: &Row, side: &mut Side, op: &mut Op, meter: &Meter, counts: &mut Cou
         }
         return Ok(());
     }
-    bail!("in no round the engine was at work when somebody waited and idle at the end")
+    bail!("in no round the engine was at work when a client waited and idle at the end")
 }
 
-/// Whether the model has sent fewer interrupts than `times`.
+/// Return whether the model has sent fewer interrupts than `times`.
 fn fewer_interrupts(before: Option<Accesses>, after: Option<Accesses>, times: u64) -> bool {
     match (before, after) {
         (Some(before), Some(after)) => after.since(before).interrupts < times,
@@ -206,7 +206,7 @@ fn fewer_interrupts(before: Option<Accesses>, after: Option<Accesses>, times: u6
     }
 }
 
-/// The lines of one row.
+/// Return the lines of one row.
 fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
     let mut upstream = Counts::default();
     let mut ours = Counts::default();

@@ -7,9 +7,9 @@
 //! interrupt, a worker that cleans up. Across a sleep the counter is useless, since an idle CPU lets time
 //! jump.
 //!
-//! So the CPU is never idle here: a process of the lowest class spins whenever nobody else wants to run, and
+//! So the CPU is never idle here: a process of the lowest class spins whenever no other process wants to run, and
 //! counts its rounds, each of a known number of instructions. What the time stamp counter advanced, less the
-//! instructions of the spinner, is what everybody else executed: the action, interrupts, workers, context
+//! instructions of the spinner, is what all others executed: the action, interrupts, workers, context
 //! switches, and the timer's ticks. Ticks happen without any action too: the meter measures once what nothing at
 //! all costs, and takes that off for the time that has passed.
 
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// do nothing, which costs an emulator nothing.
 const ROUND: u64 = 16;
 
-/// The time stamp counter.
+/// Return the time stamp counter.
 #[inline]
 pub fn ticks() -> u64 {
     // SAFETY: reading the time stamp counter has no preconditions.
@@ -38,11 +38,11 @@ pub struct Meter {
     nothing: f64,
 }
 
-/// Counts rounds for ever.
+/// Count rounds for ever.
 ///
 /// # Safety
 ///
-/// `rounds` points to memory that nobody else writes.
+/// `rounds` points to memory that nothing else writes.
 unsafe fn spin(rounds: *mut u64) -> ! {
     // SAFETY: The caller's promise.
     unsafe {
@@ -60,7 +60,7 @@ unsafe fn spin(rounds: *mut u64) -> ! {
 }
 
 impl Meter {
-    /// Starts the spinner. Call while the process has one thread.
+    /// Start the spinner. Call while the process has one thread.
     ///
     /// # Errors
     ///
@@ -115,8 +115,8 @@ impl Meter {
         unsafe { self.rounds.read_volatile() }
     }
 
-    /// Instructions that everybody but the spinner executes during `action` and a pause after it, in which
-    /// what the action has caused takes place; less what is executed in such a time anyway.
+    /// Return the instructions of all processes but the spinner during `action` and a pause after it, in which the work
+    /// that the action has caused is done. What is executed in such a time without an action is subtracted.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Meter {
         Ok(executed.saturating_sub((self.nothing * passed as f64) as u64))
     }
 
-    /// Instructions of everybody but the spinner, and of all.
+    /// Return the instructions of all processes but the spinner, and of all processes.
     fn raw(&self, pause: Duration, action: &mut dyn FnMut() -> Result<()>) -> Result<(u64, u64)> {
         let (begin, rounds) = (ticks(), self.rounds());
         action()?;

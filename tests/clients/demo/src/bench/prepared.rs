@@ -36,7 +36,7 @@ impl Prepared {
         }
     }
 
-    /// Makes the submission.
+    /// Make the submission.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ pub struct Program {
     _objects: Pool,
 }
 
-/// The programs of a folder's recordings, on `device`.
+/// Return the programs of a folder's recordings, on `device`.
 ///
 /// # Errors
 ///

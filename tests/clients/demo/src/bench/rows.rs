@@ -21,7 +21,7 @@ type Make = Box<dyn Fn(&Side) -> Result<Op>>;
 /// What kind of cost a row shows; decides the targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A submission for which nobody waits.
+    /// A submission for which no client waits.
     Submission,
     /// The same, of the 2D engine: what an operation touches is worked out for each rectangle.
     Submission2d,
@@ -44,7 +44,7 @@ pub struct Row {
     /// What it shows.
     pub kind: Kind,
     /// How often it is done in a round. Few enough that neither ring nor indirect buffers fill up, which
-    /// would make someone wait.
+    /// would make a client wait.
     pub times: usize,
     make: Make,
 }
@@ -64,7 +64,7 @@ impl Row {
         }
     }
 
-    /// Makes what it needs on one side.
+    /// Make what it needs on one side.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Row {
     }
 }
 
-/// All rows; those of recorded submissions if there are any.
+/// Return all rows; those of recorded submissions if there are any.
 pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
     let mut rows = Vec::new();
     for (dwords, objects, times) in [(8, 1, 128), (500, 2, 128), (4096, 64, 32), (16384, 512, 8)] {
@@ -145,7 +145,7 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
     rows
 }
 
-/// Objects of one page, by turns in VRAM and in system memory.
+/// Return the objects of one page, by turns in VRAM and in system memory.
 fn objects(side: &Side, count: usize) -> Result<Vec<Bo>> {
     (0..count)
         .map(|i| {
@@ -185,7 +185,7 @@ fn refusal(side: &Side) -> Result<Op> {
     }))
 }
 
-/// How often a program's submissions are made in one round: so that there are some, but not more than fit in
+/// Return how often a program's submissions are made in one round: so that there are some, but not more than fit in
 /// the indirect buffers of both drivers, 1 MiB.
 fn repeats(recordings: &[Recording]) -> usize {
     let words: usize = recordings
@@ -231,7 +231,7 @@ fn wait(side: &Side) -> Result<Op> {
     }))
 }
 
-/// Makes an object and closes it; in between the CPU may write to each of its pages.
+/// Make an object and close it; in between the CPU may write to each of its pages.
 fn life(side: &Side, size: u64, domain: Domain, touch: bool) -> Result<Op> {
     let device = side.device.clone();
     Ok(Box::new(move |_| {

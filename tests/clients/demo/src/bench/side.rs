@@ -9,7 +9,7 @@ use lapidary_harness::sysfs::PciDevice;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// The control port of the GPU at a PCI address, as scripts/boot lays them out.
+/// Return the control port of the GPU at a PCI address, as scripts/boot lays them out.
 fn port(address: &str) -> Option<&'static str> {
     match address {
         "0000:00:04.0" => Some("lapidary.control"),
@@ -52,7 +52,7 @@ impl Accesses {
         }
     }
 
-    /// What was counted since `earlier`.
+    /// Return what was counted since `earlier`.
     pub fn since(self, earlier: Accesses) -> Accesses {
         Accesses {
             reads: self.reads.wrapping_sub(earlier.reads),
@@ -64,7 +64,7 @@ impl Accesses {
 }
 
 impl Side {
-    /// All devices of this machine, by the name of the driver bound to them.
+    /// Return all devices of this machine, by the name of the driver bound to them.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Side {
         Ok(sides)
     }
 
-    /// The model's counters; `None` on a real card.
+    /// Return the model's counters; `None` on a real card.
     ///
     /// # Errors
     ///

@@ -42,7 +42,7 @@ const RUNS: &[Run] = &[
     Run(first(mmio::TX_BORDER_COLOR), 4, false, 0),
 ];
 
-/// The first register of an array.
+/// Return the first register of an array.
 const fn first(array: lapidary_registers::RegArray) -> u32 {
     match array.at(0) {
         Some(register) => register,
@@ -50,7 +50,7 @@ const fn first(array: lapidary_registers::RegArray) -> u32 {
     }
 }
 
-/// A stream of exactly `dwords` that names each of `objects` once, evenly spread: the first as the colour
+/// Return a stream of exactly `dwords` that names each of `objects` once, evenly spread: the first as the colour
 /// buffer, the others as textures.
 ///
 /// # Panics
@@ -84,7 +84,7 @@ pub fn state(objects: &[Bo], dwords: usize) -> Stream {
     stream
 }
 
-/// Appends runs up to length `end`, the last one cut short.
+/// Append runs up to length `end`, the last one cut short.
 fn fill<'a>(stream: &mut Stream, end: usize, runs: &mut impl Iterator<Item = &'a Run>) {
     while stream.len() < end {
         let left = end - stream.len();
@@ -105,7 +105,7 @@ fn fill<'a>(stream: &mut Stream, end: usize, runs: &mut impl Iterator<Item = &'a
     }
 }
 
-/// [`state`] whose last packet nobody may send: it would move the ring.
+/// [`state`] whose last packet is refused, because it would move the ring.
 pub fn refused(objects: &[Bo], dwords: usize) -> Stream {
     let mut stream = state(objects, dwords - 2);
     stream.register(mmio::CP_RB_BASE, 0);

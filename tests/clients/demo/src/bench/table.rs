@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-/// Instructions, of whoever executes them.
+/// Instructions of all processes.
 pub const INSTRUCTIONS: &str = "instructions";
 /// Register reads and writes.
 pub const REGISTERS: &str = "register accesses";
@@ -18,13 +18,13 @@ pub const ALLOCATIONS: &str = "allocations";
 pub struct Values(Vec<f64>);
 
 impl Values {
-    /// Takes the values of all rounds.
+    /// Take the values of all rounds.
     pub fn new(mut values: Vec<f64>) -> Values {
         values.sort_unstable_by(f64::total_cmp);
         Values(values)
     }
 
-    /// The middle one; of an even number the lower of the two.
+    /// Return the middle one; of an even number the lower of the two.
     pub fn median(&self) -> Option<f64> {
         self.0.get(self.0.len().checked_sub(1)? / 2).copied()
     }
@@ -62,13 +62,13 @@ pub struct Line {
 }
 
 impl Line {
-    /// Our median in upstream's.
+    /// Return our median in upstream's.
     pub fn ratio(&self) -> Option<f64> {
         let (ours, upstream) = (self.ours.median()?, self.upstream.median()?);
         (upstream != 0.0).then(|| ours / upstream)
     }
 
-    /// Whether the target was reached; `None` if there is none, or nothing to judge by.
+    /// Return whether the target was reached; `None` if there is none, or nothing to judge by.
     pub fn verdict(&self) -> Option<bool> {
         match self.target {
             Target::Ratio(most) => Some(self.ratio()? <= most),
@@ -102,7 +102,7 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-/// How far the rounds lie apart, in percent of the median.
+/// Return how far the rounds lie apart, in percent of the median.
 fn spread(values: &Values) -> String {
     match (values.range(), values.median()) {
         (Some((least, most)), Some(median)) if median != 0.0 => {
@@ -112,7 +112,7 @@ fn spread(values: &Values) -> String {
     }
 }
 
-/// The table for people: one line a row, and what was missed in words.
+/// Return the table for people: one line a row, and what was missed in words.
 pub fn text(lines: &[Line]) -> String {
     let mut out = String::new();
     let _ = writeln!(
@@ -188,7 +188,7 @@ pub fn text(lines: &[Line]) -> String {
     out
 }
 
-/// The table for programs: tab-separated, one line a quantity, `-` for what is not there.
+/// Return the table for programs: tab-separated, one line a quantity, `-` for what is not there.
 pub fn tsv(lines: &[Line]) -> String {
     let exact = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v}"));
     let mut out = String::from(

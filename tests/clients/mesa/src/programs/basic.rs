@@ -12,7 +12,7 @@ const TRIANGLE: [Vertex; 3] = [
     [0.0, 0.9, 1.0, 1.0, 0.0, 0.0, 1.0, 0.5],
 ];
 
-/// Clears of colour, depth and stencil together and alone, with masks and a scissor.
+/// Clear of colour, depth and stencil together and alone, with masks and a scissor.
 pub fn clear(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.target(SIDE, SIDE, true)?;

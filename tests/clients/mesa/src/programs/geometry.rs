@@ -7,7 +7,7 @@ use anyhow::Result;
 use glow as c;
 use zerocopy::IntoBytes;
 
-/// A strip of `count` vertices along a wave.
+/// Return a strip of `count` vertices along a wave.
 fn wave(count: usize) -> Vec<Vertex> {
     (0..count)
         .map(|i| {

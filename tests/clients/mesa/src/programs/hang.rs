@@ -36,7 +36,7 @@ fn frames(scene: &Scene, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Draws frames, waits for a line from whoever started it, and draws more.
+/// Draw frames, wait for a line from the process that started this one, and draw more.
 pub fn innocent(scene: &Scene) -> Result<()> {
     frames(scene, 4)?;
     println!("{READY}");
@@ -93,7 +93,7 @@ pub fn context_lost(context: &mut Context) -> Result<()> {
     ensure!(scene.gl.get_error() == c::NO_ERROR, "an error of OpenGL");
     drop(scene);
     let lines = complaints.so_far()?;
-    ensure!(!lines.is_empty(), "nobody told the guilty");
+    ensure!(!lines.is_empty(), "the guilty was not told");
     if let Some(line) = lines.iter().find(|line| !line.contains(REFUSED)) {
         bail!("Mesa said something else: {line}");
     }

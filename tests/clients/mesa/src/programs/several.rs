@@ -39,7 +39,7 @@ pub fn contexts(scene: &Scene) -> Result<()> {
     scene.done("the last context")
 }
 
-/// Runs two of the other programs at the same time, each in a process of its own.
+/// Run two of the other programs at the same time, each in a process of its own.
 pub fn two_clients(programs: [&str; 2]) -> Result<()> {
     let this = std::env::current_exe()?;
     let mut clients: Vec<(&str, Child)> = Vec::new();

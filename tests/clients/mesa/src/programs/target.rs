@@ -274,7 +274,7 @@ void main() { gl_FragColor = texture3D(image, value.xyx); }
     Ok(())
 }
 
-/// Binds a framebuffer that draws to `texture`; false if the chip cannot draw to its format.
+/// Bind a framebuffer that draws to `texture`; false if the chip cannot draw to its format.
 fn scene_target(
     scene: &Scene,
     framebuffer: crate::gl::Framebuffer,

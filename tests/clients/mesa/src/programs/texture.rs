@@ -214,7 +214,7 @@ pub fn compressed(scene: &Scene) -> Result<()> {
     scene.done("compressed textures")
 }
 
-/// Copies from the target into textures, and sampling what was copied.
+/// Copy from the target into textures, and sample what was copied.
 pub fn copies(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;

@@ -2,10 +2,10 @@
 
 //! What another client has left in the registers.
 //!
-//! Registers keep their values from submission to submission, and the submission before belongs to somebody
-//! else. So before a stream runs every engine is on, every address leads to memory that is not the stream's,
-//! and every size is as large as it gets; or everything has any value at all. What no client can do, because
-//! the checker refuses it to everybody, is left out.
+//! Registers keep their values from submission to submission, and the submission before may be another client's. So
+//! before a stream runs every engine is on, every address leads to memory that is not the stream's, and every size is
+//! as large as possible; or every register has a random value. What no client can do, because the checker refuses it to
+//! all, is left out.
 
 use fastrand::Rng;
 use lapidary::portable::bits::RegArray;
@@ -26,7 +26,7 @@ use crate::{
 /// An address that belongs to no object of a stream.
 pub const FOREIGN: u32 = Bench::VRAM + (4 << 20);
 
-/// The registers that decide what memory is touched, each with the worst value.
+/// Return the registers that decide what memory is touched, each with the worst value.
 fn worst() -> Vec<(u32, u32)> {
     let mut state = Vec::new();
     let mut one = |register: u32, value: u32| state.push((register, value));
@@ -117,7 +117,7 @@ fn by_packet(register: u32) -> bool {
         .any(|array| array.index_of(register).is_some())
 }
 
-/// Whether any client, an owner of everything for instance, can leave this value behind.
+/// Return whether any client, an owner of everything for instance, can leave this value behind.
 fn possible(chip: Chip, register: u32, value: u32) -> bool {
     let options = Options {
         keep_tiling: true,
@@ -162,7 +162,7 @@ impl Hostile {
         bench.restore(&self.worst);
     }
 
-    /// Leaves the worst state behind, or any, or the one that the last stream has left.
+    /// Leave the worst state behind, or any, or the one that the last stream has left.
     pub fn leave(&self, rng: &mut Rng, bench: &mut Bench) {
         match rng.u32(..8) {
             0 => {}

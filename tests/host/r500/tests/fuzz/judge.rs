@@ -6,9 +6,8 @@
 //! and with the registers as hostile as another client can leave them. It computes every byte that its units
 //! touch from its own reading of the manual; none may lie outside the objects.
 //!
-//! Objects are cut to the smallest size that the checker bears with before the model sees them. So a bound
-//! that is too weak by one byte shows, and nobody has to calculate what a draw needs but the two that are
-//! compared.
+//! Objects are cut to the smallest size that the checker admits before the model sees them. So a bound that is too weak
+//! by one byte shows, and only the two that are compared calculate what a draw needs.
 //!
 //! A third judge takes the answers that neither checker nor model gives to questions that the manual leaves open
 //! ([`readings`]). By those that the checker bears nothing may leave the objects either; of the others it is counted
@@ -56,7 +55,7 @@ const BREAKS: &[Kind] = &[
 const PAGE: u64 = 4096;
 /// VRAM of a bench.
 const VRAM: u64 = 80 << 20;
-/// The first part of VRAM is somebody else's; [`crate::hostile::FOREIGN`] lies there.
+/// The first part of VRAM is another client's. [`crate::hostile::FOREIGN`] lies there.
 const FOREIGN: u64 = 8 << 20;
 
 /// The first bytes of every object: large, small and odd numbers of 16 and of 32 bits.
@@ -90,7 +89,7 @@ const CHIPS: [(Chip, &str); 6] = [
     (Chip::R580, "r580"),
 ];
 
-/// Scatters objects over VRAM and the GART window, with memory between them that is not the stream's.
+/// Scatter objects over VRAM and the GART window, with memory between them that is not the stream's.
 ///
 /// `None` if they do not fit.
 fn place(rng: &mut Rng, objects: &[Object]) -> Option<Vec<u64>> {
@@ -160,7 +159,7 @@ impl Judge {
         &mut self.benches[number.expect("every chip has a bench")]
     }
 
-    /// Whether the checker lets a submission through, and how.
+    /// Return whether the checker lets a submission through, and how.
     fn check(&mut self, case: &Case) -> Option<Checked> {
         match run(&case.words, &case.objects, case.options) {
             Ok(checked) => Some(checked),
@@ -175,7 +174,7 @@ impl Judge {
         }
     }
 
-    /// Makes every object as small as the checker allows. False if it does not let the stream through at all.
+    /// Make every object as small as the checker allows. False if it does not let the stream through at all.
     pub fn cut(&mut self, case: &mut Case) -> bool {
         if self.check(case).is_none() {
             return false;
@@ -327,7 +326,8 @@ fn engine2d(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<Str
     fault
 }
 
-/// What a stream touches outside the objects that were announced for it, if the chip works as the readings have it.
+/// Return what a stream touches outside the objects that were announced for it, if the chip works as the readings have
+/// it.
 fn leaves(
     placed: &[u32],
     addresses: &[u64],
@@ -349,7 +349,7 @@ fn leaves(
     fault
 }
 
-/// Draws stay inside by all readings that the checker bears; if they do not, says by which.
+/// Check that draws stay inside by all readings that the checker allows. If they do not, say by which.
 fn other_readings(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<String> {
     let touch = leaves(placed, addresses, objects, &BORNE)?;
     let alone: Vec<_> = BORNE

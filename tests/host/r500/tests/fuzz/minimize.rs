@@ -9,7 +9,7 @@ use r500::portable::pm4::{self, Header};
 
 use crate::{mutate::packets, scene::Case};
 
-/// Takes away packets, then lengths of packets' bodies, then bits, as long as `fails` holds.
+/// Take away packets, then lengths of packets' bodies, then bits, as long as `fails` holds.
 pub fn minimize(case: &Case, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
     let mut best = case.clone();
     loop {
@@ -47,7 +47,7 @@ pub fn minimize(case: &Case, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
     }
 }
 
-/// A stream with the names of packets and registers.
+/// Return a stream with the names of packets and registers.
 pub fn describe(case: &Case) -> String {
     let mut text = String::new();
     let mut line = |words: &[u32], what: &str| {

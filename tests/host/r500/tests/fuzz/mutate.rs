@@ -48,7 +48,7 @@ const BOUNDARIES: [u32; 28] = [
     0xffff_ffe0,
 ];
 
-/// Where the packets of a stream are, markers with the packet that they belong to.
+/// Return where the packets of a stream are, markers with the packet that they belong to.
 pub fn packets(words: &[u32]) -> Vec<Range<usize>> {
     let mut packets: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
@@ -64,7 +64,7 @@ pub fn packets(words: &[u32]) -> Vec<Range<usize>> {
     packets
 }
 
-/// The register whose fields dword number `i` of a 3D packet has.
+/// Return the register whose fields dword number `i` of a 3D packet has.
 fn register_in(opcode: u8, i: usize) -> Option<u32> {
     match (opcode, i) {
         (op::_3D_DRAW_VBUF | op::_3D_DRAW_IMMD | op::_3D_DRAW_INDX, 1)
@@ -194,7 +194,7 @@ fn packet(rng: &mut Rng, words: &mut Vec<u32>, packets: &[Range<usize>]) {
     }
 }
 
-/// Spoils a stream in one place.
+/// Spoil a stream in one place.
 pub fn mutate(rng: &mut Rng, case: &mut Case) {
     let words = &mut case.words;
     if words.is_empty() {

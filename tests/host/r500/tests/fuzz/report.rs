@@ -114,7 +114,7 @@ impl Report {
         *all += count;
     }
 
-    /// All submissions that were judged.
+    /// Return all submissions that were judged.
     pub fn streams(&self) -> u64 {
         let sorts = [
             self.whole,
@@ -194,7 +194,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Fails if the generator and the checker have drifted apart, so that a run looks at next to nothing.
+    /// Fail if the generator and the checker have drifted apart, so that a run looks at next to nothing.
     pub fn expect_substance(&self) {
         let streams = self.streams();
         // Shares of few streams say nothing.

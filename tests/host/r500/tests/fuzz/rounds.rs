@@ -44,7 +44,7 @@ fn made(rng: &mut Rng) -> Case {
     scene.finish()
 }
 
-/// What a real program has sent, to the driver of an RV515 mostly, which let it use everything.
+/// Return what a real program has sent, to the driver of an RV515 mostly, which let it use everything.
 fn recorded(rng: &mut Rng, recording: &Recording) -> Case {
     let stream = &recording.stream;
     let mut options = options(rng);
@@ -99,7 +99,7 @@ fn garbage(rng: &mut Rng) -> Case {
     }
 }
 
-/// Judges one submission. An error is a text for people, with the smallest stream that shows the fault.
+/// Judge one submission. An error is a text for people, with the smallest stream that shows the fault.
 fn one(
     judge: &mut Judge,
     rng: &mut Rng,

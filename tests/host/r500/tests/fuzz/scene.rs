@@ -38,7 +38,7 @@ pub fn rarely(rng: &mut Rng, n: u32) -> bool {
     rng.u32(..n) == 0
 }
 
-/// A number from 1 to `max`: often small, often a power of two or its neighbour, sometimes anything.
+/// Return a number from 1 to `max`: often small, often a power of two or its neighbour, sometimes anything.
 pub fn extent(rng: &mut Rng, max: u32) -> u32 {
     let value = match rng.u32(..16) {
         0..=5 => rng.u32(1..=16),
@@ -52,7 +52,7 @@ pub fn extent(rng: &mut Rng, max: u32) -> u32 {
     value.clamp(1, max)
 }
 
-/// What the checker is told of a chip: as the model has it, with no pipe broken.
+/// Return what the checker is told of a chip: as the model has it, with no pipe broken.
 pub fn facts(chip: Chip) -> Options {
     Options {
         chip,
@@ -111,7 +111,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// An object to use: a new one, or one that is in use already.
+    /// Return an object to use: a new one, or one that is in use already.
     pub fn object(&mut self) -> u32 {
         let number = self.objects.len();
         if number < MAX_OBJECTS && (number == 0 || !rarely(self.rng, 3)) {
@@ -129,7 +129,7 @@ impl<'a> Scene<'a> {
         self.rng.u32(..number as u32)
     }
 
-    /// Where something starts in its object.
+    /// Return where something starts in its object.
     pub fn offset(&mut self, align: u32) -> u32 {
         match self.rng.u32(..8) {
             0..=3 => 0,
@@ -139,13 +139,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Begins a piece.
+    /// Begin a piece.
     pub fn piece(&mut self) -> &mut Stream {
         self.pieces.push(Stream::new());
         self.pieces.last_mut().expect("just pushed")
     }
 
-    /// The piece that was begun last.
+    /// Return the piece that was begun last.
     pub fn on(&mut self) -> &mut Stream {
         if self.pieces.is_empty() {
             self.pieces.push(Stream::new());
@@ -177,7 +177,7 @@ impl<'a> Scene<'a> {
         self.pieces.push(whole);
     }
 
-    /// Where the pieces stand.
+    /// Return where the pieces stand.
     pub fn mark(&self) -> usize {
         self.pieces.len()
     }

@@ -24,7 +24,7 @@ pub static WRITABLE: LazyLock<Vec<u32>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Those of them whose value nobody looks at.
+/// Those of them whose value the checker does not look at.
 static FREE: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let free = |register: &u32| policy::of(*register) == Policy::Free;
     WRITABLE.iter().copied().filter(free).collect()
@@ -115,7 +115,7 @@ pub fn odd(s: &mut Scene<'_>) {
     s.on().packet(packet.opcode, &body);
 }
 
-/// Clears of the mask memories, for their owners.
+/// Clear of the mask memories, for their owners.
 pub fn masks(s: &mut Scene<'_>) {
     s.piece();
     let opcode = match (s.options.hyperz, s.options.cmask) {

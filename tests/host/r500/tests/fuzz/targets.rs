@@ -40,7 +40,7 @@ pub fn frame(s: &mut Scene<'_>) -> Frame {
     }
 }
 
-/// Bytes of a pixel, by colour format.
+/// Return the bytes of a pixel, by colour format.
 fn bytes(format: u32) -> u32 {
     match format {
         2 | 9 => 1,
@@ -51,7 +51,7 @@ fn bytes(format: u32) -> u32 {
     }
 }
 
-/// How pixels of so many bytes are arranged: macro-tiled or not, and the code of the micro-tiles.
+/// Return how pixels of so many bytes are arranged: macro-tiled or not, and the code of the micro-tiles.
 fn tiling(s: &mut Scene<'_>, frame: Frame, bytes: u32) -> (bool, u32) {
     if rarely(s.rng, 96) {
         return (s.rng.bool(), s.rng.u32(..4));
@@ -65,7 +65,7 @@ fn tiling(s: &mut Scene<'_>, frame: Frame, bytes: u32) -> (bool, u32) {
     (frame.samples > 1 || rarely(s.rng, 3), micro)
 }
 
-/// A pitch in pixels for a frame, with room for the tiles.
+/// Return a pitch in pixels for a frame, with room for the tiles.
 fn pitch(s: &mut Scene<'_>, frame: Frame, bytes: u32, macro_tiled: bool) -> u32 {
     let align = if macro_tiled { 256 } else { 32 } / bytes;
     let align = if rarely(s.rng, 96) { 2 } else { align.max(8) };

@@ -8,7 +8,7 @@ use crate::scene::{extent, pick, rarely, Scene, ROOM};
 
 use mmio::{tx_filter0, tx_format0, tx_format1, tx_format2, tx_offset};
 
-/// Bits of a texel, by format; of the largest one if there is no such format.
+/// Return the bits of a texel, by format; of the largest one if there is no such format.
 fn bits(format: u32) -> u64 {
     match format {
         0 | 2 | 5 | 16 | 17 | 31 => 8,

@@ -8,7 +8,7 @@ use crate::{
     vertices::{self, Vertices},
 };
 
-/// All of the state that bounds a draw, in a client's order or any other.
+/// Return all of the state that bounds a draw, in a client's order or any other.
 fn whole_state(s: &mut Scene<'_>) -> (targets::Frame, Vertices) {
     let from = s.mark();
     let frame = targets::frame(s);
@@ -41,7 +41,7 @@ fn draw(s: &mut Scene<'_>, vertices: Vertices) {
     }
 }
 
-/// Appends 3D work to a scene.
+/// Append 3D work to a scene.
 pub fn add(s: &mut Scene<'_>) {
     state::flush(s);
     let (mut frame, mut vertices) = whole_state(s);

@@ -90,7 +90,7 @@ fn control(rng: &mut Rng, base: u32) -> u32 {
     }
 }
 
-/// Dwords of host data for a rectangle.
+/// Return the dwords of host data for a rectangle.
 fn host_dwords(control: u32, width: i32, height: i32) -> u32 {
     let bits = match gui::SRC_TYPE.get(control) {
         0 | 1 => 1,
@@ -110,7 +110,7 @@ fn host(rng: &mut Rng) -> u32 {
     gui::SRC_LOAD.put(word, rng.u32(3..=4))
 }
 
-/// A small rectangle: the data for a large one would be all that a stream has.
+/// Return a small rectangle: the data for a large one would be all that a stream has.
 fn small(rng: &mut Rng, canvas: Canvas) -> (i32, i32, i32, i32) {
     let (x, y, w, h) = rect(rng, canvas);
     (x, y, w.min(12), h.min(12))
@@ -248,7 +248,7 @@ fn again(rng: &mut Rng, stream: &mut Stream) {
     }
 }
 
-/// Appends 2D work to a scene.
+/// Append 2D work to a scene.
 pub fn add(s: &mut Scene<'_>) {
     while s.objects.is_empty() || (s.objects.len() < 3 && rarely(s.rng, 3)) {
         s.object();

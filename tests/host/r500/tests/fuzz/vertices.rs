@@ -124,7 +124,7 @@ fn range(s: &mut Scene<'_>, largest: u32) {
     s.on().write(mmio::VAP_INDEX_OFFSET, offset);
 }
 
-/// A number of vertices to draw, at most `most`.
+/// Return a number of vertices to draw, at most `most`.
 fn amount(s: &mut Scene<'_>, most: u32) -> u32 {
     match s.rng.u32(..16) {
         0..=8 => 3 * s.rng.u32(1..8),

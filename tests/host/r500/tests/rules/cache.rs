@@ -11,7 +11,7 @@ use r500::portable::{
 const PURGE_COLOR: u32 = 0xa;
 const PURGE_DEPTH: u32 = 3;
 
-/// Writes a register, with the marker that it needs.
+/// Write a register, with the marker that it needs.
 fn write(stream: &mut Stream, register: u32) -> usize {
     let word = match register {
         mmio::ZB_FORMAT => zb_format::depthformat::INTEGER_24_STENCIL_8,

@@ -13,7 +13,7 @@ const READ: u32 = zb_bw_cntl::RD_COMP_ENABLE.mask();
 const WRITTEN: u32 = zb_bw_cntl::WR_COMP_ENABLE.mask();
 const LARGE_SQUARES: u32 = gb_z_peq_config::Z_PEQ_SIZE.mask();
 
-/// A depth buffer of 64 by 64 pixels of four bytes in entry 1, written.
+/// Return a depth buffer of 64 by 64 pixels of four bytes in entry 1, written.
 pub fn depth() -> Stream {
     let mut stream = state();
     stream
@@ -206,7 +206,7 @@ pub fn rules(rules: &mut Vec<Rule>) {
     rules.push(Rule::new(Reason::PassBounds, &pass, 1, 8).with_objects(&[10]));
 }
 
-/// A draw that only writes depth, with that format, pitch and tiling, and with the depth memories in that mode.
+/// Return a draw that only writes depth, with that format, pitch and tiling, and with the depth memories in that mode.
 fn compressed(format: u32, pitch: u32, mode: u32, squares: u32) -> Stream {
     let mut stream = depth();
     stream

@@ -229,7 +229,7 @@ pub fn scissors(rules: &mut Vec<Rule>) {
         spoil(scissor - 1, sign << 16);
         spoil(scissor - 1, sign);
     }
-    // The default scissor is somebody else's.
+    // The default scissor is what another client has left.
     spoil(control_at, fill_control());
     // Too large even for the engine's counters.
     rules.push(Rule::new(

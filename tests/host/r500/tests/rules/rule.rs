@@ -28,7 +28,7 @@ pub const OWNER: Options = Options {
     ..KEEP
 };
 
-/// Whether two streams differ in just one dword.
+/// Return whether two streams differ in just one dword.
 pub fn differ_in_one_dword(one: &[u32], other: &[u32]) -> bool {
     one.len() == other.len() && one.iter().zip(other).filter(|(a, b)| a != b).count() == 1
 }
@@ -106,7 +106,7 @@ impl Rule {
     }
 }
 
-/// Index of the value in the last register write that has been added.
+/// Return the index of the value in the last register write that has been added.
 pub fn value(stream: &Stream) -> usize {
     stream.here() - 1
 }

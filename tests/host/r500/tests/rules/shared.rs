@@ -109,7 +109,7 @@ pub fn pipes(rules: &mut Vec<Rule>) {
 }
 
 pub fn owners(rules: &mut Vec<Rule>) {
-    // Whoever owns nothing may only switch things off.
+    // A client that owns nothing may only switch them off.
     let mut off = Stream::new();
     off.write(mmio::ZB_BW_CNTL, 0)
         .write(mmio::GB_Z_PEQ_CONFIG, 0)

@@ -166,11 +166,11 @@ pub fn sources(rules: &mut Vec<Rule>) {
 pub fn compare(rules: &mut Vec<Rule>) {
     let fill = fill();
     let on = gui::GMC_CLR_CMP_FCN_DIS.put(fill_control(), 0);
-    // As somebody else has left it.
+    // As another client has left it.
     rules.push(
         Rule::new(Reason::NoSourceCorner, &fill.stream, fill.control, on).shows_at(fill.size),
     );
-    // A control word has switched it off, the next one may bring back what somebody else has left.
+    // A control word has switched it off, the next one may bring back what another client has left.
     let mut off = Stream::new();
     off.fill_setup(256, 0, 0)
         .write(mmio::DP_GUI_MASTER_CNTL, fill_control());
@@ -213,7 +213,7 @@ pub fn lines(rules: &mut Vec<Rule>) {
     for (at, word) in [
         (control, gui::WIN31_ROP.put(fill_control(), 0xcc)),
         (control, gui::WIN31_ROP.put(fill_control(), 0x88)),
-        // Colour compare as somebody else has left it.
+        // Colour compare as another client has left it.
         (control, gui::GMC_CLR_CMP_FCN_DIS.put(fill_control(), 0)),
     ] {
         spoil(Reason::SourceInLine, at, word);
@@ -254,7 +254,7 @@ pub fn places(rules: &mut Vec<Rule>) {
     let upload = host_data();
     let size = upload.here() - 5;
     for word in [
-        // The data are not needed, and nobody knows whether they are waited for.
+        // The data are not needed, and the manual does not say whether the engine waits for them.
         gui::WIN31_ROP.put(host_control(), 0xf0),
         gui::WIN31_ROP.put(host_control(), 0xaa),
     ] {

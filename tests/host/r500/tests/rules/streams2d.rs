@@ -45,7 +45,7 @@ pub fn fill() -> Fill {
     }
 }
 
-/// A NOP of one dword between two fillers.
+/// Return a NOP of one dword between two fillers.
 pub fn nop() -> Stream {
     let mut stream = Stream::new();
     stream

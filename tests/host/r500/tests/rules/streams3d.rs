@@ -30,7 +30,7 @@ pub fn color_pitch(pixels: u32, format: u32) -> u32 {
     rb3d_colorpitch::COLORPITCH.of(pixels / 2) | rb3d_colorpitch::COLORFORMAT.of(format)
 }
 
-/// The control word of a draw.
+/// Return the control word of a draw.
 pub fn control(kind: u32, walk: u32, count: u32) -> u32 {
     vap_vf_cntl::PRIM_TYPE.of(kind)
         | vap_vf_cntl::PRIM_WALK.of(walk)
@@ -42,7 +42,7 @@ pub const INDEXED: u32 = vap_vf_cntl::prim_walk::INDEXES;
 pub const COUNTED: u32 = vap_vf_cntl::prim_walk::VERTEX_LIST;
 pub const EMBEDDED: u32 = vap_vf_cntl::prim_walk::VERTEX_DATA;
 
-/// Everything that a draw needs to be known: a linear colour buffer in entry 0, no depth, no textures.
+/// Return everything that a draw needs to be known: a linear colour buffer in entry 0, no depth, no textures.
 pub fn state() -> Stream {
     let mut stream = Stream::new();
     stream
@@ -96,7 +96,7 @@ pub fn point(stream: &mut Stream) -> &mut Stream {
     )
 }
 
-/// Index of the control word of [`point`] if it was added last.
+/// Return the index of the control word of [`point`] if it was added last.
 pub fn point_control(stream: &Stream) -> usize {
     stream.here() - 5
 }
@@ -108,7 +108,7 @@ pub fn drawn() -> Stream {
     stream
 }
 
-/// Index of the last value that a stream writes to a register.
+/// Return the index of the last value that a stream writes to a register.
 pub fn at(stream: &Stream, register: u32) -> usize {
     let mut found = None;
     let mut start = 0;
@@ -129,14 +129,14 @@ pub fn at(stream: &Stream, register: u32) -> usize {
     found.expect("the stream writes the register")
 }
 
-/// A rule for the value of a register, which shows at a draw.
+/// Return a rule for the value of a register, which shows at a draw.
 pub fn spoilt(reason: Reason, stream: &Stream, register: u32, value: u32, shows: usize) -> Rule {
     Rule::new(reason, stream, at(stream, register), value)
         .shows_at(shows)
         .with_objects(&SIZES)
 }
 
-/// A rule for a register that is not written: its header names a harmless one instead.
+/// Return a rule for a register that is not written: its header names a harmless one instead.
 pub fn missing(reason: Reason, stream: &Stream, register: u32, shows: usize) -> Rule {
     let header = at(stream, register) - 1;
     Rule::new(reason, stream, header, pm4::write(mmio::GA_OFFSET, 1))

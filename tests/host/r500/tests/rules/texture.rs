@@ -54,7 +54,7 @@ impl Texture {
         self
     }
 
-    /// A point with that texture, and the dword at which a refusal shows.
+    /// Return a point with that texture, and the dword at which a refusal shows.
     fn stream(&self) -> (Stream, usize) {
         let mut stream = state();
         stream
@@ -109,7 +109,7 @@ pub fn needed(rules: &mut Vec<Rule>) {
     ] {
         rules.push(missing(Reason::NoTexture, &stream, reg(array), draw));
     }
-    // Another unit that nobody has described; no units at all.
+    // Another unit that the stream has not described; no units at all.
     rules.push(spoilt(
         Reason::NoTexture,
         &stream,
@@ -251,7 +251,7 @@ pub fn sizes(rules: &mut Vec<Rule>) {
             plain.format0 | tx_format0::NUM_LEVELS.of(13),
             64 * PAGE,
         ),
-        // Nobody says how a pitch is halved.
+        // The manual does not say how a pitch is halved.
         plain.spoil(
             Reason::TextureLevels,
             format0,

@@ -44,7 +44,7 @@ fn arrays(stream: &mut Stream) {
         .marker(1);
 }
 
-/// Everything but the draw. The arrays hold indices up to 1022.
+/// Return everything but the draw. The arrays hold indices up to 1022.
 fn ready() -> (Stream, usize) {
     let mut stream = state();
     stream

@@ -88,7 +88,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What a control word says of another register in place of that register.
+    /// Return what a control word says of another register in place of that register.
     fn by_control(&self, control: u32, register: u32) -> Option<u32> {
         let (bit, inverted, value) = match register {
             mmio::SRC_PITCH_OFFSET => (0, false, FOREIGN),
@@ -145,7 +145,7 @@ impl Engine<'_> {
                 self.waiting_for = 0;
             }
             _ if mmio::HOST_DATA.index_of(register).is_some() => {
-                assert!(self.waiting_for > 1, "nobody waits for host data");
+                assert!(self.waiting_for > 1, "no operation waits for host data");
                 self.waiting_for -= 1;
             }
             _ => {}
@@ -347,7 +347,7 @@ impl Engine<'_> {
     }
 }
 
-/// Executes a placed stream; returns the number of operations.
+/// Execute a placed stream; return the number of operations.
 ///
 /// Panics on what a checked stream cannot contain.
 pub fn execute(words: &[u32], reading: ControlReading, report: &mut dyn FnMut(Touch)) -> usize {

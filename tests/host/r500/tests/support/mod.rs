@@ -26,7 +26,7 @@ pub const FLUSH: [u32; 4] = [
     (1 << 16) | (1 << 9),
 ];
 
-/// The word for a surface of `pitch` bytes a line, `offset` bytes into its object.
+/// Return the word for a surface of `pitch` bytes a line, `offset` bytes into its object.
 pub fn surface(pitch: u32, offset: u32) -> u32 {
     assert!(pitch % 64 == 0 && offset % 1024 == 0);
     pitch_offset::PITCH.of(pitch / 64) | pitch_offset::OFFSET.of(offset / 1024)
@@ -37,7 +37,7 @@ pub fn y_x(y: i32, x: i32) -> u32 {
     ((y as u32) << 16) | (x as u32 & 0xffff)
 }
 
-/// A GUI control word for a fill with a solid colour.
+/// Return a GUI control word for a fill with a solid colour.
 pub fn fill_control() -> u32 {
     gui::DST_PITCH_OFF.of(1)
         | gui::BRUSH_TYPE.of(gui::brush_type::SOLID_COLOR)
@@ -49,13 +49,13 @@ pub fn fill_control() -> u32 {
         | gui::GMC_WR_MSK_DIS.of(1)
 }
 
-/// A GUI control word for a copy.
+/// Return a GUI control word for a copy.
 pub fn copy_control() -> u32 {
     let word = gui::WIN31_ROP.put(fill_control(), 0xcc) | gui::SRC_PITCH_OFF.of(1);
     gui::BRUSH_TYPE.put(word, gui::brush_type::NONE)
 }
 
-/// A GUI control word for monochrome data from the host.
+/// Return a GUI control word for monochrome data from the host.
 pub fn host_control() -> u32 {
     let word = gui::SRC_LOAD.put(fill_control(), gui::src_load::HOST_DATA);
     let word = gui::SRC_TYPE.put(word, gui::src_type::MONO_OPAQUE);
@@ -74,7 +74,7 @@ impl Stream {
         Self::default()
     }
 
-    /// Index of the next dword.
+    /// Return the index of the next dword.
     pub fn here(&self) -> usize {
         self.words.len()
     }
@@ -100,7 +100,7 @@ impl Stream {
             .words(body)
     }
 
-    /// The relocation marker for an entry.
+    /// Return the relocation marker for an entry.
     pub fn marker(&mut self, entry: u32) -> &mut Self {
         self.packet(op::NOP, &[entry * 4])
     }
@@ -146,7 +146,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// The words with objects placed at `addresses`.
+    /// Return the words with objects placed at `addresses`.
     pub fn placed(&self, addresses: &[u64]) -> Vec<u32> {
         let mut words = self.words.clone();
         for fixup in &self.fixups {
@@ -159,7 +159,7 @@ impl Checked {
     }
 }
 
-/// Runs the checker with buffers of just the size that it asks for.
+/// Run the checker with buffers of just the size that it asks for.
 pub fn run(words: &[u32], objects: &[Object], options: Options) -> Result<Checked, Refusal> {
     let mut words = words.to_vec();
     let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
@@ -173,7 +173,7 @@ pub fn run(words: &[u32], objects: &[Object], options: Options) -> Result<Checke
     })
 }
 
-/// Objects of the given sizes, without tiling.
+/// Return the objects of the given sizes, without tiling.
 pub fn objects(sizes: &[u64]) -> Vec<Object> {
     sizes
         .iter()
@@ -207,7 +207,7 @@ pub fn recorded_mix() -> Vec<u32> {
     stream.words
 }
 
-/// The objects of [`recorded_mix`].
+/// Return the objects of [`recorded_mix`].
 pub fn recorded_objects() -> Vec<Object> {
     objects(&[4096 * 480, 4096 * 480])
 }

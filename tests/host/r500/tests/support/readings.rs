@@ -88,7 +88,7 @@ struct Block {
     bytes: u64,
 }
 
-/// The tables of R5xx 2.2 and 2.3; `micro` as the registers code it.
+/// Return the tables of R5xx 2.2 and 2.3; `micro` as the registers code it.
 fn block(element: u64, micro: u32, macro_tiled: bool) -> Block {
     let (width, height) = match (element, micro) {
         (_, 0) | (16, _) => (MICRO / element, 1),
@@ -107,7 +107,7 @@ fn block(element: u64, micro: u32, macro_tiled: bool) -> Block {
 }
 
 impl Block {
-    /// Bytes of a picture whose rows are `pitch` elements apart.
+    /// Return the bytes of a picture whose rows are `pitch` elements apart.
     fn picture(self, pitch: u64, width: u64, height: u64) -> u64 {
         let row = pitch.div_ceil(self.width);
         let rows = height.div_ceil(self.height);
@@ -124,7 +124,7 @@ struct Surface {
     macro_tiled: bool,
 }
 
-/// Bytes of an element of a texture, and texels along its edge.
+/// Return the bytes of an element of a texture, and texels along its edge.
 fn element(format1: u32, format2: u32) -> (u64, u64) {
     let format = mmio::tx_format1::TXFORMAT.get(format1);
     if mmio::tx_format2::TXFORMAT_MSB.any(format2) {

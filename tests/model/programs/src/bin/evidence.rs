@@ -3,7 +3,7 @@
 //! `evidence`: who has exercised which registers of the model.
 //!
 //! Reads the lists of touched registers that guests left (`gpu-model --touched`), one or more for each client, and
-//! prints in Markdown how many registers of each block each client touched, and which implemented ones nobody did.
+//! prints in Markdown how many registers of each block each client touched, and which implemented ones no client did.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The register names of a list, without the index of an array's element.
+/// Return the register names of a list, without the index of an array's element.
 fn names(text: &str) -> Result<BTreeSet<String>> {
     text.lines()
         .map(|line| match line.split_whitespace().nth(1) {
@@ -64,7 +64,7 @@ fn names(text: &str) -> Result<BTreeSet<String>> {
         .collect()
 }
 
-/// The table by block, and the implemented registers that no client touched.
+/// Return the table by block, and the implemented registers that no client touched.
 fn table(family: &Family, clients: &Clients) -> String {
     let mut blocks: BTreeMap<&str, Vec<(&str, bool)>> = BTreeMap::new();
     for r in family.database().registers {
@@ -79,7 +79,7 @@ fn table(family: &Family, clients: &Clients) -> String {
     for (client, _) in clients {
         text += &format!(" {client} |");
     }
-    text += " nobody |\n| --- | --: | --: |";
+    text += " none |\n| --- | --: | --: |";
     text += &" --: |".repeat(clients.len() + 1);
     text += "\n";
     let mut left = String::new();
@@ -90,12 +90,12 @@ fn table(family: &Family, clients: &Clients) -> String {
             let n = registers.iter().filter(|(r, _)| names.contains(*r)).count();
             text += &format!(" {n} |");
         }
-        let nobody = |name: &str| clients.iter().all(|(_, names)| !names.contains(name));
-        let n = registers.iter().filter(|(r, _)| nobody(r)).count();
+        let by_none = |name: &str| clients.iter().all(|(_, names)| !names.contains(name));
+        let n = registers.iter().filter(|(r, _)| by_none(r)).count();
         text += &format!(" {n} |\n");
         let untouched: Vec<&str> = registers
             .iter()
-            .filter(|(r, implemented)| *implemented && nobody(r))
+            .filter(|(r, implemented)| *implemented && by_none(r))
             .map(|(r, _)| *r)
             .collect();
         if !untouched.is_empty() {

@@ -38,7 +38,7 @@ struct Args {
     /// Writes every register access, packet and interrupt here.
     #[arg(long)]
     trace: Option<PathBuf>,
-    /// Findings that nobody took are written here at exit.
+    /// Findings that no test took are written here at exit.
     #[arg(long)]
     report: Option<PathBuf>,
     /// Registers that were accessed are written here at exit, and what the model makes of each.
@@ -58,8 +58,8 @@ struct Args {
     #[arg(long, value_parser = State::by_name, default_value = "posted")]
     state: State,
     /// The expansion ROM: synthetic (what has left the card in its state), none, endless (synthetic, but its ASIC_Init
-    /// does not end), hostile (synthetic, but its ASIC_Init also tries to reach the computer's memory), or a file with the
-    /// dump of a real card's.
+    /// does not end), hostile (synthetic, but its ASIC_Init also tries to reach the computer's memory), or a file with
+    /// the dump of a real card's.
     #[arg(long, default_value = "synthetic")]
     rom: String,
 }
@@ -105,7 +105,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The ROM that the command line asks for, filled up to a power of two; empty for none.
+/// Return the ROM that the command line asks for, filled up to a power of two; empty for none.
 fn rom(which: &str, entry: &dyn Entry, options: Options) -> anyhow::Result<Vec<u8>> {
     if which == "none" {
         return Ok(Vec::new());
@@ -126,7 +126,7 @@ fn rom(which: &str, entry: &dyn Entry, options: Options) -> anyhow::Result<Vec<u
     Ok(image)
 }
 
-/// Serves the first function at the socket, and the others each at one whose name ends in its number; until QEMU leaves
+/// Serve the first function at the socket, and the others each at one whose name ends in its number; until QEMU leaves
 /// the first.
 fn serve(
     shared: &Arc<Shared>,

@@ -30,7 +30,7 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// The rectangle of that size that begins at a corner in this direction.
+    /// Return the rectangle of that size that begins at a corner in this direction.
     pub fn area(self, x: i32, y: i32, width: u32, height: u32) -> Rect {
         // Sizes are below 2^14.
         let back = |size: u32| i32::try_from(size).unwrap_or(0) - 1;
@@ -55,12 +55,12 @@ impl Direction {
         }
     }
 
-    /// Visits rows in this direction.
+    /// Visit rows in this direction.
     pub fn rows(self, top: i32, bottom: i32, f: impl FnMut(i32)) {
         Direction::order(self.top_to_bottom, top..bottom, f);
     }
 
-    /// Visits columns in this direction.
+    /// Visit columns in this direction.
     pub fn columns(self, left: i32, right: i32, f: impl FnMut(i32)) {
         Direction::order(self.left_to_right, left..right, f);
     }
@@ -87,7 +87,7 @@ pub struct Mono {
 }
 
 impl Mono {
-    /// The pixel of bit `n` (0 first) of a byte.
+    /// Return the pixel of bit `n` (0 first) of a byte.
     pub fn sample(&self, byte: u8, n: usize) -> Sample {
         let n = n & 7;
         let shift = if self.lowest_bit_first { n } else { 7 - n };
@@ -110,7 +110,7 @@ pub struct Source {
     pub scissor: Rect,
 }
 
-/// Copies to `area`, from what lies at `area` moved by `(x, y)`.
+/// Copy to `area`, from what lies at `area` moved by `(x, y)`.
 pub fn copy(
     port: &mut dyn Port,
     pipe: &mut Pipe,
@@ -197,7 +197,7 @@ pub fn copy(
     });
 }
 
-/// Reads source pixels `left .. right` of a row.
+/// Read source pixels `left .. right` of a row.
 fn fetch(
     port: &mut dyn Port,
     source: &Source,

@@ -73,7 +73,8 @@ pub struct Description<'a> {
 }
 
 impl Brush {
-    /// Number of dwords the packet body has for a brush of this type, colours included; `None` for reserved types.
+    /// Return the number of dwords the packet body has for a brush of this type, colours included; `None` for reserved
+    /// types.
     ///
     /// `bytes` is the size of a destination pixel (R5xx 5.2.2: 16 dwords a byte for the colour tile).
     pub fn packet_dwords(kind: u32, bytes: u32) -> Option<usize> {
@@ -88,7 +89,7 @@ impl Brush {
         })
     }
 
-    /// Makes a brush from register values.
+    /// Make a brush from register values.
     ///
     /// # Errors
     /// For the reserved type codes.
@@ -135,7 +136,7 @@ impl Brush {
         })
     }
 
-    /// Whether some pixels may be left alone.
+    /// Return whether some pixels may be left alone.
     pub fn is_transparent(&self) -> bool {
         matches!(
             self,
@@ -149,7 +150,8 @@ impl Brush {
         )
     }
 
-    /// The pattern at a pixel whose coordinates already have `BRUSH_Y_X` added, or `None` to leave the pixel alone.
+    /// Return the pattern at a pixel whose coordinates already have `BRUSH_Y_X` added, or `None` to leave the pixel
+    /// alone.
     ///
     /// Pens and the absent brush have no pattern on a plane and give 0; the caller has refused them where that matters.
     pub fn at(&self, x: i32, y: i32) -> Option<u32> {
@@ -173,7 +175,7 @@ impl Brush {
         }
     }
 
-    /// The pattern at a step of a line, or `None` to leave the pixel alone.
+    /// Return the pattern at a step of a line, or `None` to leave the pixel alone.
     pub fn along(&self, phase: u32) -> Option<u32> {
         match self {
             Brush::Pen {

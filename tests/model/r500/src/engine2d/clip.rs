@@ -32,7 +32,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// The rectangle of that size at that corner. Sizes are at most 16383.
+    /// Return the rectangle of that size at that corner. Sizes are at most 16383.
     pub fn new(left: i32, top: i32, width: u32, height: u32) -> Rect {
         let end =
             |start: i32, size: u32| start.saturating_add(i32::try_from(size).unwrap_or(i32::MAX));
@@ -44,7 +44,7 @@ impl Rect {
         }
     }
 
-    /// What lies in both.
+    /// Return what lies in both.
     pub fn intersection(self, other: Rect) -> Rect {
         Rect {
             left: self.left.max(other.left),
@@ -59,12 +59,12 @@ impl Rect {
         self.left >= self.right || self.top >= self.bottom
     }
 
-    /// Whether a pixel is inside.
+    /// Return whether a pixel is inside.
     pub fn contains(self, x: i32, y: i32) -> bool {
         self.left <= x && x < self.right && self.top <= y && y < self.bottom
     }
 
-    /// The same rectangle elsewhere.
+    /// Return the same rectangle elsewhere.
     pub fn moved(self, x: i32, y: i32) -> Rect {
         Rect {
             left: self.left.saturating_add(x),
@@ -74,7 +74,7 @@ impl Rect {
         }
     }
 
-    /// The destination scissor of two register values.
+    /// Return the destination scissor of two register values.
     pub fn scissor(top_left: u32, bottom_right: u32) -> Rect {
         let (left, top) = corner(top_left);
         let (right, bottom) = corner(bottom_right);
@@ -86,7 +86,7 @@ impl Rect {
         }
     }
 
-    /// What the source scissor leaves of the plane.
+    /// Return what the source scissor leaves of the plane.
     pub fn source_scissor(bottom_right: u32) -> Rect {
         let (right, bottom) = corner(bottom_right);
         Rect {
@@ -108,7 +108,7 @@ impl fmt::Display for Rect {
     }
 }
 
-/// The (x, y) of a scissor register; all of them have the same layout.
+/// Return the (x, y) of a scissor register; all of them have the same layout.
 fn corner(value: u32) -> (i32, i32) {
     let signed = |magnitude: u32, negative: u32| {
         // At most 14 bits, so the conversion cannot fail.

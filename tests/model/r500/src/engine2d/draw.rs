@@ -40,19 +40,19 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// All bits of a pixel.
+    /// Return all bits of a pixel.
     pub fn pixel_mask(&self) -> u32 {
         pixel_mask(self.surface.pixel_bytes())
     }
 
-    /// Whether the destination must be read.
+    /// Return whether the destination must be read.
     fn reads_destination(&self) -> bool {
         self.rop.uses_destination()
             || self.write_mask != self.pixel_mask()
             || self.key.uses_destination()
     }
 
-    /// Whether source pixels reach memory as they are.
+    /// Return whether source pixels reach memory as they are.
     pub fn is_plain_copy(&self) -> bool {
         self.rop == Rop3(0xcc)
             && !self.reads_destination()
@@ -60,7 +60,7 @@ impl Pipe {
             && !self.brush.is_transparent()
     }
 
-    /// The value of every pixel, if it is the same for all and needs nothing read.
+    /// Return the value of every pixel, if it is the same for all and needs nothing read.
     fn constant(&self) -> Option<u32> {
         let pattern = match self.brush {
             Brush::Solid(colour) => colour,
@@ -71,7 +71,7 @@ impl Pipe {
             .then(|| self.rop.apply(pattern, 0, 0))
     }
 
-    /// Paints a rectangle that needs no source.
+    /// Paint a rectangle that needs no source.
     pub fn fill(&mut self, port: &mut dyn Port, area: Rect) {
         let area = area.intersection(self.clip);
         if area.is_empty() {
@@ -95,7 +95,7 @@ impl Pipe {
         self.row = row;
     }
 
-    /// Draws pixels `left .. right` of row `y`, all inside the scissor, with the brush in the plane. `source` has one
+    /// Draw pixels `left .. right` of row `y`, all inside the scissor, with the brush in the plane. `source` has one
     /// sample a pixel, or is absent if the raster operation needs none.
     pub fn plane_span(
         &mut self,
@@ -143,7 +143,7 @@ impl Pipe {
         self.row = row;
     }
 
-    /// Draws one pixel inside the scissor with a pattern that does not come from the plane.
+    /// Draw one pixel inside the scissor with a pattern that does not come from the plane.
     pub fn point(&mut self, port: &mut dyn Port, x: i32, y: i32, pattern: u32) {
         let bytes = self.surface.pixel_bytes();
         let mut old = [0; 4];
@@ -158,7 +158,7 @@ impl Pipe {
         }
     }
 
-    /// Writes a whole row segment as it is.
+    /// Write a whole row segment as it is.
     pub fn write_row(&self, port: &mut dyn Port, left: i32, right: i32, y: i32, row: &[u8]) {
         let bytes = self.surface.pixel_bytes();
         for run in self.surface.runs(left, right, y) {
@@ -170,7 +170,7 @@ impl Pipe {
         }
     }
 
-    /// Writes pixels `first .. end` of a row segment that begins at `left`.
+    /// Write pixels `first .. end` of a row segment that begins at `left`.
     fn write_part(
         &self,
         port: &mut dyn Port,
@@ -186,7 +186,7 @@ impl Pipe {
         self.write_row(port, from, to, y, &row[first * bytes..end * bytes]);
     }
 
-    /// The new value of a pixel, or `None` if it stays as it is.
+    /// Return the new value of a pixel, or `None` if it stays as it is.
     fn pixel(&self, pattern: u32, source: Option<u32>, old: u32) -> Option<u32> {
         let source = match source {
             Some(pixel) => self.key.source(pixel, self.foreground)?,
@@ -200,7 +200,7 @@ impl Pipe {
     }
 }
 
-/// All bits of a pixel of so many bytes.
+/// Return all bits of a pixel of so many bytes.
 pub fn pixel_mask(bytes: usize) -> u32 {
     match bytes {
         1 => 0xff,
@@ -209,7 +209,7 @@ pub fn pixel_mask(bytes: usize) -> u32 {
     }
 }
 
-/// A pixel of at most four bytes.
+/// Return a pixel of at most four bytes.
 pub fn load(bytes: &[u8]) -> u32 {
     bytes
         .iter()

@@ -34,7 +34,7 @@ pub struct HostBlit {
 }
 
 impl HostBlit {
-    /// Begins an operation on a rectangle that is not empty.
+    /// Begin an operation on a rectangle that is not empty.
     pub fn new(
         pipe: Pipe,
         format: Format,
@@ -59,7 +59,7 @@ impl HostBlit {
         self.rows_done >= self.area.bottom - self.area.top
     }
 
-    /// Takes a dword of the stream. What is left over after the last pixel is ignored.
+    /// Take a dword of the stream. What is left over after the last pixel is ignored.
     pub fn feed(&mut self, port: &mut dyn Port, dword: u32) {
         for byte in dword.to_le_bytes() {
             if self.is_complete() {
@@ -86,7 +86,7 @@ impl HostBlit {
         }
     }
 
-    /// Adds a pixel; true if it was the last of its row.
+    /// Add a pixel; true if it was the last of its row.
     fn push(&mut self, port: &mut dyn Port, sample: Sample) -> bool {
         self.row.push(sample);
         let width = usize::try_from(self.area.right - self.area.left).unwrap_or(0);
@@ -129,7 +129,7 @@ impl HostBlit {
         self.row = samples;
     }
 
-    /// Ends the operation: says what is missing.
+    /// End the operation, and say what is missing.
     pub fn end(self, port: &mut dyn Port) {
         if !self.is_complete() {
             let rows = self.area.bottom - self.area.top;

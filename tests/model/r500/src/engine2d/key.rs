@@ -51,7 +51,7 @@ impl Key {
         mask: 0,
     };
 
-    /// Decodes `CLR_CMP_CNTL`; the rest are the colours and the mask as the registers hold them, the mask already cut
+    /// Decode `CLR_CMP_CNTL`; the rest are the colours and the mask as the registers hold them, the mask already cut
     /// to the pixel size. The second value is what is reserved in it.
     pub fn new(
         control: u32,
@@ -94,17 +94,17 @@ impl Key {
         (key, reserved)
     }
 
-    /// Whether the destination pixel must be known.
+    /// Return whether the destination pixel must be known.
     pub fn uses_destination(&self) -> bool {
         self.destination.is_some()
     }
 
-    /// Whether every pixel is written, unchanged.
+    /// Return whether every pixel is written, unchanged.
     pub fn is_off(&self) -> bool {
         self.source.is_none() && self.destination.is_none()
     }
 
-    /// The source pixel to draw with, or `None` if the source function keeps the pixel back.
+    /// Return the source pixel to draw with, or `None` if the source function keeps the pixel back.
     pub fn source(&self, pixel: u32, foreground: u32) -> Option<u32> {
         let equal = pixel & self.mask == self.source_colour;
         match self.source {
@@ -116,7 +116,7 @@ impl Key {
         }
     }
 
-    /// Whether the destination function lets this destination pixel be overwritten.
+    /// Return whether the destination function lets this destination pixel be overwritten.
     pub fn destination_allows(&self, pixel: u32) -> bool {
         let equal = pixel & self.mask == self.destination_colour;
         match self.destination {

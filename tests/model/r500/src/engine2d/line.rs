@@ -44,7 +44,7 @@ pub struct Step {
 }
 
 impl Line {
-    /// A line; coordinates are 14-bit. `last` asks for the last pixel.
+    /// Return a line; coordinates are 14-bit. `last` asks for the last pixel.
     pub fn new(start: (i32, i32), end: (i32, i32), last: bool) -> Line {
         let (dx, dy) = (
             i64::from(end.0) - i64::from(start.0),
@@ -67,13 +67,13 @@ impl Line {
         }
     }
 
-    /// Number of pixels, clipped or not.
+    /// Return the number of pixels, clipped or not.
     pub fn pixels(&self) -> u32 {
         // At most 2^14 for 14-bit coordinates.
         u32::try_from(self.length + i64::from(self.last)).unwrap_or(0)
     }
 
-    /// The pixels inside a rectangle, in drawing order. Steps outside along the major axis are never visited.
+    /// Return the pixels inside a rectangle, in drawing order. Steps outside along the major axis are never visited.
     pub fn inside(self, clip: Rect) -> impl Iterator<Item = Step> {
         let (origin, sign, low, high) = if self.x_major {
             (self.start.0, self.sign.0, clip.left, clip.right)

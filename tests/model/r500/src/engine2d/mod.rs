@@ -62,12 +62,12 @@ enum Host {
 }
 
 impl Engine {
-    /// The palette that `LOAD_PALETTE` loaded for the scaler.
+    /// Return the palette that `LOAD_PALETTE` loaded for the scaler.
     pub fn palette(&self) -> &[u32] {
         &self.palette
     }
 
-    /// Draws the rectangle that the registers describe, or begins to.
+    /// Draw the rectangle that the registers describe, or begin to.
     fn rectangle(&mut self, port: &mut dyn Port) {
         self.abandon(port);
         let (x, y) = state::position(port, mmio::DST_Y_X);
@@ -120,7 +120,7 @@ impl Engine {
         }
     }
 
-    /// Draws a line between two points held in registers; the pattern's phase is then that of the next pixel.
+    /// Draw a line between two points held in registers; the pattern's phase is then that of the next pixel.
     fn line(&mut self, port: &mut dyn Port, start: u32, end: u32) {
         self.abandon(port);
         let start = state::position(port, start);
@@ -187,14 +187,14 @@ impl Engine {
         }
     }
 
-    /// Writes a register as the CP would.
+    /// Write a register as the CP would.
     fn write(&mut self, port: &mut dyn Port, offset: u32, value: u32) {
         port.set_register(offset, value);
         registers::written(self, port, offset, value);
     }
 }
 
-/// The rectangle around a line, last pixel included.
+/// Return the rectangle around a line, last pixel included.
 fn line_extent(a: (i32, i32), b: (i32, i32)) -> clip::Rect {
     clip::Rect {
         left: a.0.min(b.0),

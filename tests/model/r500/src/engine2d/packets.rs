@@ -27,7 +27,7 @@ use super::scanline::{self, Malformed};
 use super::state::{coordinate, pixel_bytes};
 use super::{Engine, Host};
 
-/// Whether an opcode is one of the 13.
+/// Return whether an opcode is one of the 13.
 pub fn is_packet(opcode: u8) -> bool {
     matches!(
         opcode,
@@ -61,7 +61,7 @@ impl From<Malformed> for Fault {
     }
 }
 
-/// Executes a packet.
+/// Execute a packet.
 pub fn execute(engine: &mut Engine, port: &mut dyn Port, opcode: u8, body: &[u32]) {
     if opcode == op::NOP {
         return;
@@ -316,7 +316,7 @@ impl<'a> Packet<'a> {
         Ok(())
     }
 
-    /// A word with y in the high and x in the low half.
+    /// Return a word with y in the high and x in the low half.
     fn corner(&mut self, word: u32) -> (i32, i32) {
         let ((x, x_good), (y, y_good)) = (coordinate(word), coordinate(word >> 16));
         if !x_good || !y_good {
@@ -351,7 +351,7 @@ impl<'a> Packet<'a> {
         Ok(value)
     }
 
-    /// The next N dwords, or an empty slice at the end of the body.
+    /// Return the next N dwords, or an empty slice at the end of the body.
     fn group<const N: usize>(&mut self) -> Result<&'a [u32], Fault> {
         let rest = self.rest();
         if rest.is_empty() {

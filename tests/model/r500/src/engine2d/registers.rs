@@ -10,8 +10,9 @@
 //! A write of `DP_GUI_MASTER_CNTL` sets much else, as the manual says of `GUI_CONTROL` (R5xx 5.2.2): types and raster
 //! operation; where a flag is 0, the default pitch and offset or the default scissor; where a flag is 1, no colour
 //! compare, no write mask. It also sets both directions of `DP_CNTL` to ascending. The manual does not say that, but
-//! everybody relies on it: xf86-video-ati writes `DP_CNTL` after it and, for pattern fills and text, not at all, even
-//! after a copy that went upwards; the kernel's `r100_copy_blit` gives top-left corners and never writes `DP_CNTL`.
+//! all public drivers rely on it: xf86-video-ati writes `DP_CNTL` after it and, for pattern fills and text, not at all,
+//! even after a copy that went upwards; the kernel's `r100_copy_blit` gives top-left corners and never writes
+//! `DP_CNTL`.
 //!
 //! Trapezoids and lines by hand-set error terms (`DST_BRES_*`, `LEAD_BRES_*`, `TRAIL_*`), sizes in bytes and block
 //! writes are not described anywhere for this family: starting one is a finding, and draws nothing.
@@ -89,13 +90,13 @@ fn role(offset: u32) -> Option<Role> {
     })
 }
 
-/// Whether a write of this register concerns the engine.
+/// Return whether a write of this register concerns the engine.
 pub fn owns(offset: u32) -> bool {
     // All of them lie between the first and the last.
     (mmio::DST_OFFSET..=mmio::HOST_DATA_LAST).contains(&offset) && role(offset).is_some()
 }
 
-/// Does what a write does beyond storing the value, which has happened.
+/// Do what a write does beyond storing the value, which has happened.
 pub fn written(engine: &mut Engine, port: &mut dyn Port, offset: u32, value: u32) {
     let Some(role) = role(offset) else { return };
     match role {
@@ -192,7 +193,7 @@ pub fn written(engine: &mut Engine, port: &mut dyn Port, offset: u32, value: u32
     }
 }
 
-/// Sets the phase at which the next line takes its pattern.
+/// Set the phase at which the next line takes its pattern.
 pub fn set_phase(port: &mut dyn Port, phase: u32) {
     use mmio::dst_line_patcount::LINE_PATCOUNT;
     let word = port.register(mmio::DST_LINE_PATCOUNT);

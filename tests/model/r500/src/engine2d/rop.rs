@@ -13,7 +13,7 @@
 pub struct Rop3(pub u8);
 
 impl Rop3 {
-    /// Applies the operation to all 32 bits at once.
+    /// Apply the operation to all 32 bits at once.
     pub fn apply(self, pattern: u32, source: u32, destination: u32) -> u32 {
         // The four frequent ones, and then a multiplexer tree: each input halves the table.
         match self.0 {
@@ -37,17 +37,17 @@ impl Rop3 {
         (by_source(0) & !pattern) | (by_source(4) & pattern)
     }
 
-    /// Whether the result depends on the brush.
+    /// Return whether the result depends on the brush.
     pub fn uses_pattern(self) -> bool {
         (self.0 ^ (self.0 >> 4)) & 0x0f != 0
     }
 
-    /// Whether the result depends on the source.
+    /// Return whether the result depends on the source.
     pub fn uses_source(self) -> bool {
         (self.0 ^ (self.0 >> 2)) & 0x33 != 0
     }
 
-    /// Whether the result depends on what the destination held.
+    /// Return whether the result depends on what the destination held.
     pub fn uses_destination(self) -> bool {
         (self.0 ^ (self.0 >> 1)) & 0x55 != 0
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, bit by bit.
+    /// Return the definition, bit by bit.
     fn by_definition(code: u8, p: u32, s: u32, d: u32) -> u32 {
         let mut result = 0;
         for bit in 0..32 {

@@ -16,7 +16,7 @@ use super::state::coordinate;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub usize);
 
-/// The rectangles of a `POLYSCANLINES` data block. Ends after an error.
+/// Return the rectangles of a `POLYSCANLINES` data block. Ends after an error.
 pub fn polyscanlines(data: &[u32]) -> impl Iterator<Item = Result<Rect, Malformed>> + '_ {
     let scans = data.first().copied();
     let mut at = 1;
@@ -63,7 +63,7 @@ pub fn polyscanlines(data: &[u32]) -> impl Iterator<Item = Result<Rect, Malforme
     })
 }
 
-/// The rectangles of a `PLY_NEXTSCAN` body.
+/// Return the rectangles of a `PLY_NEXTSCAN` body.
 pub fn next_scan(body: &[u32]) -> impl Iterator<Item = Result<Rect, Malformed>> + '_ {
     let (rows, segments) = match body {
         [rows, segments @ ..] if !segments.is_empty() => (*rows, segments),

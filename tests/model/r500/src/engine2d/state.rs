@@ -9,7 +9,7 @@
 //! `DST_PITCH_OFFSET`, `SRC_PITCH_OFFSET`, `DST_Y_X`, `SRC_Y_X`, `DST_HEIGHT_WIDTH`, `SC_TOP_LEFT`, `SC_BOTTOM_RIGHT`,
 //! `SRC_SC_BOTTOM_RIGHT`, `DP_CNTL`, `DP_DATATYPE` and `DP_MIX`; see `registers.rs` for the others.
 //!
-//! Reserved settings are findings, and nothing is drawn, since nobody knows what silicon would do.
+//! Reserved settings are findings, and nothing is drawn, since it is not known what silicon would do.
 
 use crate::kind;
 use std::fmt;
@@ -69,7 +69,7 @@ pub enum Shape {
     Line,
 }
 
-/// Bytes of a pixel of a `DST_TYPE`; `None` if reserved.
+/// Return the bytes of a pixel of a `DST_TYPE`; `None` if reserved.
 ///
 /// R5xx 5.2.2: 2, 7, 8 and 9 have 8 bits; 3, 4, 11, 12 and 15 have 16; 6 and 14 have 32; others are reserved. The
 /// manual allows the types above 6 in the 2D engine only; it moves their bits like any others.
@@ -82,7 +82,7 @@ pub fn pixel_bytes(kind: u32) -> Option<u32> {
     }
 }
 
-/// A 14-bit signed coordinate in the low half of a word. The manual wants bits 15 and 14 to be copies of
+/// Return a 14-bit signed coordinate in the low half of a word. The manual wants bits 15 and 14 to be copies of
 /// bit 13; the second value says whether they are.
 pub fn coordinate(half: u32) -> (i32, bool) {
     let half = half & 0xffff;
@@ -96,7 +96,7 @@ pub fn coordinate(half: u32) -> (i32, bool) {
     (value, matches!(half >> 13, 0 | 7))
 }
 
-/// Reads a register with x (or a width) in the low and y (or a height) in the high half as coordinates.
+/// Read a register with x (or a width) in the low and y (or a height) in the high half as coordinates.
 pub fn position(port: &mut dyn Port, register: u32) -> (i32, i32) {
     let word = port.register(register);
     let ((x, x_good), (y, y_good)) = (coordinate(word), coordinate(word >> 16));
@@ -109,7 +109,7 @@ pub fn position(port: &mut dyn Port, register: u32) -> (i32, i32) {
     (x, y)
 }
 
-/// The width and height of `DST_HEIGHT_WIDTH`.
+/// Return the width and height of `DST_HEIGHT_WIDTH`.
 pub fn size(port: &mut dyn Port) -> (u32, u32) {
     let word = port.register(mmio::DST_HEIGHT_WIDTH);
     if word & 0xc000_c000 != 0 {
@@ -123,7 +123,7 @@ pub fn size(port: &mut dyn Port) -> (u32, u32) {
 }
 
 impl Setup {
-    /// Takes the set-up out of the register file. `None`, with a finding, if it cannot work.
+    /// Take the set-up out of the register file. `None`, with a finding, if it cannot work.
     pub fn read(port: &mut dyn Port, shape: Shape) -> Option<Setup> {
         match Setup::decode(port, shape) {
             Ok(setup) => Some(setup),

@@ -97,7 +97,7 @@ const MICRO: u32 = 32;
 const MACRO: u32 = 2048;
 
 impl Surface {
-    /// Decodes a pitch/offset register for pixels of 1, 2 or 4 bytes.
+    /// Decode a pitch/offset register for pixels of 1, 2 or 4 bytes.
     ///
     /// # Errors
     /// Says what no engine could use: a pitch of zero, or a pitch or start that tiling does not allow.
@@ -120,7 +120,7 @@ impl Surface {
         }
     }
 
-    /// The same memory seen as bitmap rows of one bit a pixel, eight pixels a byte.
+    /// Return the same memory seen as bitmap rows of one bit a pixel, eight pixels a byte.
     pub fn bitmap(self) -> Result<Surface, &'static str> {
         if self.macro_tiled || self.micro_tiled {
             return Err("a tiled monochrome source");
@@ -128,12 +128,12 @@ impl Surface {
         Ok(Surface { bytes: 1, ..self })
     }
 
-    /// Bytes of a pixel.
+    /// Return the bytes of a pixel.
     pub fn pixel_bytes(&self) -> usize {
         self.bytes as usize
     }
 
-    /// Bytes of a row that one micro block covers.
+    /// Return the bytes of a row that one micro block covers.
     fn micro_width(&self) -> u32 {
         match (self.micro_tiled, self.bytes) {
             (false, _) => MICRO,
@@ -142,7 +142,7 @@ impl Surface {
         }
     }
 
-    /// Rows that one micro block covers.
+    /// Return the rows that one micro block covers.
     fn micro_height(&self) -> u32 {
         MICRO / self.micro_width()
     }
@@ -156,7 +156,7 @@ impl Surface {
         }
     }
 
-    /// Whether every pixel of a rectangle has a 32-bit address. The rectangle must not be empty or negative.
+    /// Return whether every pixel of a rectangle has a 32-bit address. The rectangle must not be empty or negative.
     pub fn reaches(&self, area: Rect) -> bool {
         let (Ok(right), Ok(bottom)) = (u32::try_from(area.right), u32::try_from(area.bottom))
         else {
@@ -180,7 +180,7 @@ impl Surface {
         u64::from(self.base) + last <= 1 << 32
     }
 
-    /// The runs of memory that hold pixels `left .. right` of row `y`, from left to right.
+    /// Return the runs of memory that hold pixels `left .. right` of row `y`, from left to right.
     ///
     /// Coordinates are below 2^15; negative ones have been clipped, and [`Surface::reaches`] has been asked.
     pub fn runs(self, left: i32, right: i32, y: i32) -> impl Iterator<Item = Run> {
@@ -210,7 +210,7 @@ impl Surface {
         })
     }
 
-    /// Whether two row segments may share bytes: compares the spans of addresses they lie in.
+    /// Return whether two row segments may share bytes: compares the spans of addresses they lie in.
     pub fn segments_touch(a: (Surface, i32, i32, i32), b: (Surface, i32, i32, i32)) -> bool {
         let span = |(surface, left, right, y): (Surface, i32, i32, i32)| {
             surface

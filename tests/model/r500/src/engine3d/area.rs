@@ -49,7 +49,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// A single run.
+    /// Return a single run.
     pub fn one(start: u64, len: u64) -> Runs {
         Runs {
             start,
@@ -59,7 +59,7 @@ impl Runs {
         }
     }
 
-    /// The address behind the last byte; the start if there is none.
+    /// Return the address behind the last byte; the start if there is none.
     pub fn end(&self) -> u64 {
         if self.is_empty() {
             return self.start;
@@ -67,17 +67,17 @@ impl Runs {
         self.start + (self.rows - 1) * self.stride + self.len
     }
 
-    /// Whether there is no byte.
+    /// Return whether there is no byte.
     pub fn is_empty(&self) -> bool {
         self.len == 0 || self.rows == 0
     }
 
-    /// Whether there is no gap.
+    /// Return whether there is no gap.
     pub fn is_dense(&self) -> bool {
         self.rows <= 1 || self.stride <= self.len
     }
 
-    /// The same bytes as few runs as possible.
+    /// Return the same bytes as few runs as possible.
     pub fn merged(self) -> Runs {
         if self.is_dense() {
             Runs::one(self.start, self.end() - self.start)
@@ -95,7 +95,7 @@ impl Runs {
         })
     }
 
-    /// Whether a range of addresses shares a byte with them.
+    /// Return whether a range of addresses shares a byte with them.
     pub fn touches(&self, start: u64, end: u64) -> bool {
         if start >= end || self.is_empty() || end <= self.start || start >= self.end() {
             return false;
@@ -114,7 +114,7 @@ impl Runs {
         i < r.rows && r.start + i * r.stride < end
     }
 
-    /// Whether two patterns share a byte.
+    /// Return whether two patterns share a byte.
     pub fn meets(&self, other: &Runs) -> bool {
         let (few, many) = if self.merged().rows <= other.merged().rows {
             (self, other)

@@ -41,8 +41,8 @@ const BITS: Element = Element {
     height: 1,
 };
 
-/// The pieces of a format: `TXFORMAT`, and whether `TXFORMAT_MSB` is set. Where the manual has no format for both,
-/// the bit is taken to change nothing.
+/// Return the pieces of a format: `TXFORMAT`, and whether `TXFORMAT_MSB` is set. Where the manual has no format for
+/// both, the bit is taken to change nothing.
 pub fn element(format: u32, msb: bool) -> Element {
     if msb {
         match format {

@@ -65,7 +65,7 @@ pub struct Engine3d {
 }
 
 impl Engine3d {
-    /// An engine with so many raster pipes and depth units.
+    /// Return an engine with so many raster pipes and depth units.
     pub fn new(raster: u32, depth: u32) -> Engine3d {
         Engine3d {
             pipes: Pipes::new(raster, depth),
@@ -178,7 +178,7 @@ impl Engine3d {
         }
     }
 
-    /// Takes what the last call has found out. Give it back by [`Engine3d::give_back`], to be used again.
+    /// Take what the last call has found out. Give it back by [`Engine3d::give_back`], to be used again.
     pub fn take_areas(&mut self) -> Vec<Area> {
         std::mem::take(&mut self.areas)
     }
@@ -189,12 +189,12 @@ impl Engine3d {
         self.areas = areas;
     }
 
-    /// The depth units that a write to a register of theirs reaches, one bit each.
+    /// Return the depth units that a write to a register of theirs reaches, one bit each.
     pub fn depth_selected(&self) -> u32 {
         self.pipes.depth_selected()
     }
 
-    /// A pipe's value of the counter of pixels that passed.
+    /// Return a pipe's value of the counter of pixels that passed.
     pub fn passed(&self, regs: &Space, unit: u32) -> u32 {
         State::new(regs, &self.pipes, unit).get(mmio::ZB_ZPASS_DATA)
     }

@@ -28,7 +28,7 @@ struct Memory {
 }
 
 impl OnChip {
-    /// Those of a chip with these pipes, after power-on: they hold anything.
+    /// Return those of a chip with these pipes, after power-on: they hold anything.
     pub fn new(chip: &str, pipes: &Pipes) -> OnChip {
         let memory = |(opcode, name)| {
             let size = capacity(opcode, chip, pipes).map_or(0, |(_, size)| size);
@@ -47,7 +47,7 @@ impl OnChip {
         OnChip(all.map(memory).into())
     }
 
-    /// Executes a clear packet; what lies beyond the memory is left out.
+    /// Execute a clear packet; what lies beyond the memory is left out.
     pub fn fill(&mut self, opcode: u8, start: u32, count: u32, value: u32) {
         if let Some(memory) = self.0.iter_mut().find(|m| m.opcode == opcode) {
             let words = memory.words.iter_mut().skip(start as usize);
@@ -55,13 +55,13 @@ impl OnChip {
         }
     }
 
-    /// The content of the memory with that name: `hiz`, `zmask` or `cmask`.
+    /// Return the content of the memory with that name: `hiz`, `zmask` or `cmask`.
     pub fn content(&self, name: &str) -> Option<&[u32]> {
         self.0.iter().find(|m| m.name == name).map(|m| &*m.words)
     }
 }
 
-/// How many dwords a clear packet can fill, and what of. None for other packets.
+/// Return how many dwords a clear packet can fill, and what of. None for other packets.
 pub fn capacity(opcode: u8, chip: &str, pipes: &Pipes) -> Option<(&'static str, u32)> {
     Some(match opcode {
         op::_3D_CLEAR_HIZ => {

@@ -33,7 +33,7 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    /// A chip with so many raster pipes and depth units, all selected.
+    /// Return a chip with so many raster pipes and depth units, all selected.
     pub fn new(raster: u32, depth: u32) -> Pipes {
         Pipes {
             raster,
@@ -63,12 +63,12 @@ impl Pipes {
         self.depth != self.raster
     }
 
-    /// How many different views there may be.
+    /// Return how many different views there may be.
     fn count(&self) -> u32 {
         self.raster.max(self.depth)
     }
 
-    /// Which of them a write to a register reaches.
+    /// Return which of them a write to a register reaches.
     fn reached(&self, offset: u32) -> u32 {
         let all = (1 << self.count()) - 1;
         if !self.split_depth() {
@@ -82,7 +82,7 @@ impl Pipes {
         }
     }
 
-    /// Whether a write to a register reaches every pipe and every depth unit.
+    /// Return whether a write to a register reaches every pipe and every depth unit.
     pub fn reaches_all(&self, offset: u32) -> bool {
         self.reached(offset) == (1 << self.count()) - 1
     }
@@ -112,19 +112,19 @@ impl Pipes {
         }
     }
 
-    /// Whether a write reaches all pipes and all depth units.
+    /// Return whether a write reaches all pipes and all depth units.
     pub fn all_selected(&self) -> bool {
         let all = |count: u32| (1 << count) - 1;
         let depth = !self.split_depth() || self.select_depth & all(self.depth) == all(self.depth);
         depth && self.select & all(self.raster) == all(self.raster)
     }
 
-    /// The depth units that a write to a register of theirs reaches now, one bit each.
+    /// Return the depth units that a write to a register of theirs reaches now, one bit each.
     pub fn depth_selected(&self) -> u32 {
         self.reached(*DEPTH.start())
     }
 
-    /// The views that differ: usually one.
+    /// Return the views that differ: usually one.
     pub fn views(&self) -> impl Iterator<Item = u32> {
         let n = if self.own.is_empty() { 1 } else { self.count() };
         0..n
@@ -140,12 +140,12 @@ pub struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// What that pipe sees.
+    /// Return what that pipe sees.
     pub fn new(regs: &'a Space, pipes: &'a Pipes, pipe: u32) -> State<'a> {
         State { regs, pipes, pipe }
     }
 
-    /// A register's value.
+    /// Return a register's value.
     pub fn get(&self, offset: u32) -> u32 {
         if !self.pipes.own.is_empty() {
             if let Some(v) = self.pipes.own.get(&(self.pipe, offset)) {
@@ -155,7 +155,7 @@ impl<'a> State<'a> {
         self.regs.get(offset)
     }
 
-    /// The value of an element of an array; 0 beyond its end.
+    /// Return the value of an element of an array; 0 beyond its end.
     pub fn at(&self, array: RegArray, i: u32) -> u32 {
         array.at(i).map_or(0, |offset| self.get(offset))
     }

@@ -38,7 +38,7 @@ impl Micro {
         }
     }
 
-    /// Pixels (or whatever has `bytes` bytes) of a micro-block, across and down.
+    /// Return the pixels (or whatever has `bytes` bytes) of a micro-block, across and down.
     pub fn block(self, bytes: u64) -> (u64, u64) {
         match (self, bytes) {
             (Micro::Linear, _) | (_, 16) => (MICRO / bytes, 1),
@@ -65,7 +65,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// Whether there is no pixel.
+    /// Return whether there is no pixel.
     pub fn is_empty(&self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }
@@ -89,7 +89,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Pixels of a block, across and down: lines are padded to whole blocks.
+    /// Return the pixels of a block, across and down: lines are padded to whole blocks.
     pub fn block(&self) -> (u64, u64) {
         let (w, h) = self.micro.block(self.bytes);
         if self.macro_tiled {
@@ -103,17 +103,17 @@ impl Surface {
         self.samples * if self.macro_tiled { MACRO } else { MICRO }
     }
 
-    /// Bytes from one row of blocks to the next.
+    /// Return the bytes from one row of blocks to the next.
     pub fn row(&self) -> u64 {
         self.pitch.div_ceil(self.block().0) * self.block_bytes()
     }
 
-    /// Bytes of that many lines, in whole blocks.
+    /// Return the bytes of that many lines, in whole blocks.
     pub fn size(&self, lines: u64) -> u64 {
         lines.div_ceil(self.block().1) * self.row()
     }
 
-    /// The bytes of a rectangle.
+    /// Return the bytes of a rectangle.
     pub fn runs(&self, r: Rect) -> Runs {
         if r.is_empty() {
             return Runs::one(self.base, 0);

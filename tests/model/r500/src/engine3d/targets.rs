@@ -23,9 +23,9 @@ use lapidary_model::registers::Space;
 /// Targets that there are registers for.
 const TARGETS: u32 = 4;
 
-/// The bits of a register that may change only while the colour cache is empty (R5xx 10.1): every colour address; all
-/// of every colour pitch; of `RB3D_CCTL` both bits of compression; whether samples are resolved, and while they are,
-/// where to.
+/// Return the bits of a register that may change only while the colour cache is empty (R5xx 10.1): every colour
+/// address; all of every colour pitch; of `RB3D_CCTL` both bits of compression; whether samples are resolved, and while
+/// they are, where to.
 pub fn bound_to_color_cache(regs: &Space, offset: u32) -> u32 {
     let resolving = rb3d_aaresolve_ctl::AARESOLVE_MODE.any(regs.get(mmio::RB3D_AARESOLVE_CTL));
     match offset {
@@ -38,8 +38,8 @@ pub fn bound_to_color_cache(regs: &Space, offset: u32) -> u32 {
     }
 }
 
-/// The same of the depth cache. The manual does not say it in words; but it has address, pitch and format change only
-/// when no pixels are in the unit (R5xx 9.3.2.1), and a line that is written back later needs all three.
+/// Return the same of the depth cache. The manual does not say it in words; but it has address, pitch and format change
+/// only when no pixels are in the unit (R5xx 9.3.2.1), and a line that is written back later needs all three.
 pub fn bound_to_depth_cache(offset: u32) -> u32 {
     match offset {
         mmio::ZB_DEPTHOFFSET | mmio::ZB_DEPTHPITCH => u32::MAX,
@@ -63,7 +63,7 @@ fn samples(state: &State<'_>) -> u64 {
     }
 }
 
-/// A surface with that many samples.
+/// Return a surface with that many samples.
 fn sampled(surface: Surface, samples: u64) -> Surface {
     if samples == 1 {
         return surface;
@@ -76,7 +76,7 @@ fn sampled(surface: Surface, samples: u64) -> Surface {
     }
 }
 
-/// Bytes of a pixel of a colour format; formats that the manual has no size or no number for count as 4.
+/// Return the bytes of a pixel of a colour format; formats that the manual has no size or no number for count as 4.
 fn color_bytes(format: u32) -> u64 {
     use rb3d_colorpitch::colorformat::*;
     match format {
@@ -88,7 +88,7 @@ fn color_bytes(format: u32) -> u64 {
     }
 }
 
-/// Whether pixels read what is there: for blending, or for a raster operation that needs it.
+/// Return whether pixels read what is there: for blending, or for a raster operation that needs it.
 fn blends(state: &State<'_>) -> bool {
     let blend = state.get(mmio::RB3D_BLENDCNTL);
     let blending =
@@ -100,7 +100,7 @@ fn blends(state: &State<'_>) -> bool {
     blending || (mmio::rb3d_ropcntl::ROP_ENABLE.any(rop) && needs)
 }
 
-/// The colour surface of a target, as if it had one sample.
+/// Return the colour surface of a target, as if it had one sample.
 fn color(state: &State<'_>, target: u32) -> Surface {
     let cctl = state.get(mmio::RB3D_CCTL);
     let pitch = state.at(mmio::RB3D_COLORPITCH, target);
@@ -120,7 +120,7 @@ fn color(state: &State<'_>, target: u32) -> Surface {
     }
 }
 
-/// Which targets are written, one bit each.
+/// Return which targets are written, one bit each.
 fn written(state: &State<'_>) -> u32 {
     let cctl = state.get(mmio::RB3D_CCTL);
     let used = |i: u32| {

@@ -60,7 +60,7 @@ pub fn fetched(state: &State<'_>, areas: &mut Vec<Area>) {
     }
 }
 
-/// Whether a coordinate may come back at the other side.
+/// Return whether a coordinate may come back at the other side.
 fn repeats(clamp: u32) -> bool {
     use tx_filter0::clamp_s::{CLAMP_BORDER, CLAMP_HALF_BORDER, CLAMP_LAST};
     !matches!(clamp, CLAMP_LAST | CLAMP_HALF_BORDER | CLAMP_BORDER)
@@ -71,7 +71,8 @@ impl Texture {
         tx_filter0::MIP_FILTER.get(self.filter0) != tx_filter0::mip_filter::NONE
     }
 
-    /// The finest and the coarsest level that can be fetched. Without a filter between levels it is the finest alone.
+    /// Return the finest and the coarsest level that can be fetched. Without a filter between levels it is the finest
+    /// alone.
     fn range(&self) -> (u32, u32) {
         let finest = tx_filter0::MAX_MIP_LEVEL.get(self.filter0);
         let coarsest = tx_format0::NUM_LEVELS.get(self.format0);

@@ -43,7 +43,7 @@ impl Trigger {
         })
     }
 
-    /// Where vertices come from: a value of `PRIM_WALK`.
+    /// Return where vertices come from: a value of `PRIM_WALK`.
     pub fn walk(&self) -> u32 {
         vap_vf_cntl::PRIM_WALK.get(self.cntl)
     }
@@ -58,7 +58,7 @@ impl Trigger {
             && !self.wide()
     }
 
-    /// Dwords that the stream owes.
+    /// Return the dwords that the stream owes.
     pub fn dwords(&self) -> u64 {
         use vap_vf_cntl::prim_walk::{INDEXES, VERTEX_DATA};
         let n = u64::from(self.count);
@@ -71,7 +71,7 @@ impl Trigger {
         }
     }
 
-    /// Whether all that is drawn are triangles that are dropped whichever way they face.
+    /// Return whether all that is drawn are triangles that are dropped whichever way they face.
     pub fn culled(&self, state: &State<'_>) -> bool {
         use mmio::su_cull_mode::{CULL_BACK, CULL_FRONT};
         use vap_vf_cntl::prim_type::{LINE_LOOP, LINE_STRIP, LINES, POINTS};
@@ -138,7 +138,7 @@ pub struct Vertices {
 }
 
 impl Vertices {
-    /// All of a draw that counts by itself.
+    /// Return all of a draw that counts by itself.
     pub fn counted(trigger: &Trigger) -> Vertices {
         let span = (trigger.count > 0).then(|| Span {
             low: 0,
@@ -150,7 +150,7 @@ impl Vertices {
         }
     }
 
-    /// Takes the dwords of an index stream from its dword number `at` on.
+    /// Take the dwords of an index stream from its dword number `at` on.
     pub fn indices(&mut self, trigger: &Trigger, at: u64, words: &[u32]) {
         if trigger.wide() {
             for word in words {
@@ -317,7 +317,7 @@ mod tests {
         areas.iter().map(|a| (a.runs.start, a.runs.end())).collect()
     }
 
-    /// Two arrays: 3 dwords every 5, and 2 dwords side by side.
+    /// Return two arrays: 3 dwords every 5, and 2 dwords side by side.
     fn arrays() -> Set {
         let mut set = Set::default();
         set.write(mmio::VAP_VTX_NUM_ARRAYS, 2);

@@ -17,7 +17,7 @@ const CORNERS: [(u32, u32); 4] = [
     (mmio::SC_CLIP_3_A, mmio::SC_CLIP_3_B),
 ];
 
-/// The visible pixels as rectangles without overlap, from top to bottom.
+/// Return the visible pixels as rectangles without overlap, from top to bottom.
 pub fn visible(state: &State<'_>) -> Vec<Rect> {
     let (a, b) = (state.get(mmio::SC_SCISSOR0), state.get(mmio::SC_SCISSOR1));
     let scissor = Rect {
@@ -44,7 +44,7 @@ pub fn visible(state: &State<'_>) -> Vec<Rect> {
     under_rule(scissor, &clips, rule)
 }
 
-/// Cuts the scissor at all edges, and keeps the cells that the rule shows.
+/// Cut the scissor at all edges, and keep the cells that the rule shows.
 fn under_rule(scissor: Rect, clips: &[Rect; 4], rule: u32) -> Vec<Rect> {
     match rule {
         0 => return Vec::new(),

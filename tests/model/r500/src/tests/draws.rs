@@ -83,7 +83,7 @@ fn bench() -> Bench {
     b
 }
 
-/// Executes, and returns the kinds found with their details.
+/// Execute, and return the kinds found with their details.
 fn run(b: &mut Bench, parts: &[&[u32]]) -> Vec<(Kind, String)> {
     assert!(b.execute(&parts.concat()));
     b.findings().into_iter().map(|f| (f.0, f.2)).collect()
@@ -157,7 +157,7 @@ fn what_leads_nowhere_is_found_without_objects() {
     }
 }
 
-/// An INDX_BUFFER packet that feeds the vertex unit.
+/// Return an INDX_BUFFER packet that feeds the vertex unit.
 fn index_buffer(at: u32, dwords: u32) -> Vec<u32> {
     let port = (1 << 31) | (first(mmio::VAP_PORT_IDX) / 4);
     type3(op::INDX_BUFFER, &[port, at, dwords])

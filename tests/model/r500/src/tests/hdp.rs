@@ -240,7 +240,7 @@ fn surfaces_have_rules() {
     assert!(b.findings().is_empty());
     b.write(mmio::SURFACE_LOWER_BOUND.at(1).unwrap(), 0x1010);
     assert_eq!(b.findings(), [(kind::RESERVED_VALUE, 1)]);
-    // Where VRAM is mapped nobody could do what the surface asks for.
+    // Where VRAM is mapped the model cannot do what the surface asks for.
     b.chip.options.trapped = false;
     b.write(info, 0);
     b.surface(2, 0x1000, macro_and_micro());

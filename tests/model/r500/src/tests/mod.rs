@@ -49,7 +49,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A posted card with bus mastering, GART and MSI on, and no microcode yet.
+    /// Return a posted card with bus mastering, GART and MSI on, and no microcode yet.
     fn new() -> Bench {
         Bench::with(State::Posted)
     }
@@ -95,7 +95,7 @@ impl Bench {
         b
     }
 
-    /// The same with microcode and a running ring whose read pointer is written back.
+    /// Return the same with microcode and a running ring whose read pointer is written back.
     fn running() -> Bench {
         let mut b = Bench::new();
         b.load_microcode();
@@ -156,7 +156,7 @@ impl Bench {
         u32::from_le_bytes(b)
     }
 
-    /// Puts words into the ring, and announces them.
+    /// Put words into the ring, and announce them.
     fn ring(&mut self, words: &[u32]) {
         for w in words {
             self.put(RING + self.wptr * 4, &[*w]);
@@ -166,7 +166,7 @@ impl Bench {
         self.run();
     }
 
-    /// Steps until nothing is left to do at once.
+    /// Step until nothing is left to do at once.
     fn run(&mut self) {
         for _ in 0..100_000 {
             if self.chip.step(&mut self.m) != Step::More {
@@ -188,14 +188,14 @@ impl Bench {
         mmio::rbbm_status::CP_CMDSTRM_BUSY.any(self.read(mmio::RBBM_STATUS))
     }
 
-    /// Lets the 2D engine draw anywhere.
+    /// Let the 2D engine draw anywhere.
     fn open_scissors(&mut self) {
         self.write(mmio::SC_TOP_LEFT, 0);
         self.write(mmio::SC_BOTTOM_RIGHT, 0x1fff_1fff);
         self.write(mmio::DEFAULT_SC_BOTTOM_RIGHT, 0x1fff_1fff);
     }
 
-    /// All findings, as "kind count".
+    /// Return all findings, as "kind count".
     fn findings(&mut self) -> Vec<(Kind, u64)> {
         self.m
             .judge

@@ -29,7 +29,7 @@ const MOST: u64 = 64 * MIB;
 const SPARE: u64 = 4 * MIB;
 const OURS: &str = "where objects are at each moment is the driver's own policy";
 
-/// Its tests.
+/// Return its tests.
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("memory/every_byte_survives", survival::every_byte).limit(120),
@@ -113,7 +113,7 @@ fn domain(bo: &Bo) -> u32 {
     bo.device().busy(bo.handle()).1
 }
 
-/// Whether the object is in video memory.
+/// Return whether the object is in video memory.
 pub fn in_vram(bo: &Bo) -> bool {
     domain(bo) == abi::DOMAIN_VRAM
 }

@@ -91,7 +91,7 @@ fn refuse(context: &mut Context, device: &Device, what: &str, stream: &Stream) -
     .with_context(|| what.to_owned())
 }
 
-/// A client and one of its objects.
+/// Return a client and one of its objects.
 fn client(context: &Context) -> Result<(Rc<Device>, Bo)> {
     let device = context.device()?;
     let bo = support::surface(&device, ROWS as u32, Domain::Gtt)?;

@@ -26,7 +26,7 @@ const OUTSIDE: [Rect; 11] = [
     Rect::new(-8192, -8192, 4, 4),
 ];
 
-/// What a clip that is wide open on the positive side does not hide.
+/// Return what a clip that is wide open on the positive side does not hide.
 fn sticks_out_after_clipping(rect: Rect) -> bool {
     rect.y >= 0 && rect.x >= 0
 }

@@ -36,7 +36,7 @@ pub(super) fn refuse_draw(
     refuse(context, device, what, &stream)
 }
 
-/// A draw without the packet that draws.
+/// Return a draw without the packet that draws.
 fn state(draw: &Draw<'_>) -> Stream {
     let mut stream = Stream::new();
     draw.state(&mut stream);
@@ -76,7 +76,7 @@ pub(super) fn missing_objects(context: &mut Context) -> Result<()> {
     refuse(context, &device, "indices without an object", &stream)
 }
 
-/// The packets at the end of a draw that need no relocation.
+/// Return the packets at the end of a draw that need no relocation.
 fn draw_words(draw: &Draw<'_>) -> Vec<u32> {
     let mut stream = Stream::new();
     draw.emit(&mut stream);

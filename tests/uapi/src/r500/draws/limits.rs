@@ -59,8 +59,8 @@ pub(super) fn last_vertex(context: &mut Context) -> Result<()> {
     )
 }
 
-/// Indices are data, which nobody has looked at: what bounds them is a register, and the driver lowers it to what
-/// the arrays hold.
+/// Indices are data, which the checker does not see. A register bounds them, and the driver lowers it to what the
+/// arrays hold.
 pub(super) fn largest_index(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context, Domain::Gtt)?;
     let vertices = device.create(PAGE, Domain::Gtt)?;

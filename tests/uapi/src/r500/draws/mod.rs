@@ -65,7 +65,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// A client and an object that is a target of [`SIZE`] rows and columns.
+/// Return a client and an object that is a target of [`SIZE`] rows and columns.
 fn client(context: &Context, domain: Domain) -> Result<(Rc<Device>, Bo)> {
     let device = context.device()?;
     let bo = surface(&device, SIZE, domain)?;
@@ -297,7 +297,7 @@ fn depth(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A draw between the two ends of a query.
+/// Return a draw between the two ends of a query.
 fn query(draw: &Draw<'_>, bo: &Bo, offset: u32) -> Stream {
     let mut stream = Stream::new();
     draw3d::count_from_zero(&mut stream);

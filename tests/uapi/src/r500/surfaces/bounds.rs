@@ -60,14 +60,14 @@ impl Row {
         &self.objects[MIDDLE]
     }
 
-    /// What lies in memory, in the order of memory.
+    /// Return what lies in memory, in the order of memory.
     fn raw(&self, n: usize) -> Result<Vec<u32>> {
         let bo = &self.objects[n];
         submit(bo.device(), &support::copy(bo, &self.out), true)?;
         self.out.read()
     }
 
-    /// Nobody has written to the other objects.
+    /// Check that the other objects are unchanged.
     fn neighbours_are_untouched(&self) -> Result<()> {
         for n in (0..NEIGHBOURS).filter(|&n| n != MIDDLE) {
             let seen = self.raw(n)?;

@@ -38,7 +38,7 @@ fn registers_copy_in_all_four_directions() {
     }
 }
 
-/// Copies inside one surface, in a direction.
+/// Copy inside one surface, in a direction.
 fn scroll(direction: u32, from: (i32, i32), to: (i32, i32), size: (i32, i32)) -> Bench {
     let mut bench = Bench::new();
     bench.put(1024, &["abcdef", "ghijkl", "mnopqr"]);

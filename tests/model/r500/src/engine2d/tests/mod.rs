@@ -100,12 +100,12 @@ pub fn control(brush: u32, rop: u32, source_type: u32, source_load: u32) -> u32 
         | gui::GMC_WR_MSK_DIS.of(1)
 }
 
-/// A solid fill by brush.
+/// Return a solid fill by brush.
 pub fn solid() -> u32 {
     control(13, 0xf0, 3, 0)
 }
 
-/// A plain copy in memory.
+/// Return a plain copy in memory.
 pub fn plain_copy() -> u32 {
     control(15, 0xcc, 3, 2)
 }
@@ -115,7 +115,7 @@ pub fn yx(x: i32, y: i32) -> u32 {
     (x as u32 & 0xffff) | ((y as u32) << 16)
 }
 
-/// The other way round.
+/// Return the other way round.
 pub fn xy(x: i32, y: i32) -> u32 {
     yx(y, x)
 }
@@ -169,7 +169,7 @@ impl Bench {
         self.engine.packet(&mut self.port, opcode, body);
     }
 
-    /// What is drawn, as text.
+    /// Return what is drawn, as text.
     pub fn picture(&self, width: usize, height: usize) -> Vec<String> {
         self.text(1024, width, height)
     }
@@ -181,7 +181,7 @@ impl Bench {
             .collect()
     }
 
-    /// Puts text into memory.
+    /// Put text into memory.
     pub fn put(&mut self, at: usize, rows: &[&str]) {
         for (y, row) in rows.iter().enumerate() {
             self.port.memory[at + y * 64..][..row.len()].copy_from_slice(row.as_bytes());

@@ -62,7 +62,7 @@ fn data_path_registers_may_be_written_one_by_one() {
     bench.expect(&[".##."]);
 }
 
-/// What a solid fill finds after a change of `GUI_CONTROL` or of a register.
+/// Return what a solid fill finds after a change of `GUI_CONTROL` or of a register.
 fn broken(control: u32, more: &[(u32, u32)]) -> Vec<Kind> {
     let mut bench = Bench::new();
     bench.writes(&[
