@@ -4,7 +4,7 @@
 //!
 //! A kernel with fault injection counts the allocations of a thread and lets the one fail whose number was written
 //! to the thread's `fail-nth`. Whatever a call needs, it can be denied each of its allocations in turn: number one, two
-//! and so on, until the call no longer gets as far as the number. Only allocations made by the thread itself count,
+//! and so on, until the call makes fewer allocations than the number. Only allocations made by the thread itself count,
 //! not those of interrupts or of workers.
 //!
 //! Source: Linux, `Documentation/fault-injection/fault-injection.rst`.
@@ -50,7 +50,8 @@ impl Injection {
         Ok(Some(Injection { nth }))
     }
 
-    /// Run `call` with its allocation number `n` (from 1) denied. The answer, and whether the call got that far.
+    /// Run `call` with its allocation number `n` (from 1) denied. Return the answer, and whether the call made that
+    /// many.
     pub fn deny<T>(&self, n: u32, call: impl FnOnce() -> T) -> Result<(T, bool)> {
         let mut text = [0; 16];
         self.nth.write_at(format!("{n}").as_bytes(), 0)?;

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `findings` | takes all findings: `finding KIND COUNT detail` |
 //! | `counters`, `counters reset` | `NAME VALUE`, one a line |
-//! | `fault NAME [N]`, `fault clear` | arms a fault N times or for good; disarms all |
+//! | `fault NAME [N]`, `fault clear` | arms a fault N times or until disarmed; disarms all |
 //! | `power d3 lost`, `posted`, `kept` | what D3hot costs from now on; at first: lost |
 //! | `power lose`, `power lose posted` | the power fails and comes back; without and with a firmware that posts |
 //! | `object [SPACE:]ADDR LEN NAME`, `objects clear` | which GPU bytes belong to whom; a family with one address space for all clients has only SPACE 0 |

@@ -3,7 +3,7 @@
 //! The trace: one line per register access, packet, interrupt and finding.
 //!
 //! Lines start with microseconds since the model started. Writing is buffered, so that a trace slows the model as
-//! little as possible; [`Trace::flush`] is called when the command processor goes idle and at exit.
+//! little as possible; [`Trace::flush`] is called when the command processor becomes idle and at exit.
 
 use std::fmt;
 use std::fs::File;

@@ -449,7 +449,7 @@ fn kunit_job(list: &List, sites: &[isize]) -> String {
     job
 }
 
-/// Return the sites that such a job got to, each with what failed first.
+/// Return the sites that such a job has run, each with what failed first.
 ///
 /// The last one that began and did not end has taken the guest down.
 fn kunit_results(output: &str) -> Vec<(isize, Option<String>)> {

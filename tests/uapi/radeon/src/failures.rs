@@ -232,7 +232,7 @@ fn making(context: &mut Context) -> Result<()> {
     let walk = Walk::new(context)?;
     let wc = abi::FLAG_GTT_WC;
     // Each takes two or three small allocations. How many of them fail is not sure: the denied one may be of pages for
-    // the slab allocator, which makes do with fewer, and video memory may come from the stock or not.
+    // the slab allocator, which can use fewer, and video memory may come from the stock or not.
     let before = walk.failed.get();
     for (what, size, domain, flags) in [
         ("a page of VRAM in stock", PAGE, abi::DOMAIN_VRAM, 0),

@@ -103,7 +103,7 @@ fn directions(context: &mut Context) -> Result<()> {
                 &mut argument,
             );
             let wrote = argument.iter().any(|&word| word != 0);
-            // Without the bit for reading, nothing comes back.
+            // Without the bit for reading the kernel does not copy the argument back.
             ensure!(
                 direction & 2 != 0 || !wrote,
                 "number {nr:#x}, direction {direction}: something was written"

@@ -109,7 +109,7 @@ fn killed(context: &mut Context) -> Result<()> {
         }
         engine_works(&device)?;
     }
-    // What the dead held comes back.
+    // The killed clients' memory is released.
     for _ in 0..100 {
         if usage(&device)? <= before {
             return Ok(());

@@ -290,7 +290,7 @@ fn placement(context: &mut Context) -> Result<()> {
     refused("VRAM alone", answer, Errno::INVAL)
 }
 
-/// The memory goes while a job writes it: it goes when the job is done.
+/// Memory that is unmapped while a job writes it is released when the job is done.
 fn unmapped(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for _ in 0..5 {
@@ -311,7 +311,7 @@ fn replaced(context: &mut Context) -> Result<()> {
     let bo = memory.object(&device, WRITABLE)?;
     for colour in 0..20 {
         device.submit(&fill(&bo, colour))?;
-        // In the place of the old one, which goes.
+        // In the place of the old one, which is unmapped by that.
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
         let fresh = Memory::at(memory.address, SIZE, flags)?;
         std::mem::forget(std::mem::replace(&mut memory, fresh));
@@ -464,7 +464,7 @@ fn pinned() -> Result<u64> {
     Ok(line.context("no line for pins")?.parse()?)
 }
 
-/// However often a submission names an object, it gets its pages once.
+/// A submission that names an object several times pins its pages once.
 fn named_often(context: &mut Context) -> Result<()> {
     const TIMES: u64 = 1000;
     let device = context.device()?;
@@ -533,7 +533,7 @@ fn half(context: &mut Context) -> Result<()> {
         objects.len()
     );
     drop(objects);
-    // They are let go of a little later.
+    // They are unpinned a little later.
     let mut limit = Limit::new(Duration::from_secs(2));
     while memory.object(&device, WRITABLE | VALIDATE).is_err() {
         limit.rest("there is no room after they have gone")?;

@@ -178,7 +178,7 @@ fn closing(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Of two who ask only the first gets it, for either memory, and keeps it whatever the other asks.
+/// Of two clients that ask for one of the memories only the first gets it, and keeps it whatever the other asks.
 fn one_owner(context: &mut Context) -> Result<()> {
     let first = context.device()?;
     for (request, opcode) in [(HYPERZ, op::_3D_CLEAR_ZMASK), (CMASK, op::_3D_CLEAR_CMASK)] {
@@ -255,7 +255,7 @@ fn leftovers(context: &mut Context) -> Result<()> {
             on_chip(context, name)? == [size, size, 0],
             "{name}: the owner's content is lost"
         );
-        // The owner goes with work under way, and the next one comes at once.
+        // The owner closes its file with jobs in flight, and the next owner asks at once.
         leave_secret(context, &owner, (name, opcode))?;
         drop(owner);
         let next = device.another()?;
@@ -323,8 +323,8 @@ fn clear_fails(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A client that asks for the number of pixels without having drawn any gets none, whatever another client's counter
-/// is. Its own goes on from job to job.
+/// A client that asks for the number of pixels before it has drawn any reads zero, whatever another client's counter
+/// is. Its own counter is kept from job to job.
 fn counters(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let other = device.another()?;

@@ -30,7 +30,7 @@ fn tiling(context: &mut Context) -> Result<()> {
         tiling_of(&device, bo.handle())? == (0, 0),
         "a new object has tiling"
     );
-    // On R5xx whatever is stored comes back.
+    // R5xx returns the stored value, whatever it is.
     for (flags, pitch) in [
         (abi::TILING_MACRO, 256),
         (abi::TILING_MACRO | abi::TILING_MICRO, 1024),

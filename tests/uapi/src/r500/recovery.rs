@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Hangs of single engines: whichever it is, the reset gets it going again.
+//! Hangs of single engines. The reset restarts each of them.
 
 use lapidary_harness::Test;
 use lapidary_uapi_radeon::recovery::{OWN, innocents};

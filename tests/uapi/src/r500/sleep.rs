@@ -32,7 +32,7 @@ fn posted_by_firmware(context: &mut Context) -> Result<()> {
     bringup::registers(context.control()?)
 }
 
-/// The picture that firmware shows comes back where it was.
+/// The picture that firmware shows is restored where it was.
 fn picture(context: &mut Context) -> Result<()> {
     let control = context.control()?;
     let before = display::pictures(control)?;

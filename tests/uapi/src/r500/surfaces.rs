@@ -268,7 +268,7 @@ fn rob(context: &mut Context) -> Result<()> {
     })
 }
 
-/// A register goes with its object: others are not seen through it.
+/// A surface register is released with its object, so that no other object is seen through it.
 fn next(context: &mut Context) -> Result<()> {
     let device = device(context)?;
     for round in 0..4 {

@@ -114,7 +114,7 @@ pub fn eviction(context: &mut Context) -> Result<()> {
 /// The pages of an object come in pieces as large as fit, not one at a time.
 pub fn pieces(context: &mut Context) -> Result<()> {
     const COUNT: u64 = 4;
-    // Pieces of this size that files of shared memory have got so far.
+    // Pieces of this size that were allocated for files of shared memory so far.
     let pieces = || -> Result<u64> {
         let path = "/sys/kernel/mm/transparent_hugepage/hugepages-1024kB/stats/shmem_alloc";
         let text = fs::read_to_string(path).context("the kernel's count of larger pieces")?;
