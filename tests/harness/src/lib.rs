@@ -184,7 +184,8 @@ fn child(tests: Vec<Test>, name: &str) -> ExitCode {
         crate::child::become_another_user();
     }
     let mut context = Context { control };
-    match (test.body)(&mut context) {
+    let condition = test.condition.map_or(Ok(()), |condition| condition());
+    match condition.and_then(|()| (test.body)(&mut context)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is::<Skip>() => {
             println!("{error}");

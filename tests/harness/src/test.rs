@@ -49,6 +49,7 @@ pub struct Test {
     pub(super) grumbles: Vec<&'static str>,
     pub(super) control: bool,
     pub(super) own_user: bool,
+    pub(super) condition: Option<fn() -> Result<()>>,
     pub(super) limit: Duration,
     marks: Vec<(Driver, Mark)>,
 }
@@ -64,6 +65,7 @@ impl Test {
             grumbles: Vec::new(),
             control: false,
             own_user: false,
+            condition: None,
             limit: Duration::from_secs(60),
             marks: Vec::new(),
         }
@@ -99,6 +101,12 @@ impl Test {
     /// The test talks to the device model and is skipped on real hardware.
     pub fn needs_control(mut self) -> Test {
         self.control = true;
+        self
+    }
+
+    /// `condition` runs in the test's process before the test, and may skip it ([`super::skip`]).
+    pub fn only_if(mut self, condition: fn() -> Result<()>) -> Test {
+        self.condition = Some(condition);
         self
     }
 

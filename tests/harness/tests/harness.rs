@@ -32,6 +32,8 @@ fn every_outcome_is_told_apart() {
         line(&text, "good/needs_the_model"),
         "skipped: needs the device model"
     );
+    assert_eq!(line(&text, "good/not_here"), "skipped: elsewhere");
+    assert_eq!(line(&text, "good/here"), "ok");
     assert_eq!(
         line(&text, "good/differs"),
         "differs: it was decided so (the known way)"
@@ -66,7 +68,7 @@ fn every_outcome_is_told_apart() {
     }
     assert_eq!(
         text.lines().last(),
-        Some("2 passed, 6 failed, 2 skipped, 1 differ, 1 left out")
+        Some("3 passed, 6 failed, 3 skipped, 1 differ, 1 left out")
     );
 }
 
@@ -76,7 +78,7 @@ fn words_choose_tests() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text.lines().last(), Some("1 passed, 0 failed, 1 skipped"));
     let (_, text) = sample(&["--list"]);
-    assert_eq!(text.lines().count(), 12);
+    assert_eq!(text.lines().count(), 14);
     let (_, text) = sample(&["--unmarked", "differs", "left_out"]);
     assert_eq!(text.lines().last(), Some("2 passed, 1 failed, 0 skipped"));
     let (output, text) = sample(&["--stop", "bad/fails", "bad/dies", "passes"]);

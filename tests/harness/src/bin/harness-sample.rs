@@ -36,6 +36,8 @@ fn main() -> ExitCode {
             Test::new("good/ends_of_children", ends_of_children),
             Test::new("good/skips", |_| skip("not today")),
             Test::new("good/needs_the_model", |_| Ok(())).needs_control(),
+            Test::new("good/not_here", |_| bail!("it ran")).only_if(|| skip("elsewhere")),
+            Test::new("good/here", |_| Ok(())).only_if(|| Ok(())),
             Test::new("good/differs", |_| bail!("the known way"))
                 .lapidary_answers("known", "it was decided so"),
             Test::new("good/left_out", |_| Ok(())).upstream_only("upstream has it"),
