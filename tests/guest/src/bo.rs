@@ -3,6 +3,7 @@
 //! Buffer objects.
 
 use crate::device::{Device, Domain};
+use crate::painter;
 use anyhow::{Result, ensure};
 use lapidary_harness::mapping::{Mapping, PAGE};
 use rustix::io::Errno;
@@ -16,17 +17,41 @@ pub struct Bo {
     handle: u32,
     size: u64,
     domain: Domain,
+    address: Result<Option<u64>, Errno>,
 }
 
 impl Bo {
-    /// Take over a handle that the client holds.
+    /// Take over a handle that the client holds. In a family whose clients have address spaces the object is mapped.
     pub fn adopt(device: Rc<Device>, handle: u32, size: u64, domain: Domain) -> Bo {
-        Bo {
+        Bo::adopt_by(device, handle, size, domain, painter::map)
+    }
+
+    /// Take over a handle, and map the object by `map`.
+    pub(crate) fn adopt_by(
+        device: Rc<Device>,
+        handle: u32,
+        size: u64,
+        domain: Domain,
+        map: impl FnOnce(&Bo) -> Result<Option<u64>, Errno>,
+    ) -> Bo {
+        let mut bo = Bo {
             device,
             handle,
             size,
             domain,
-        }
+            address: Ok(None),
+        };
+        bo.address = map(&bo);
+        bo
+    }
+
+    /// Return its address in the client's address space; `None` if clients have none.
+    ///
+    /// # Errors
+    ///
+    /// The error of mapping it, as on a device that is gone.
+    pub fn address(&self) -> Result<Option<u64>, Errno> {
+        self.address
     }
 
     /// Return the client's name for it.

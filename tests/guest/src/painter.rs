@@ -7,6 +7,11 @@
 //! the engine that it has: R5xx by 2D drawing in rectangles, a family without a 2D engine by linear fills and copies,
 //! row by row.
 //!
+//! The interface has two forms of submission. Where clients share one set of GPU addresses, commands name objects by
+//! relocation markers, and the driver checks the commands. Where each client has an address space
+//! ([`CS_USE_VM`](crate::abi::CS_USE_VM)), commands hold addresses, the hardware confines the client, and the driver
+//! need not look at the commands. In both forms a chunk lists the objects that a submission uses.
+//!
 //! A program names its painters once ([`supply`]). The first [`Device`] that the process opens decides which one paints
 //! ([`painter`]), by the chip's id, as user space does.
 
@@ -17,7 +22,10 @@ use crate::pm4;
 use crate::stream::Stream;
 use anyhow::Result;
 use lapidary_harness::control::Control;
+use lapidary_harness::skip;
+use rustix::io::Errno;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A rectangle in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +72,8 @@ impl<'a> Area<'a> {
 /// What a family supplies. Methods that take a stream append to it, and leave nothing behind that the next ones depend
 /// on.
 ///
-/// Objects are named by [`Bo`]. A family whose commands have relocations marks them; one whose clients have address
-/// spaces writes the object's address, and enters the object in the stream's list all the same.
+/// Objects are named by [`Bo`]. A family whose commands have relocations marks them ([`Stream::relocation`]). One whose
+/// clients have address spaces maps objects ([`Painter::map`]) and writes their addresses ([`Stream::address`]).
 pub trait Painter: Sync {
     /// Return the name of the family's module.
     fn module(&self) -> &'static str;
@@ -73,10 +81,26 @@ pub trait Painter: Sync {
     /// Return whether this is a chip of the family (INFO `DEVICE_ID`).
     fn knows(&self, device_id: u32) -> bool;
 
-    /// Return an empty stream, for the ring that this painter uses.
+    /// Return an empty stream, with the flags and the ring of this painter's submissions. The flags say whether
+    /// addresses are virtual. The ring is the first one of the driver, by whose number the log names a hang.
     fn stream(&self) -> Stream {
         Stream::new()
     }
+
+    /// Map an object into its client's address space for reading and writing, and return its address there; `None` in a
+    /// family whose clients have no address spaces. Called once for each object, when the client has got its handle.
+    /// Closing the handle unmaps it.
+    ///
+    /// # Errors
+    ///
+    /// Those of GEM_VA.
+    fn map(&self, _bo: &Bo) -> Result<Option<u64>, Errno> {
+        Ok(None)
+    }
+
+    /// Return commands that the driver refuses at their first dword. Empty if the driver does not check commands,
+    /// because the hardware confines each client to its address space.
+    fn forbidden(&self) -> Vec<Forbidden>;
 
     /// Fill a rectangle with one colour.
     fn fill(&self, stream: &mut Stream, to: Area<'_>, colour: u32, rect: Rect);
@@ -91,7 +115,7 @@ pub trait Painter: Sync {
     /// Name an object that the stream reads, and do nothing with it.
     fn mention(&self, stream: &mut Stream, bo: &Bo);
 
-    /// Do nothing.
+    /// Do nothing, without naming an object.
     fn nothing(&self, stream: &mut Stream);
 
     /// Return a dword that is a command without effect, by which streams are padded.
@@ -114,6 +138,15 @@ pub trait Painter: Sync {
 
     /// Return the names of registers that show where an engine is. Dumps and debugfs have them.
     fn registers(&self) -> &'static [&'static str];
+}
+
+/// Commands that a driver refuses with `EINVAL`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// The commands. The first dword is the one at fault.
+    pub words: Vec<u32>,
+    /// Number of the reason that our driver gives.
+    pub reason: u32,
 }
 
 static SUPPLIED: OnceLock<&'static [&'static dyn Painter]> = OnceLock::new();
@@ -149,3 +182,24 @@ pub(crate) fn choose(device: &Device) {
 pub fn painter() -> &'static dyn Painter {
     *CHOSEN.get().expect("a device of a family with a painter")
 }
+
+/// Map an object by the chosen painter, if there is one.
+pub(crate) fn map(bo: &Bo) -> Result<Option<u64>, Errno> {
+    CHOSEN.get().map_or(Ok(None), |painter| painter.map(bo))
+}
+
+/// Skip the test if the device is not of this painter's family.
+///
+/// # Errors
+///
+/// There is no device.
+pub fn only_on(family: &dyn Painter) -> Result<()> {
+    Device::open_within(Duration::from_secs(5))?;
+    if painter().module() != family.module() {
+        return skip(format!("a test of {}", family.module()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

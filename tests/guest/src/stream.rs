@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A command stream under construction: dwords, and the relocations they name.
+//! A command stream under construction: dwords, and the list of the objects that they use.
 //!
-//! User space does not know GPU addresses. Where one belongs it writes an offset inside an object,
-//! and directly after the packet a NOP packet whose one dword says which entry of the relocation
-//! chunk (in dwords, so entry × 4) names the object. The kernel adds the object's address.
+//! A family whose clients have no address spaces relocates. User space does not know GPU addresses. Where one belongs
+//! it writes an offset inside an object, and directly after the packet a NOP packet whose one dword says which entry of
+//! the list (in dwords, so entry × 4) names the object. The kernel adds the object's address.
+//!
+//! Where clients have address spaces ([`abi::CS_USE_VM`]), user space maps objects and writes their addresses. The
+//! kernel leaves the words alone, and takes from the list which objects the job uses.
 
 use crate::abi::{self, CsReloc};
 use crate::bo::Bo;
@@ -19,7 +22,7 @@ pub enum Access {
     Write,
 }
 
-/// Commands and relocations.
+/// Commands, and the objects that they use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     words: Vec<u32>,
@@ -58,7 +61,12 @@ impl Stream {
         &self.words
     }
 
-    /// Return the relocation entries so far.
+    /// Return whether addresses are those of the client's address space.
+    pub fn is_virtual(&self) -> bool {
+        self.flags[0] & abi::CS_USE_VM != 0
+    }
+
+    /// Return the entries of the list of objects (the relocation chunk) so far.
     pub fn relocations(&self) -> &[CsReloc] {
         &self.relocations
     }
@@ -130,8 +138,28 @@ impl Stream {
         (self.relocations.len() as u32 - 1) * 4
     }
 
+    /// Enter `bo` in the list, and return its address in the client's address space.
+    ///
+    /// # Panics
+    ///
+    /// If the stream's addresses are not virtual, or the object could not be mapped.
+    pub fn address(&mut self, bo: &Bo, access: Access) -> u64 {
+        assert!(self.is_virtual(), "addresses in a stream that relocates");
+        self.entry(bo, access);
+        let address = bo.address().expect("the object is mapped");
+        address.expect("the painter maps objects")
+    }
+
     /// Mark the packet before as one that names `bo`.
+    ///
+    /// # Panics
+    ///
+    /// If the stream's addresses are virtual. The kernel would not look at the marker.
     pub fn relocation(&mut self, bo: &Bo, access: Access) -> &mut Self {
+        assert!(
+            !self.is_virtual(),
+            "a relocation in a stream with addresses"
+        );
         let index = self.entry(bo, access);
         self.marker(index)
     }

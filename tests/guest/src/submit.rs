@@ -97,6 +97,13 @@ impl Envelope {
         Envelope::default()
     }
 
+    /// Return one with these commands, and with the flags and the ring of a stream. It lists no objects.
+    pub fn with_flags_of(stream: &Stream, commands: Chunk) -> Envelope {
+        Envelope::new()
+            .with(commands)
+            .with(Chunk::flags(stream.flags()))
+    }
+
     /// Return the ordinary one: relocations, commands, and the flags and the ring of the stream.
     pub fn of(stream: &Stream) -> Envelope {
         Envelope::new()

@@ -5,7 +5,7 @@
 use super::draw2d::{self, Surface};
 use super::draw3d::{Draw, Image};
 use anyhow::{Context as _, Result, ensure};
-use lapidary_guest::painter::{Area, Painter, Rect};
+use lapidary_guest::painter::{Area, Forbidden, Painter, Rect};
 use lapidary_guest::stream::{Access, Stream};
 use lapidary_guest::{Bo, pm4};
 use lapidary_harness::control::Control;
@@ -38,6 +38,20 @@ impl Painter for R500 {
     /// All ids from 0x7100 to 0x72ff are chips with R5xx's engines (the kernel's `radeon` knows the same ones).
     fn knows(&self, device_id: u32) -> bool {
         (0x7100..0x7300).contains(&device_id)
+    }
+
+    /// A packet of type 1, and one that is longer than the stream.
+    fn forbidden(&self) -> Vec<Forbidden> {
+        vec![
+            Forbidden {
+                words: vec![pm4::packet1(0, 4), 0, 0],
+                reason: 0x1004,
+            },
+            Forbidden {
+                words: vec![pm4::packet0(mmio::DST_Y_X, 3), 0],
+                reason: 0x1002,
+            },
+        ]
     }
 
     fn fill(&self, stream: &mut Stream, to: Area<'_>, colour: u32, rect: Rect) {

@@ -7,8 +7,7 @@ use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::painter::{Area, Rect, painter};
-use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::{Device, Domain, Errno, pm4};
+use lapidary_guest::{Device, Domain, Errno};
 use lapidary_harness::sysfs::PciDevice;
 use lapidary_harness::{Context, Test, refused, skip};
 use std::io::Read;
@@ -75,8 +74,8 @@ fn state(context: &mut Context) -> Result<()> {
         device.create(5 << 12, Domain::Vram)?,
         device.create(7 << 12, Domain::Gtt)?,
     ];
-    let bad = Envelope::new().with(Chunk::commands(&[pm4::packet1(0, 4), 0, 0]));
-    refused("a bad stream", bad.submit(&device), Errno::INVAL)?;
+    let bad = support::refused_envelope();
+    refused("a bad submission", bad.submit(&device), Errno::INVAL)?;
 
     let me = format!("pid {}:", std::process::id());
     let clients = read(&folder, "clients")?;

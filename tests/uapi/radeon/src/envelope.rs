@@ -3,15 +3,17 @@
 //! The envelope of the CS ioctl. Every malformed variant gets its documented error and leaves no trace in the device.
 //! What upstream ignores is ignored.
 
-use crate::support::{self, fillers, nothing};
+use crate::support::{self, NO_RING, fillers, needed_flags, nothing, on_ring};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, CsReloc};
+use lapidary_guest::painter::painter;
 use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::{Device, Domain, Errno, pm4};
+use lapidary_guest::{Bo, Device, Domain, Errno};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, refused};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use std::rc::Rc;
 
 const NAMED_DOMAIN: &str = "our driver wants every relocation to name a domain";
 
@@ -47,68 +49,46 @@ fn stream() -> Chunk {
     Chunk::commands(nothing().words())
 }
 
+/// Make an envelope that does nothing.
+fn plain() -> Envelope {
+    support::envelope(stream())
+}
+
 fn accepted(context: &mut Context) -> Result<()> {
     let device = context.device()?;
+    let usual = nothing();
+    let ring = usual.flags()[1];
+    let needed = support::needed_flags();
+    let flagged = |flags: &[u32]| Envelope::new().with(stream()).with(Chunk::flags(flags));
+    let mut long = vec![0; 16];
+    long[..2].copy_from_slice(&[needed, ring]);
     let envelopes = [
-        ("commands alone", Envelope::new().with(stream())),
-        (
-            "empty relocations",
-            Envelope::new().with(stream()).with(Chunk::relocations(&[])),
-        ),
+        ("no list of objects", plain()),
+        ("an empty list", plain().with(Chunk::relocations(&[]))),
         (
             "flags before commands",
             Envelope::new()
-                .with(Chunk::flags(&[abi::CS_KEEP_TILING]))
+                .with(Chunk::flags(usual.flags()))
                 .with(stream()),
         ),
-        (
-            "flags and ring",
-            Envelope::new()
-                .with(stream())
-                .with(Chunk::flags(&[0, abi::RING_GFX])),
-        ),
-        (
-            "flags, ring, priority",
-            Envelope::new()
-                .with(stream())
-                .with(Chunk::flags(&[0, abi::RING_GFX, 7])),
-        ),
-        (
-            "negative priority",
-            Envelope::new()
-                .with(stream())
-                .with(Chunk::flags(&[0, abi::RING_GFX, !0])),
-        ),
-        (
-            "long flags",
-            Envelope::new().with(stream()).with(Chunk::flags(&[0; 16])),
-        ),
+        ("flags and ring", flagged(&[needed, ring])),
+        ("flags, ring, priority", flagged(&[needed, ring, 7])),
+        ("negative priority", flagged(&[needed, ring, !0])),
+        ("long flags", flagged(&long)),
         (
             "end of frame",
-            Envelope::new()
-                .with(stream())
-                .with(Chunk::flags(&[abi::CS_END_OF_FRAME])),
+            flagged(&[needed | abi::CS_END_OF_FRAME, ring]),
         ),
-        (
-            "unknown flags",
-            Envelope::new()
-                .with(stream())
-                .with(Chunk::flags(&[0xffff_fff8])),
-        ),
+        ("unknown flags", flagged(&[needed | 0xffff_fff8, ring])),
         (
             "unknown chunk",
             Envelope::new()
                 .with(Chunk::new(0x77, vec![1, 2, 3]))
-                .with(stream()),
+                .with(stream())
+                .with(Chunk::flags(usual.flags())),
         ),
-        (
-            "ignored fields",
-            Envelope::new().with(stream()).ignored_fields(!0, !0, !0),
-        ),
-        (
-            "one dword",
-            Envelope::new().with(Chunk::commands(&fillers(1))),
-        ),
+        ("ignored fields", plain().ignored_fields(!0, !0, !0)),
+        ("one dword", support::envelope(Chunk::commands(&fillers(1)))),
     ];
     for (what, envelope) in envelopes {
         envelope.submit(&device).context(what)?;
@@ -169,23 +149,12 @@ fn bad_pointers(context: &mut Context) -> Result<()> {
                     Errno::FAULT,
                 )
             };
-            check("pointers", Envelope::new().with(stream()).point_at(bad))?;
-            check(
-                "a header",
-                Envelope::new().with(stream()).chunk_pointer(0, bad),
-            )?;
-            check("commands", Envelope::new().with(stream().point_at(bad)))?;
-            check(
-                "flags",
-                Envelope::new()
-                    .with(stream())
-                    .with(Chunk::flags(&[0]).point_at(bad)),
-            )?;
+            check("pointers", plain().point_at(bad))?;
+            check("a header", plain().chunk_pointer(0, bad))?;
+            check("commands", support::envelope(stream().point_at(bad)))?;
+            check("flags", plain().with(Chunk::flags(&[0]).point_at(bad)))?;
             let entry = Chunk::relocations(&[CsReloc::default()]);
-            check(
-                "relocations",
-                Envelope::new().with(stream()).with(entry.point_at(bad)),
-            )?;
+            check("relocations", plain().with(entry.point_at(bad)))?;
         }
         Ok(())
     })
@@ -240,20 +209,20 @@ fn ends_at_a_hole(context: &mut Context) -> Result<()> {
     let brink = AtTheBrink::new()?;
     let words = fillers(8);
     let at = brink.place(&words);
-    let good = Envelope::new().with(Chunk::commands(&words).point_at(at));
+    let good = support::envelope(Chunk::commands(&words).point_at(at));
     good.submit(&device).context("up to the hole")?;
     support::untouched(context, || {
-        let longer = Envelope::new().with(Chunk::commands(&words).point_at(at).claim(9));
+        let longer = support::envelope(Chunk::commands(&words).point_at(at).claim(9));
         refused(
             "a dword into the hole",
             longer.submit(&device),
             Errno::FAULT,
         )?;
-        let much = Envelope::new().with(Chunk::commands(&words).point_at(at).claim(16000));
+        let much = support::envelope(Chunk::commands(&words).point_at(at).claim(16000));
         refused("far into the hole", much.submit(&device), Errno::FAULT)?;
         // Three chunk pointers asked for, one there.
         let pointers = brink.place(&[0, 0]);
-        let envelope = Envelope::new().with(stream()).claim(3).point_at(pointers);
+        let envelope = plain().claim(3).point_at(pointers);
         refused(
             "pointers into the hole",
             envelope.submit(&device),
@@ -267,19 +236,12 @@ fn empty_chunks(context: &mut Context) -> Result<()> {
     support::untouched(context, || {
         refused(
             "no commands",
-            Envelope::new().with(Chunk::commands(&[])).submit(&device),
+            support::envelope(Chunk::commands(&[])).submit(&device),
             Errno::INVAL,
         )?;
-        let envelope = Envelope::new().with(stream()).with(Chunk::flags(&[]));
+        let envelope = plain().with(Chunk::flags(&[]));
         refused("no flags", envelope.submit(&device), Errno::INVAL)
     })
-}
-
-/// Return a stream that does nothing, with flags and for a ring.
-pub fn on_ring(ring: u32, flags: u32) -> Envelope {
-    Envelope::new()
-        .with(stream())
-        .with(Chunk::flags(&[flags, ring]))
 }
 
 fn video_rings(context: &mut Context) -> Result<()> {
@@ -287,12 +249,12 @@ fn video_rings(context: &mut Context) -> Result<()> {
     support::untouched(context, || {
         refused(
             "UVD",
-            on_ring(abi::RING_UVD, 0).submit(&device),
+            on_ring(abi::RING_UVD, needed_flags()).submit(&device),
             Errno::INVAL,
         )?;
         refused(
             "VCE",
-            on_ring(abi::RING_VCE, 0).submit(&device),
+            on_ring(abi::RING_VCE, needed_flags()).submit(&device),
             Errno::INVAL,
         )
     })
@@ -300,21 +262,25 @@ fn video_rings(context: &mut Context) -> Result<()> {
 
 fn duplicates(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    // A type 1 packet is refused wherever it is looked at.
-    let bad = || Chunk::commands(&[pm4::packet1(0, 4), 0, 0]);
+    // Where the driver checks no commands, ones that cannot be read take their place.
+    let (bad, error) = match painter().forbidden().first() {
+        Some(forbidden) => (Chunk::commands(&forbidden.words), Errno::INVAL),
+        None => (stream().point_at(BAD[1]), Errno::FAULT),
+    };
     Envelope::new()
-        .with(bad())
+        .with(bad.clone())
         .with(stream())
+        .with(Chunk::flags(nothing().flags()))
         .submit(&device)
         .context("a good stream after a bad one")?;
     support::untouched(context, || {
-        let envelope = Envelope::new().with(stream()).with(bad());
+        let envelope = plain().with(bad.clone());
         refused(
             "a bad stream after a good one",
             envelope.submit(&device),
-            Errno::INVAL,
+            error,
         )?;
-        let envelope = on_ring(abi::RING_GFX, 0).with(Chunk::flags(&[0, 99]));
+        let envelope = plain().with(Chunk::flags(&[needed_flags(), NO_RING]));
         refused(
             "a bad ring after a good one",
             envelope.submit(&device),
@@ -338,14 +304,14 @@ fn wrapping_lengths(context: &mut Context) -> Result<()> {
             u32::MAX,
         ] {
             let what = format!("{length:#x} dwords");
-            let envelope = Envelope::new().with(Chunk::commands(&words).claim(length));
+            let envelope = support::envelope(Chunk::commands(&words).claim(length));
             refused(
                 &format!("commands of {what}"),
                 envelope.submit(&device),
                 Errno::INVAL,
             )?;
             let relocations = Chunk::relocations(&[CsReloc::default(); 64]).claim(length & !3);
-            let envelope = Envelope::new().with(stream()).with(relocations);
+            let envelope = plain().with(relocations);
             refused(
                 &format!("relocations of {what}"),
                 envelope.submit(&device),
@@ -360,18 +326,16 @@ fn too_much(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     support::untouched(context, || {
         for count in [65, 1000, 0x2000_0001, u32::MAX] {
-            let envelope = Envelope::new().with(stream()).claim(count);
+            let envelope = plain().claim(count);
             refused(
                 &format!("{count} chunks"),
                 envelope.submit(&device),
                 Errno::INVAL,
             )?;
         }
-        let envelope = Envelope::new().with(Chunk::commands(&fillers(1 << 20)));
+        let envelope = support::envelope(Chunk::commands(&fillers(1 << 20)));
         refused("a million dwords", envelope.submit(&device), Errno::INVAL)?;
-        let envelope = Envelope::new()
-            .with(stream())
-            .with(Chunk::relocations(&vec![CsReloc::default(); 1 << 18]));
+        let envelope = plain().with(Chunk::relocations(&vec![CsReloc::default(); 1 << 18]));
         refused(
             "a quarter of a million relocations",
             envelope.submit(&device),
@@ -384,37 +348,36 @@ fn too_much(context: &mut Context) -> Result<()> {
 fn long_stream(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for dwords in [1, 7, 8, 9, 15, 16, 17, 1023, 4096, 16384] {
-        Envelope::new()
-            .with(Chunk::commands(&fillers(dwords)))
+        support::envelope(Chunk::commands(&fillers(dwords)))
             .submit(&device)
             .with_context(|| format!("{dwords} dwords"))?;
     }
     support::engine_works(&device)
 }
 
-fn entry(device: &Device, read: u32, write: u32) -> Result<CsReloc, Errno> {
-    let handle = device.create_raw(PAGE, 0, abi::DOMAIN_GTT, 0)?;
-    Ok(CsReloc {
-        handle,
+/// Make an object, and an entry for it.
+fn entry(device: &Rc<Device>, read: u32, write: u32) -> Result<(Bo, CsReloc)> {
+    let bo = device.create(PAGE, Domain::Gtt)?;
+    let entry = CsReloc {
+        handle: bo.handle(),
         read_domains: read,
         write_domain: write,
         flags: 0,
-    })
+    };
+    Ok((bo, entry))
 }
 
 fn with_entries(entries: &[CsReloc]) -> Envelope {
-    Envelope::new()
-        .with(stream())
-        .with(Chunk::relocations(entries))
+    plain().with(Chunk::relocations(entries))
 }
 
 fn partial_relocation(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let good = entry(&device, abi::DOMAIN_GTT, 0)?;
+    let (_bo, good) = entry(&device, abi::DOMAIN_GTT, 0)?;
     support::untouched(context, || {
         for length in [1, 2, 3, 5, 6, 7] {
             let chunk = Chunk::relocations(&[good; 2]).claim(length);
-            let envelope = Envelope::new().with(stream()).with(chunk);
+            let envelope = plain().with(chunk);
             refused(
                 &format!("{length} dwords"),
                 envelope.submit(&device),
@@ -422,14 +385,12 @@ fn partial_relocation(context: &mut Context) -> Result<()> {
             )?;
         }
         Ok(())
-    })?;
-    device.close(good.handle)?;
-    Ok(())
+    })
 }
 
 fn relocation_handles(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let good = entry(&device, abi::DOMAIN_GTT, 0)?;
+    let (bo, good) = entry(&device, abi::DOMAIN_GTT, 0)?;
     with_entries(&[good])
         .submit(&device)
         .context("a good one")?;
@@ -449,7 +410,7 @@ fn relocation_handles(context: &mut Context) -> Result<()> {
         }
         Ok(())
     })?;
-    device.close(good.handle)?;
+    drop(bo);
     support::untouched(context, || {
         refused(
             "a closed handle",
@@ -462,12 +423,11 @@ fn relocation_handles(context: &mut Context) -> Result<()> {
 fn refuse_domains(context: &mut Context, domains: &[(u32, u32)]) -> Result<()> {
     let device = context.device()?;
     for &(read, write) in domains {
-        let entry = entry(&device, read, write)?;
+        let (_bo, entry) = entry(&device, read, write)?;
         support::untouched(context, || {
             let what = format!("read domains {read:#x}, write domain {write:#x}");
             refused(&what, with_entries(&[entry]).submit(&device), Errno::INVAL)
         })?;
-        device.close(entry.handle)?;
     }
     Ok(())
 }
@@ -496,7 +456,7 @@ fn unknown_domain(context: &mut Context) -> Result<()> {
 
 fn same_object_twice(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let read = entry(&device, abi::DOMAIN_GTT, 0)?;
+    let (bo, read) = entry(&device, abi::DOMAIN_GTT, 0)?;
     let write = CsReloc {
         read_domains: 0,
         write_domain: abi::DOMAIN_GTT,
@@ -512,8 +472,7 @@ fn same_object_twice(context: &mut Context) -> Result<()> {
             .submit(&device)
             .with_context(|| format!("{} entries", entries.len()))?;
     }
-    device.wait_idle(read.handle)?;
-    device.close(read.handle)?;
+    bo.wait()?;
     Ok(())
 }
 

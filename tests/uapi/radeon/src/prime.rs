@@ -5,7 +5,8 @@
 //! Every byte that is drawn into or read from foreign memory is compared with what its owner sees of it.
 
 use crate::support::{
-    PITCH, Reprobe, WIDTH, bound, copy, engine_works, fill, nothing, surface, vgem, within,
+    PITCH, Reprobe, WIDTH, bound, copy, engine_works, fill, needs_checker, nothing, surface, vgem,
+    within,
 };
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
@@ -350,6 +351,8 @@ fn their_readers(context: &mut Context) -> Result<()> {
 /// and others wait for it.
 fn unannounced(context: &mut Context) -> Result<()> {
     let (device, vgem) = (context.device()?, vgem()?);
+    // Otherwise the driver knows no more than the list.
+    needs_checker()?;
     let handle = vgem.create(SIZE)?;
     let view = vgem.map(handle, SIZE)?;
     let foreign = import(&device, &vgem.node().export(handle)?)?;

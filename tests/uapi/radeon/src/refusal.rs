@@ -3,13 +3,13 @@
 //! What our driver says about a client's submissions besides an error: the reason of the last refusal, and the resets
 //! that concern them.
 
-use crate::support::{self, PITCH, WIDTH, nothing, settled};
+use crate::support::{self, CHUNKS, PITCH, WIDTH, nothing, settled};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, CsReloc};
 use lapidary_guest::painter::{Area, Rect, painter};
 use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::{Device, Domain, Errno, pm4};
+use lapidary_guest::{Device, Domain, Errno};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, refused};
 
@@ -115,23 +115,21 @@ pub fn refused_for(
 
 fn of_commands(context: &mut Context) -> Result<()> {
     let device = context.device()?;
+    support::needs_checker()?;
     ensure!(
         device.last_refusal()?.count == 0 && device.last_refusal()?.text.is_empty(),
         "a new client has been refused: {:?}",
         device.last_refusal()?
     );
     support::untouched(context, || {
-        // A packet of type 1, and one that is longer than the stream, behind some fillers.
-        for (at, bad, reason) in [
-            (0, vec![pm4::packet1(0, 4), 0, 0], 0x1004),
-            (5, vec![pm4::packet1(0, 4), 0, 0], 0x1004),
-            (17, vec![pm4::packet0(0x1438, 3), 0], 0x1002),
-        ] {
-            let mut words = support::fillers(at);
-            words.extend(bad);
-            let envelope = Envelope::new().with(Chunk::commands(&words));
-            let what = format!("reason {reason:#x} at {at}");
-            refused_for(&what, &device, &envelope, Errno::INVAL, reason, at as u32)?;
+        for forbidden in painter().forbidden() {
+            for at in [0, 5, 17] {
+                let mut words = support::fillers(at);
+                words.extend(&forbidden.words);
+                let envelope = support::envelope(Chunk::commands(&words));
+                let (reason, what) = (forbidden.reason, format!("{forbidden:x?} at {at}"));
+                refused_for(&what, &device, &envelope, Errno::INVAL, reason, at as u32)?;
+            }
         }
         Ok(())
     })?;
@@ -146,21 +144,22 @@ fn of_commands(context: &mut Context) -> Result<()> {
 
 fn of_the_envelope(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let stream = || Envelope::new().with(Chunk::commands(nothing().words()));
-    let ring = stream().with(Chunk::flags(&[0, 99]));
+    let stream = || support::envelope(Chunk::commands(nothing().words()));
+    let ring = support::on_ring(support::NO_RING, support::needed_flags());
     refused_for("a ring", &device, &ring, Errno::INVAL, 0x106, NONE)?;
     let many = stream().claim(1000);
     refused_for("many chunks", &device, &many, Errno::INVAL, 0x101, NONE)?;
     let empty = stream().with(Chunk::flags(&[]));
-    refused_for("empty flags", &device, &empty, Errno::INVAL, 0x102, 1)?;
+    refused_for("empty flags", &device, &empty, Errno::INVAL, 0x102, CHUNKS)?;
     let partial = stream().with(Chunk::relocations(&[CsReloc::default()]).claim(3));
-    refused_for("a part", &device, &partial, Errno::INVAL, 0x105, 1)
+    refused_for("a part", &device, &partial, Errno::INVAL, 0x105, CHUNKS)
 }
 
 fn of_relocations(context: &mut Context) -> Result<()> {
     let device = context.device()?;
+    let bo = device.create(PAGE, Domain::Gtt)?;
     let good = CsReloc {
-        handle: device.create_raw(PAGE, 0, abi::DOMAIN_GTT, 0)?,
+        handle: bo.handle(),
         read_domains: abi::DOMAIN_GTT,
         ..Default::default()
     };
@@ -202,14 +201,12 @@ fn of_relocations(context: &mut Context) -> Result<()> {
         ] {
             let mut entries = vec![good; before];
             entries.extend([bad, good]);
-            let envelope = Envelope::new()
-                .with(Chunk::commands(nothing().words()))
+            let envelope = support::envelope(Chunk::commands(nothing().words()))
                 .with(Chunk::relocations(&entries));
             let what = format!("{reason:#x} behind {before}");
             refused_for(&what, &device, &envelope, error, reason, before as u32)?;
         }
     }
-    device.close(good.handle)?;
     Ok(())
 }
 
@@ -218,25 +215,20 @@ fn no_reference(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 1 << 20;
     let device = context.device()?;
     let before = settled(&device)?;
-    let forbidden = vec![pm4::packet1(0, 4), 0, 0];
+    let ordinary = nothing().words().to_vec();
+    let forbidden = painter().forbidden().into_iter().next();
+    let forbidden = forbidden.map(|forbidden| ("a command", forbidden.words, None, Errno::INVAL));
+    let cases: Vec<_> = forbidden
+        .into_iter()
+        .chain([
+            ("a handle", ordinary.clone(), Some((9999, 2)), Errno::NOENT),
+            ("a domain", ordinary, Some((0, 8)), Errno::INVAL),
+        ])
+        .collect();
     for domain in Domain::ALL {
         // More than the driver looks up at once, on both sides.
         for place in [0, 1, 8, 11] {
-            for (what, words, bad, error) in [
-                ("a command", &forbidden, None, Errno::INVAL),
-                (
-                    "a handle",
-                    &nothing().words().to_vec(),
-                    Some((9999, 2)),
-                    Errno::NOENT,
-                ),
-                (
-                    "a domain",
-                    &nothing().words().to_vec(),
-                    Some((0, 8)),
-                    Errno::INVAL,
-                ),
-            ] {
+            for (what, words, bad, error) in &cases {
                 let mut objects = Vec::new();
                 let mut entries = Vec::new();
                 for _ in 0..12 {
@@ -248,16 +240,15 @@ fn no_reference(context: &mut Context) -> Result<()> {
                     });
                     objects.push(bo);
                 }
-                if let Some((handle, read_domains)) = bad {
+                if let Some((handle, read_domains)) = *bad {
                     entries[place].read_domains = read_domains;
                     if handle != 0 {
                         entries[place].handle = handle;
                     }
                 }
-                let envelope = Envelope::new()
-                    .with(Chunk::commands(words))
-                    .with(Chunk::relocations(&entries));
-                refused(what, envelope.submit(&device), error)?;
+                let envelope =
+                    support::envelope(Chunk::commands(words)).with(Chunk::relocations(&entries));
+                refused(what, envelope.submit(&device), *error)?;
                 drop(objects);
                 let left = settled(&device)?;
                 ensure!(
@@ -273,8 +264,8 @@ fn no_reference(context: &mut Context) -> Result<()> {
 fn own(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let other = device.another()?;
-    let bad = Envelope::new().with(Chunk::commands(&[pm4::packet1(0, 4), 0, 0]));
-    refused("a bad stream", bad.submit(&device), Errno::INVAL)?;
+    let bad = support::refused_envelope();
+    refused("a bad submission", bad.submit(&device), Errno::INVAL)?;
     ensure!(
         device.last_refusal()?.count == 1 && other.last_refusal()?.count == 0,
         "another client sees it"

@@ -3,9 +3,10 @@
 //! Helpers that several topics use: small streams, a check that the engine works, a device at rest.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::abi::info_request;
+use lapidary_guest::abi::{self, info_request};
 use lapidary_guest::on_upstream;
 use lapidary_guest::painter::{Area, Rect, painter};
+use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Device, Domain, Stream};
 use lapidary_harness::control::{Control, Counters};
 use lapidary_harness::foreign::Vgem;
@@ -34,6 +35,45 @@ pub fn nothing() -> Stream {
     let mut stream = painter().stream();
     painter().nothing(&mut stream);
     stream
+}
+
+/// Number of chunks of [`envelope`], and so the index of the first one that a test adds.
+pub const CHUNKS: u32 = 2;
+/// A number that is no ring's.
+pub const NO_RING: u32 = 99;
+
+/// Make an envelope with these commands, and with the flags and the ring of the painter's streams. It lists no objects.
+pub fn envelope(commands: Chunk) -> Envelope {
+    Envelope::with_flags_of(&painter().stream(), commands)
+}
+
+/// Make an envelope that the driver refuses with `EINVAL` before it reaches the ring: for its commands, or, where the
+/// driver does not check commands, for its ring.
+pub fn refused_envelope() -> Envelope {
+    match painter().forbidden().first() {
+        Some(forbidden) => envelope(Chunk::commands(&forbidden.words)),
+        None => on_ring(NO_RING, painter().stream().flags()[0]),
+    }
+}
+
+/// Make an envelope that does nothing, with any flags and for any ring.
+pub fn on_ring(ring: u32, flags: u32) -> Envelope {
+    Envelope::new()
+        .with(Chunk::commands(nothing().words()))
+        .with(Chunk::flags(&[flags, ring]))
+}
+
+/// Return the flags without which a submission of the painter's streams is refused.
+pub fn needed_flags() -> u32 {
+    painter().stream().flags()[0] & abi::CS_USE_VM
+}
+
+/// Skip the test if the driver does not check the commands of the painter's streams.
+pub fn needs_checker() -> Result<()> {
+    if painter().forbidden().is_empty() {
+        return skip("the driver does not check commands");
+    }
+    Ok(())
 }
 
 /// Make `dwords` commands without effect.

@@ -3,7 +3,7 @@
 //! Synchronisation objects on submissions: chunks of our own, binary and timeline, in and out.
 
 use crate::refusal::refused_for;
-use crate::support::{self, PITCH, WIDTH, engine_works, nothing, within};
+use crate::support::{self, CHUNKS, PITCH, WIDTH, engine_works, envelope, nothing, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, Sync};
@@ -41,14 +41,10 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-fn stream() -> Chunk {
-    Chunk::commands(nothing().words())
-}
-
+/// Make an envelope that does nothing, with these chunks behind its own ([`CHUNKS`]).
 fn with(chunks: impl IntoIterator<Item = Chunk>) -> Envelope {
-    chunks
-        .into_iter()
-        .fold(Envelope::new().with(stream()), Envelope::with)
+    let nothing = envelope(Chunk::commands(nothing().words()));
+    chunks.into_iter().fold(nothing, Envelope::with)
 }
 
 /// The next submission's fence comes late.
@@ -307,15 +303,23 @@ fn bad_chunks(context: &mut Context) -> Result<()> {
             for length in [1, 2, 3, 5, 7] {
                 let envelope = with([good().claim(length)]);
                 let what = format!("{length} dwords");
-                refused_for(&what, &device, &envelope, Errno::INVAL, 0x109, 1)?;
+                refused_for(&what, &device, &envelope, Errno::INVAL, 0x109, CHUNKS)?;
             }
             for length in [257 * 4, 0x4000_0000, 0x4000_0004, 0xffff_fffc] {
                 let envelope = with([good().claim(length)]);
                 let what = format!("{length:#x} dwords");
-                refused_for(&what, &device, &envelope, Errno::INVAL, 0x10a, 1)?;
+                refused_for(&what, &device, &envelope, Errno::INVAL, 0x10a, CHUNKS)?;
             }
             let envelope = with([good(), good()]);
-            refused_for("two of a kind", &device, &envelope, Errno::INVAL, 0x10b, 2)?;
+            let second = CHUNKS + 1;
+            refused_for(
+                "two of a kind",
+                &device,
+                &envelope,
+                Errno::INVAL,
+                0x10b,
+                second,
+            )?;
             let envelope = Envelope::new().with(good());
             refused_for("no commands", &device, &envelope, Errno::INVAL, 0x10c, none)?;
             for bad in [0, 8, 0xffff_8880_0000_0000, u64::MAX - 15] {
@@ -346,10 +350,8 @@ fn refused_leaves_alone(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let (empty, line) = (Syncobj::new(&device, false)?, Syncobj::new(&device, false)?);
     with([after(&[line.at(4)])]).submit(&device)?;
-    let bad = Envelope::new()
-        .with(Chunk::commands(&[lapidary_guest::pm4::packet1(0, 4), 0, 0]))
-        .with(after(&[empty.at(0), line.at(9)]));
-    refused("a bad stream", bad.submit(&device), Errno::INVAL)?;
+    let bad = support::refused_envelope().with(after(&[empty.at(0), line.at(9)]));
+    refused("a bad submission", bad.submit(&device), Errno::INVAL)?;
     ensure!(line.wait(4, LONG, false)?, "the point before");
     for (object, point) in [(&empty, 0), (&line, 9)] {
         refused(

@@ -5,9 +5,9 @@
 use crate::support::{self, nothing};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
-use lapidary_guest::submit::before;
-use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::{Domain, Errno, pm4};
+use lapidary_guest::painter::painter;
+use lapidary_guest::submit::{Chunk, before};
+use lapidary_guest::{Domain, Errno};
 use lapidary_harness::syncobj::Syncobj;
 use lapidary_harness::{Context, Test, refused, skip};
 use std::fs;
@@ -85,8 +85,7 @@ fn submissions(context: &mut Context) -> Result<()> {
     let tracing = Tracing::on()?;
     let words = support::fillers(24);
     for _ in 0..3 {
-        Envelope::new()
-            .with(Chunk::commands(&words))
+        support::envelope(Chunk::commands(&words))
             .with(before(&[done.at(0)]))
             .submit(&device)?;
     }
@@ -111,14 +110,20 @@ fn submissions(context: &mut Context) -> Result<()> {
 fn refusals(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let tracing = Tracing::on()?;
-    let mut words = support::fillers(3);
-    words.extend([pm4::packet1(0, 4), 0, 0]);
-    let bad = Envelope::new().with(Chunk::commands(&words));
-    refused("a bad stream", bad.submit(&device), Errno::INVAL)?;
+    let (bad, reason) = match painter().forbidden().first() {
+        Some(forbidden) => {
+            let mut words = support::fillers(3);
+            words.extend(&forbidden.words);
+            let reason = format!("reason={:#x} position=3", forbidden.reason);
+            (support::envelope(Chunk::commands(&words)), reason)
+        }
+        None => (support::refused_envelope(), "reason=0x106 ".to_owned()),
+    };
+    refused("a bad submission", bad.submit(&device), Errno::INVAL)?;
     let lines = tracing.lines("lapidary_refused")?;
     ensure!(
-        lines.len() == 1 && lines[0].ends_with("reason=0x1004 position=3 error=-22"),
-        "{lines:?}"
+        lines.len() == 1 && lines[0].contains(&reason) && lines[0].ends_with(" error=-22"),
+        "{lines:?}, without {reason}"
     );
     ensure!(tracing.lines("lapidary_submit")?.is_empty(), "it went on");
     Ok(())

@@ -283,9 +283,8 @@ fn placement(context: &mut Context) -> Result<()> {
     for entry in &mut relocations {
         (entry.read_domains, entry.write_domain) = (0, abi::DOMAIN_VRAM);
     }
-    let answer = Envelope::new()
+    let answer = Envelope::with_flags_of(&stream, Chunk::commands(stream.words()))
         .with(Chunk::relocations(&relocations))
-        .with(Chunk::commands(stream.words()))
         .submit(&device);
     refused("VRAM alone", answer, Errno::INVAL)
 }

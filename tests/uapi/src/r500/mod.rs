@@ -18,7 +18,15 @@ mod sleep;
 mod surfaces;
 mod tiling;
 
+use anyhow::Result;
+use lapidary_engines::r500::R500;
+use lapidary_guest::painter::only_on;
 use lapidary_harness::Test;
+
+/// Skip a test on chips of another family.
+fn here() -> Result<()> {
+    only_on(&R500)
+}
 
 /// Return all but [`last_tests`].
 pub fn tests() -> Vec<Test> {
@@ -36,7 +44,7 @@ pub fn tests() -> Vec<Test> {
     tests.extend(page_table::tests());
     tests.extend(display::tests());
     tests.extend(bringup::tests());
-    tests
+    tests.into_iter().map(|test| test.only_if(here)).collect()
 }
 
 /// Return those that may leave the device in need of a new probe.
@@ -45,5 +53,5 @@ pub fn last_tests() -> Vec<Test> {
     tests.extend(sleep::tests());
     tests.extend(recovery::tests());
     tests.extend(surfaces::last_tests());
-    tests
+    tests.into_iter().map(|test| test.only_if(here)).collect()
 }
