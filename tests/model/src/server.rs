@@ -10,7 +10,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use vfio_bindings::bindings::vfio::*;
@@ -26,6 +26,32 @@ use crate::run::{Shared, System};
 
 const CONFIG: u32 = VFIO_PCI_CONFIG_REGION_INDEX;
 const ROM: u32 = VFIO_PCI_ROM_REGION_INDEX;
+
+/// Return the socket of a device's function: `base` for function 0, and `base.N` for function N. `scripts/devices`
+/// gives QEMU the same names.
+pub fn socket(base: &Path, number: usize) -> PathBuf {
+    let mut name = base.as_os_str().to_owned();
+    if number > 0 {
+        name.push(format!(".{number}"));
+    }
+    name.into()
+}
+
+/// A function whose socket is there.
+pub struct Bound {
+    server: Server,
+    function: Function,
+}
+
+impl Bound {
+    /// Wait for QEMU and serve it until it disconnects.
+    ///
+    /// # Errors
+    /// On a protocol error that ends the connection.
+    pub fn serve(mut self) -> anyhow::Result<()> {
+        Ok(self.server.run(&mut self.function)?)
+    }
+}
 
 /// One function, ready to be served.
 pub struct Function {
@@ -44,11 +70,12 @@ impl Function {
         }
     }
 
-    /// Wait for QEMU on a socket and serve it until it goes.
+    /// Make the socket on which QEMU finds the function. A connection waits until [`Bound::serve`] takes it. If
+    /// `mapped`, QEMU may map the card's memory.
     ///
     /// # Errors
-    /// When the socket cannot be made, or on a protocol error that ends the connection.
-    pub fn serve(mut self, socket: &Path, mapped: bool) -> anyhow::Result<()> {
+    /// When the socket cannot be made.
+    pub fn bind(self, socket: &Path, mapped: bool) -> anyhow::Result<Bound> {
         let vram = self
             .shared
             .with(|s| (s.machine.vram.fd(), s.machine.vram.len()));
@@ -76,8 +103,10 @@ impl Function {
                 },
             })
             .collect();
-        let server = Server::new(socket, true, irqs, regions)?;
-        Ok(server.run(&mut self)?)
+        Ok(Bound {
+            server: Server::new(socket, true, irqs, regions)?,
+            function: self,
+        })
     }
 
     /// Return what the other side is told of a region; `vram` is the descriptor to map and how many bytes are in it.

@@ -71,7 +71,7 @@ impl Card {
         let function = Function::new(shared.clone(), 0, functions[0].clone());
         let socket = dir.join("gpu");
         let at = socket.clone();
-        let server = thread::spawn(move || function.serve(&at, mapped));
+        let server = thread::spawn(move || function.bind(&at, mapped)?.serve());
         // The socket exists a moment before the server listens.
         let begin = Instant::now();
         let mut client = loop {

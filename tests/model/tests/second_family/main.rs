@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! The framework carries a family that is unlike a Radeon: see [`family`]. It is served over its sockets here, one for
-//! each function; clients play QEMU and its guest.
+//! each function; clients play QEMU and its guest. [`qemu`] has the real one.
 
 mod family;
+mod qemu;
 
 use std::fs::File;
 use std::io::Read;
@@ -20,7 +21,7 @@ use lapidary_model::family::find;
 use lapidary_model::machine::Machine;
 use lapidary_model::memory::Vram;
 use lapidary_model::run::{Shared, System, Worker};
-use lapidary_model::server::Function;
+use lapidary_model::server::{Function, socket};
 use lapidary_model::trace::Trace;
 use vfio_bindings::bindings::vfio::*;
 use vfio_user::Client;
@@ -29,18 +30,16 @@ use self::family::{
     ACK, BRIDGE, CLIENTS, DISPLAY, DOORBELL, FAMILY, PAGE, RAM, kind, names, register,
 };
 
-struct Card {
-    /// One for each function.
-    clients: Vec<Client>,
+/// A model without a guest, its sockets in a folder of its own.
+struct Model {
     servers: Vec<JoinHandle<anyhow::Result<()>>>,
     shared: Arc<Shared>,
-    ram: File,
     _worker: Worker,
     dir: PathBuf,
 }
 
-impl Card {
-    fn new(name: &str) -> Card {
+impl Model {
+    fn new(name: &str) -> Model {
         let dir = std::env::temp_dir().join(format!("twin-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let options = Options {
@@ -61,22 +60,46 @@ impl Card {
         let worker = shared.spawn().unwrap();
         let serve = |(number, facts)| {
             let function = Function::new(shared.clone(), number, facts);
-            let socket = dir.join(format!("gpu.{number}"));
-            thread::spawn(move || function.serve(&socket, true))
+            let function = function
+                .bind(&socket(&dir.join("gpu"), number), true)
+                .unwrap();
+            thread::spawn(move || function.serve())
         };
-        let servers: Vec<_> = functions.into_iter().enumerate().map(serve).collect();
-        // A socket exists a moment before its server listens.
-        let connect = |number| {
-            let begin = Instant::now();
-            loop {
-                match Client::new(&dir.join(format!("gpu.{number}"))) {
-                    Ok(client) => return client,
-                    Err(e) => assert!(begin.elapsed() < Duration::from_secs(20), "{e}"),
-                }
-                thread::sleep(Duration::from_millis(1));
+        let servers = functions.into_iter().enumerate().map(serve).collect();
+        Model {
+            servers,
+            shared,
+            _worker: worker,
+            dir,
+        }
+    }
+
+    /// Wait until the other side has disconnected from every function.
+    fn end(&mut self) {
+        let ended: Vec<_> = self.servers.drain(..).map(JoinHandle::join).collect();
+        let _ = std::fs::remove_dir_all(&self.dir);
+        if !thread::panicking() {
+            for end in ended {
+                end.unwrap().unwrap();
             }
-        };
-        let mut clients: Vec<_> = (0..servers.len()).map(connect).collect();
+            let left = self.shared.with(|s| s.machine.judge.take());
+            assert!(left.is_empty(), "{left:?}");
+        }
+    }
+}
+
+struct Card {
+    /// One for each function.
+    clients: Vec<Client>,
+    model: Model,
+    ram: File,
+}
+
+impl Card {
+    fn new(name: &str) -> Card {
+        let model = Model::new(name);
+        let connect = |number| Client::new(&socket(&model.dir.join("gpu"), number)).unwrap();
+        let mut clients: Vec<_> = (0..model.servers.len()).map(connect).collect();
         let ram =
             File::from(rustix::fs::memfd_create("ram", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
         let len = (CLIENTS + 1) * PAGE;
@@ -86,11 +109,8 @@ impl Card {
             .unwrap();
         Card {
             clients,
-            servers,
-            shared,
+            model,
             ram,
-            _worker: worker,
-            dir,
         }
     }
 
@@ -148,14 +168,19 @@ impl Card {
     /// Wait until as many commands have been executed since the beginning.
     fn executed(&self, commands: u64) {
         let begin = Instant::now();
-        while self.shared.with(|s| s.machine.counters.get("commands")) < commands {
+        while self
+            .model
+            .shared
+            .with(|s| s.machine.counters.get("commands"))
+            < commands
+        {
             assert!(begin.elapsed() < Duration::from_secs(20));
             thread::sleep(Duration::from_millis(1));
         }
     }
 
     fn ask(&self, line: &str) -> String {
-        request(&self.shared, line).unwrap()
+        request(&self.model.shared, line).unwrap()
     }
 
     /// Return the MSI of a function as QEMU would connect it.
@@ -180,15 +205,7 @@ impl Drop for Card {
         for client in &self.clients {
             let _ = client.shutdown();
         }
-        let ended: Vec<_> = self.servers.drain(..).map(JoinHandle::join).collect();
-        let _ = std::fs::remove_dir_all(&self.dir);
-        if !thread::panicking() {
-            for end in ended {
-                end.unwrap().unwrap();
-            }
-            let left = self.shared.with(|s| s.machine.judge.take());
-            assert!(left.is_empty(), "{left:?}");
-        }
+        self.model.end();
     }
 }
 
@@ -253,7 +270,7 @@ fn windows_of_two_functions_show_different_registers() {
          finding read-only-register-write 1 STATUS = 0x00000001\n"
     );
     card.ask("trace off");
-    let trace = std::fs::read_to_string(card.dir.join("trace")).unwrap();
+    let trace = std::fs::read_to_string(card.model.dir.join("trace")).unwrap();
     assert!(trace.contains("write GATE = 0x00001234"), "{trace}");
 }
 
@@ -283,7 +300,8 @@ fn a_doorbell_starts_a_command_in_its_address_space() {
 fn each_function_maps_and_unmaps_its_own_memory() {
     let mut card = Card::new("memory");
     let seen = |card: &Card| {
-        card.shared
+        card.model
+            .shared
             .with(|s| [BRIDGE, DISPLAY].map(|f| s.machine.functions[f].ram.read(RAM, &mut [0; 4])))
     };
     assert_eq!(seen(&card), [false, true]);
@@ -318,7 +336,7 @@ fn objects_belong_to_an_address_space() {
     card.ask("objects clear");
     card.copy(1, 0x100, 0x200);
     card.executed(4);
-    assert!(request(&card.shared, "object 0x100000000:0 1 far").is_err());
+    assert!(request(&card.model.shared, "object 0x100000000:0 1 far").is_err());
 }
 
 #[test]
@@ -345,7 +363,7 @@ fn kinds_and_faults_are_the_familys_too() {
     card.copy(1, 0x100, 0x204);
     card.executed(2);
     assert_eq!((card.memory(1, 0x200), card.memory(1, 0x204)), (0, 7));
-    let refused = request(&card.shared, "fault hang").unwrap_err();
+    let refused = request(&card.model.shared, "fault hang").unwrap_err();
     assert!(refused.contains("there are deaf, dead,"), "{refused}");
 }
 

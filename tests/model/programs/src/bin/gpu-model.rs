@@ -18,7 +18,7 @@ use lapidary_model::memory::Vram;
 use lapidary_model::pci::Facts;
 use lapidary_model::power;
 use lapidary_model::run::{Shared, System};
-use lapidary_model::server::Function;
+use lapidary_model::server::{self, Function};
 use lapidary_model::trace::Trace;
 use lapidary_model_programs::FAMILIES;
 
@@ -137,19 +137,19 @@ fn serve(
     let mut functions = functions.into_iter().enumerate();
     let (_, first) = functions.next().context("a chip without functions")?;
     for (number, facts) in functions {
-        let mut name = socket.as_os_str().to_owned();
-        name.push(format!(".{number}"));
         let function = Function::new(shared.clone(), number, facts);
+        let function = function.bind(&server::socket(socket, number), mapped)?;
         thread::Builder::new()
             .name(format!("function-{number}"))
             .spawn(move || {
-                if let Err(e) = function.serve(Path::new(&name), mapped) {
+                if let Err(e) = function.serve() {
                     log::warn!("function {number}: {e:#}");
                 }
             })
             .context("no thread for a function")?;
     }
-    Function::new(shared.clone(), 0, first).serve(socket, mapped)
+    let first = Function::new(shared.clone(), 0, first);
+    first.bind(&server::socket(socket, 0), mapped)?.serve()
 }
 
 fn run(args: &Args) -> anyhow::Result<()> {
