@@ -7,9 +7,9 @@
 //! what it means. Every name comes from the register database of the family, which the caller gives. Of a family whose
 //! commands are no PM4 packets, each dword is a line by itself.
 //!
-//! A decoder is mostly needed when something is wrong, so nothing in a stream can stop it: what does not fit is
-//! marked with `!!` in the line where it shows, and the next dword is decoded as well as it can be. Each dword is
-//! consumed exactly once.
+//! A decoder is mostly needed when something is wrong, so nothing in a stream can stop it. What does not fit is marked
+//! with `!!` in the line where it shows, and decoding continues with the next dword. Each dword is consumed exactly
+//! once.
 //!
 //! Lines hold references and numbers; text is made only when a line is displayed. That keeps tracing affordable.
 //!

@@ -26,8 +26,8 @@ pub struct Injection {
 
 impl Injection {
     /// Return the switch, if this kernel has one. From now on every kind of allocation may be denied, also those that
-    /// may wait, and the log stays silent about it; and memory of this process is there before it is used, so that a
-    /// page fault of its own does not count.
+    /// may wait, and the kernel does not log it. This process's memory is locked, so that its own page faults do not
+    /// count.
     pub fn find() -> Result<Option<Injection>> {
         let path = Path::new("/proc/thread-self/fail-nth");
         let settings = [

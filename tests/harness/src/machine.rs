@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Putting the machine to sleep, in earnest or as a rehearsal.
+//! Sleep of the machine, in earnest or as a rehearsal (`/sys/power/pm_test`).
 //!
-//! A guest has things that do not sleep well, and they are put aside here for the time: the 9p share, whose driver has
-//! no idea of sleep; the serial ports of virtio, whose driver (Linux 7.3) is deaf to what the host says of a port at
-//! wake-up, the model's control port among them; and the register of the chipset that says where power management is,
-//! which QEMU resets at wake-up and its firmware leaves so. A real machine has none of them.
+//! Three devices of a guest do not survive sleep, and are removed or restored here:
+//!
+//! - the 9p share, whose driver does not support sleep;
+//! - virtio's serial ports, the model's control port among them, because their driver (Linux 7.3) ignores what the host
+//!   says of a port at wake-up;
+//! - the chipset's register with the address of the power management block, which QEMU resets at wake-up and its
+//!   firmware does not restore.
+//!
+//! A real machine has none of them.
 
 use anyhow::{Context as _, Result, bail};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};

@@ -2,11 +2,11 @@
 
 //! `ioctl-fuzz`: several processes use the device at random, for a bounded number of calls.
 //!
-//! Each process is a client that knows what it does: it makes, maps, fills, copies, shares and drops objects by the
-//! CPU and by the GPU, keeps a copy of what must be in each of them, and looks. Beside that it does what no
-//! reasonable client does: spoilt streams, broken envelopes, wild arguments, closing in the middle of things. None of
-//! it may reach another client's objects; see [`worker`]. Meanwhile the supervisor here sends signals and kills
-//! processes at random moments.
+//! Each process is a client that makes, maps, fills, copies, shares and drops objects by the CPU and by the GPU. It
+//! keeps a copy of what must be in each of them, and compares. Beside that it does what no reasonable client does:
+//! spoilt streams, broken envelopes, wild arguments, closing objects and files with jobs in flight. None of it may
+//! reach another client's objects; see [`worker`]. Meanwhile the supervisor here sends signals and kills processes at
+//! random moments.
 //!
 //! All that a process decides comes from its seed, so a failure names a seed and the number of steps; the supervisor
 //! tries the same steps once more without company and says whether that is enough.

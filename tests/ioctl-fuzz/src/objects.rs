@@ -3,8 +3,8 @@
 //! Objects, and what must be in them.
 //!
 //! Every dword that a process writes begins with a mark of its own, [`Mark`]. Its copy of the content says what it has
-//! to find in its objects; and where it cannot know the content, because a spoilt stream may have written there, a
-//! dword with the mark of another process is one that was read where it must not be read.
+//! to find in its objects. Where it cannot know the content, because a spoilt stream may have written there, a dword
+//! with the mark of another process shows that memory was read which must not be read.
 
 use anyhow::{Context as _, Result, bail};
 use lapidary_guest::{Bo, Device, abi};

@@ -4,10 +4,13 @@
 //!
 //! This is what the models of all families share; a family is a crate of its own beside it, which hands over a table
 //! of its chips ([`family`]). A chip (see [`chip::Chip`]) is registers ([`registers`]), memory behind a memory
-//! controller, and a command processor that runs in its own thread. Around it stand a PCI function ([`pci`]), the
-//! vfio-user server ([`server`]), and what makes the model a test instrument: a judge that names every use the hardware
-//! does not promise to bear ([`judge`], [`kind`]), a trace ([`trace`]), switchable faults ([`fault`], [`power`]) and a
-//! control port for tests ([`control`]).
+//! controller, and a command processor that runs in its own thread. It is served as PCI functions ([`pci`]) over
+//! vfio-user ([`server`]). Four parts make the model a test instrument:
+//!
+//! - a judge that names every use that the hardware does not promise to bear ([`judge`], [`kind`]);
+//! - a trace ([`trace`]);
+//! - switchable faults ([`fault`], [`power`]);
+//! - a control port for tests ([`control`]).
 //!
 //! The models know the register databases and nothing about any driver.
 

@@ -66,7 +66,7 @@ pub struct Space {
     touched: Vec<Touch>,
 }
 
-/// Who has been at a word.
+/// Which side has accessed a word.
 #[derive(Clone, Copy, Default)]
 struct Touch {
     reads: u32,

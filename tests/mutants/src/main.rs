@@ -3,12 +3,11 @@
 //! `lapidary-mutants`: shows that the tests notice when a feature is taken away.
 //!
 //! A list (TOML) names features. For each it has an edit that removes or breaks the feature, and the tests that must
-//! fail then. Each edit is made, one at a time, in a copy of the checkout under `build/`; the tests run there; the
-//! table says which claims hold. A claim that does not hold means that nothing watches the feature, whatever the
-//! tests' number.
+//! fail then. Each edit is made, one at a time, in a copy of the checkout under `build/`, and the tests run there. The
+//! table says which claims hold. A claim that does not hold means that no test watches the feature.
 //!
 //! With `--writes` the list says which part of the driver to look at, and the program finds by itself what can be taken
-//! away there (see [`sites`]); the list has the reasons for what no test can notice (see [`writes`]).
+//! away there (see [`sites`]). The list has the reasons for what no test can notice (see [`writes`]).
 
 mod list;
 mod outcome;

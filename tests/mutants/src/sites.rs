@@ -2,10 +2,15 @@
 
 //! Finds every place where a driver tells its chip something, or waits for it.
 //!
-//! A *site* is a statement that can be left out: a write to a register, to the ring or to memory that the chip reads; a
-//! read whose value goes nowhere, which is there to wait for the writes before it; a delay; a poll, without which the
-//! driver goes on with what the first look shows; and a call of a function of the driver that has such a statement.
-//! Functions are told apart by name only: a statement too many in the list does no harm.
+//! A *site* is a statement that can be left out:
+//!
+//! - a write to a register, to the ring or to memory that the chip reads;
+//! - a read whose value is not used, which waits for the writes before it;
+//! - a delay;
+//! - a poll, without which the driver goes on with the first value;
+//! - a call of a function of the driver that has such a statement.
+//!
+//! Functions are told apart by name only, since a statement too many in the list does no harm.
 //!
 //! A file is parsed, with what stands in braces in the macros that initialise structures. Modules of tests are left
 //! out. A write that stands where no statement can be left out is an error, so that none is forgotten.

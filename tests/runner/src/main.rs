@@ -4,9 +4,9 @@
 //!
 //! A suite is a list of steps. A *host step* is a command; a *guest step* is a job that
 //! `scripts/boot` runs on a GPU model; a *comparison* lays the tests of two guest steps side by side, upstream's
-//! driver and ours. Whatever a step provokes on purpose (findings of the model's
-//! judge, kernel log lines of level warning or worse) is declared in that step, or by the test in
-//! the guest that provokes it, with its exact count; anything else fails the step.
+//! driver and ours. Findings of the model's judge and kernel log lines of level warning or worse are declared in the
+//! step that provokes them on purpose, or by the test in the guest that does, with their exact count. All others fail
+//! the step.
 
 mod compare;
 mod cost;

@@ -2,16 +2,15 @@
 
 //! A library for `LD_PRELOAD` that writes down what a program and a `radeon` driver say to each other.
 //!
-//! It stands before the C library's `ioctl` and `close`, passes every call on unchanged, and afterwards
-//! writes one line about each call on a DRM device, with arguments and result, to
-//! `$LAPIDARY_RECORD/$LAPIDARY_TEST.dialogue`; each command submission is also written as a file of
-//! [`lapidary_streams`]. Without both variables it does nothing. What is written holds nothing that is
-//! by chance: objects, open files and threads are numbered in the order in which they appear, addresses
-//! are left out, so that two runs of the same program can be compared line by line.
+//! It overrides the C library's `ioctl` and `close`, and passes every call on unchanged. After each call on a DRM
+//! device it writes a line with arguments and result to `$LAPIDARY_RECORD/$LAPIDARY_TEST.dialogue`. It also writes each
+//! command submission as a file of [`lapidary_streams`]. Without both variables it does nothing. Nothing random is
+//! written. Objects, open files and threads are numbered in the order in which they appear, and addresses are left out,
+//! so that two runs of the same program can be compared line by line.
 //!
-//! The caller's memory is read through `/proc/self/mem`: a program that hands the kernel a bad pointer
-//! gets the kernel's answer and not a crash in here. A forked child records nothing, it would write
-//! into its parent's files.
+//! The caller's memory is read through `/proc/self/mem`, so that a program that gives the kernel a bad pointer gets the
+//! kernel's answer and does not crash in this library. A forked child records nothing, since it would write into its
+//! parent's files.
 
 mod client;
 mod dialogue;

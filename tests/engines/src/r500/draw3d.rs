@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Small 3D draws by command stream: whole, with all state that decides what memory they touch.
+//! Small 3D draws by command stream, with all state that decides what memory they touch.
 //!
 //! A draw reads vertices (R5xx 7.4, from the stream itself or from arrays, by running number or by an index
 //! buffer), reads textures, and reads and writes a colour and a depth surface at most as far as the scissor lets
-//! it. [`Draw`] says which of these there are; [`Draw::emit`] writes registers, packets and relocation markers in
-//! the form that the kernel interface wants: a marker after each address, and none after a pitch, because
-//! submissions of this crate keep their tiling bits ([`lapidary_guest::submit::Envelope::of`]).
+//! it. [`Draw`] says which of these there are. [`Draw::emit`] writes registers, packets and relocation markers in the
+//! form that the kernel interface wants. A marker follows each address, and none a pitch, because submissions of this
+//! crate keep their tiling bits ([`lapidary_guest::submit::Envelope::of`]).
 //!
 //! The picture does not matter here: coordinates are window coordinates, the fragment program writes nothing of
 //! interest.

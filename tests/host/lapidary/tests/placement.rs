@@ -197,7 +197,7 @@ proptest! {
         prop_assert!(range.start >= room.span.start && range.end <= room.span.end);
         prop_assert_eq!(start % align.max(1), 0);
         let victims = &residents[first..first + count];
-        // Exactly those who are in the way, all of whom may go.
+        // The victims are exactly the residents of that range, and all of them are movable.
         for (index, resident) in residents.iter().enumerate() {
             let goes = (first..first + count).contains(&index);
             prop_assert_eq!(overlaps(resident, &range), goes);

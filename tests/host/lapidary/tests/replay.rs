@@ -256,7 +256,7 @@ fn a_client_has_one_try_and_the_kernel_two() {
     assert_eq!(fate_of_hung(false, 1), Fate::Hung);
     assert_eq!(fate_of_hung(true, 1), Fate::Again);
     assert_eq!(fate_of_hung(true, 2), Fate::Hung);
-    // Who is refused is told so, whatever else there is to tell.
+    // A refused client gets that error, whatever other error there is.
     let both = Standing {
         is_banned: true,
         relies_on_lost: true,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Properties of the rule for several rings: whatever hangs, and wherever the others are at that moment, no drawing is
-//! executed twice, what had not begun is executed, jobs that depend on each other keep their order, and only the client
-//! whose job hung is refused.
+//! Properties of the rule for several rings, for any job that hangs and any progress of the other rings. No drawing is
+//! executed twice. Jobs that had not begun are executed. Jobs that depend on each other keep their order. Only the
+//! client whose job hung is refused.
 
 use lapidary::portable::replay::{fate, fate_of_hung, oldest, Fate, Standing};
 use proptest::prelude::*;

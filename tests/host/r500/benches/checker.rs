@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! How fast the checker is, in dwords per second: on 2D operations as an X server sends them, 500 dwords with two
-//! relocations, and as a desktop without a 3D driver would, with tiles, scissors, text and lines; on host data; on 3D
-//! state and draws in the sizes that the side-by-side comparison of the drivers uses; and on recordings of real
-//! clients, if `LAPIDARY_STREAMS` names a folder of them. Figures, no judgement.
+//! How fast the checker is, in dwords per second. The bench prints figures and judges nothing. Its streams are
+//!
+//! - 2D operations as an X server sends them, 500 dwords with two relocations;
+//! - 2D operations of a desktop without a 3D driver, with tiles, scissors, text and lines;
+//! - host data;
+//! - 3D state and draws in the sizes that the side-by-side comparison of the drivers uses;
+//! - recordings of real clients, if `LAPIDARY_STREAMS` names a folder of them.
 //!
 //! Words choose the streams by their names. `--rounds N` checks each just so often and takes no time: for a program
 //! that counts instructions, of which the difference between two numbers of rounds is that of the checker alone.

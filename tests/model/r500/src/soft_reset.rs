@@ -17,11 +17,15 @@
 //!
 //! Registers keep their values. The other bits have no effect here.
 //!
-//! A driver that recovers has to do it in order, since hardware forgives less than the model can show. These are
-//! findings: a block reset while `CP_CSQ_CNTL` still lets streams run; a reset released before a read has made sure
-//! that it arrived; streams switched on while a block is held in reset or an engine is still stuck, or when the write
-//! pointer was not made to match after a reset of the CP; a count for `GA_SOFT_RESET` that is too small; the memory
-//! controller reset under a display.
+//! A driver that recovers has to keep the order, since hardware forgives less than the model can show. These are
+//! findings:
+//!
+//! - a block is reset while `CP_CSQ_CNTL` still lets streams run;
+//! - a reset is released before a read has made sure that it arrived;
+//! - streams are switched on while a block is held in reset or an engine is still stuck, or when the write pointer was
+//!   not made to match after a reset of the CP;
+//! - a count for `GA_SOFT_RESET` is too small;
+//! - the memory controller is reset while a display reads.
 
 use lapidary_registers::r500::mmio::rbbm_soft_reset as bit;
 use lapidary_registers::r500::mmio::{self, ga_soft_reset, rbbm_status};
@@ -293,7 +297,7 @@ impl R5xx {
         }
     }
 
-    /// GA_IDLE takes down who is idle: all units of the pipe, or all but those that are stuck.
+    /// Latch the idle units in GA_IDLE: all units of the pipe, or all but those that are stuck.
     pub(super) fn latch_idle(&mut self) {
         let units = self.regs.register(mmio::GA_IDLE).map_or(0, |r| r.mask());
         let stuck = if self.stuck.in_3d() {

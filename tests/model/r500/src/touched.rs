@@ -10,7 +10,7 @@ use super::engine3d::area::Client;
 use crate::unit::Unit;
 use lapidary_model::machine::Object;
 
-/// Who has touched something.
+/// The unit that has touched something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// A unit, byte by byte.

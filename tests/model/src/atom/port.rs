@@ -3,9 +3,9 @@
 //! Ports: how command tables reach registers behind an index and data window.
 //!
 //! The data table `IndirectIOAccess` is a list of small programs, one for reading and one for writing through each
-//! port. A program composes a word and writes it to real registers: it can clear and set bits of the word, take bits
-//! from the index or the data of the access into it, write it to a register, or load it from one; the word at the end
-//! is what a read gives. Numbers are those of `atom.h` in Linux; the programs are reached through the I/O BAR if the
+//! port. A program composes a word and writes it to real registers. It can clear and set bits of the word, take bits
+//! from the index or the data of the access into it, write it to a register, or load it from one. A read returns the
+//! word at the end. Numbers are those of `atom.h` in Linux; the programs are reached through the I/O BAR if the
 //! card has one.
 
 /// Ports by their public numbers.

@@ -3,8 +3,8 @@
 //! Memory of the process that the GPU uses where it lies.
 //!
 //! Upstream's driver has the same calls, but its page table entries for such memory do not allow writes on these
-//! chips, and it ignores that pages could not be got: what the GPU writes there is lost, and what it reads may be
-//! page 0. So tests that need either are for ours only.
+//! chips, so that what the GPU writes there is lost. It also ignores a failure to pin pages, and then the GPU may read
+//! page 0. Tests that need either are for ours only.
 
 use crate::support::{PITCH, copy, engine_works, fill, surface, vgem};
 use anyhow::{Context as _, Result, ensure};

@@ -357,7 +357,7 @@ fn counters(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Who does not own HyperZ may leave its bit in SC_HYPERZ_EN; the kernel clears it.
+/// A client that does not own HyperZ may leave its bit in SC_HYPERZ_EN. The driver clears it.
 fn switched_off(context: &mut Context) -> Result<()> {
     use mmio::sc_hyperz_en::{HZ_ADJ, HZ_EN};
     let device = context.device()?;

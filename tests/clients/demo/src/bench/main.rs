@@ -5,7 +5,7 @@
 //! Counts, not times: guest instructions ([`meter`]; exact in a guest under `-icount shift=0` with one CPU),
 //! register accesses and interrupts as the device model saw them, kernel memory allocations
 //! ([`allocations`]). Where upstream's driver is bound to one device and ours to another of the same kind,
-//! both are measured by turns, and the table shows ratios and whether the targets are reached; the program
+//! both are measured by turns. The table then shows ratios and whether the targets are reached, and the program
 //! fails if one is not.
 //!
 //! In a round a row's action is done several times, then everything it causes gets time to happen, and what

@@ -2,12 +2,11 @@
 
 //! Which bytes a stream touches, computed by brute force.
 //!
-//! A second reading of the manual (R5xx 2, 5.1) that shares nothing with the checker but the names of
-//! registers: an engine whose registers start with the worst that another client could have left in them,
-//! which executes a placed stream pixel row by pixel row and reports every range of bytes. Where the
-//! hardware's behaviour is open it takes the choice that touches more or goes further astray: edges are
-//! inclusive, corners are moved far away by an operation, a line turns the direction round, coordinates wrap
-//! at 14 bits.
+//! A second reading of the manual (R5xx 2, 5.1) that shares nothing with the checker but the names of registers. It is
+//! an engine that executes a placed stream pixel row by pixel row and reports every range of bytes. Its registers start
+//! with the worst values that another client could have left. Where the hardware's behaviour is open it takes the
+//! choice that touches more, or memory further away: edges are inclusive, an operation moves corners far away, a line
+//! reverses the direction, coordinates wrap at 14 bits.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `evidence`: who has exercised which registers of the model.
+//! `evidence`: which clients have exercised which registers of the model.
 //!
 //! Reads the lists of touched registers that guests left (`gpu-model --touched`), one or more for each client, and
 //! prints in Markdown how many registers of each block each client touched, and which implemented ones no client did.
@@ -15,7 +15,7 @@ use lapidary_model::family::Family;
 use lapidary_model::registers::Class;
 use lapidary_model_programs::FAMILIES;
 
-/// Who has exercised which registers of the model.
+/// Which clients have exercised which registers of the model.
 #[derive(Parser)]
 struct Args {
     /// Whose registers, by the name of the driver.

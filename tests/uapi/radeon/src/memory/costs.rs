@@ -74,7 +74,7 @@ pub fn eviction(context: &mut Context) -> Result<()> {
     let cost = |small: u64| -> Result<f64> {
         settled(&device)?;
         let bos = objects(&device, small * SMALL, SMALL)?;
-        // The rest belongs to those who came later: large ones, and as many small ones as there is room for.
+        // The rest belongs to objects that were made later: large ones, and as many small ones as there is room for.
         let free = device.gem_info()?.vram_size - usage(&device)?[0];
         let mut others = objects(&device, free - 2 * MIB, MIB)?;
         others.extend(fill(&device, SMALL)?);
