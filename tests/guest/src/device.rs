@@ -94,12 +94,12 @@ impl Device {
         Ok(Device { node })
     }
 
-    /// Another client of the same device.
+    /// Open another client of the same device.
     pub fn another(&self) -> Result<Rc<Device>> {
         Ok(Rc::new(Device::open_path(self.path())?))
     }
 
-    /// Sizes of the memory pools.
+    /// Return the sizes of the memory pools.
     pub fn gem_info(&self) -> Result<abi::GemInfo, Errno> {
         let mut argument = abi::GemInfo::default();
         self.ioctl(abi::RADEON_GEM_INFO, &mut argument)?;
@@ -215,7 +215,7 @@ impl Device {
         (result, argument.domain)
     }
 
-    /// Times the engine was reset since the module was loaded.
+    /// Return how often the engine was reset since the module was loaded.
     pub fn reset_counter(&self) -> Result<u32, Errno> {
         Ok(self.info(const { abi::info_request("GPU_RESET_COUNTER") })? as u32)
     }

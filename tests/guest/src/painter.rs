@@ -41,7 +41,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// From its corner and size.
+    /// Make a rectangle of its corner and size.
     pub const fn new(x: i32, y: i32, w: i32, h: i32) -> Rect {
         Rect { x, y, w, h }
     }

@@ -5,7 +5,7 @@
 /// Most dwords a type 0 or type 3 packet can carry: COUNT holds one less in 14 bits.
 pub const MAX_BODY: usize = 1 << 14;
 
-/// Type 0: write consecutive registers from a byte offset (a multiple of 4 below 0x8000).
+/// Return the header of type 0 that writes consecutive registers from a byte offset (a multiple of 4 below 0x8000).
 pub fn packet0(offset: u32, count: usize) -> u32 {
     assert!(
         offset % 4 == 0 && offset < 0x8000,
@@ -15,12 +15,12 @@ pub fn packet0(offset: u32, count: usize) -> u32 {
     ((count as u32 - 1) << 16) | (offset / 4)
 }
 
-/// Type 0 with ONE_REG_WR: write everything to the same register.
+/// Return the header of type 0 with ONE_REG_WR, which writes everything to the same register.
 pub fn packet0_same(offset: u32, count: usize) -> u32 {
     packet0(offset, count) | (1 << 15)
 }
 
-/// Type 1: one dword to each of two registers (byte offsets below 0x2000).
+/// Return the header of type 1, one dword to each of two registers (byte offsets below 0x2000).
 pub fn packet1(first: u32, second: u32) -> u32 {
     assert!(first % 4 == 0 && second % 4 == 0 && first < 0x2000 && second < 0x2000);
     (1 << 30) | ((second / 4) << 11) | (first / 4)
@@ -32,7 +32,7 @@ pub const NOP: u8 = 0x10;
 /// Type 2: filler.
 pub const PACKET2: u32 = 2 << 30;
 
-/// Type 3: an operation with a body of `count` dwords.
+/// Return the header of type 3, an operation with a body of `count` dwords.
 pub fn packet3(opcode: u8, count: usize) -> u32 {
     assert!((1..=MAX_BODY).contains(&count), "a body of {count} dwords");
     (3 << 30) | ((count as u32 - 1) << 16) | (u32::from(opcode) << 8)

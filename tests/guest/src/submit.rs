@@ -56,7 +56,7 @@ impl Chunk {
         self
     }
 
-    /// Points elsewhere.
+    /// Point elsewhere.
     pub fn point_at(mut self, pointer: u64) -> Chunk {
         self.pointer = Some(pointer);
         self
@@ -92,7 +92,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Without chunks.
+    /// Return one without chunks.
     pub fn new() -> Envelope {
         Envelope::default()
     }

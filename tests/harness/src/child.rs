@@ -75,7 +75,7 @@ pub fn run(limit: Duration, body: impl FnOnce() -> Result<i32>) -> Result<End> {
 }
 
 impl Child {
-    /// Process id.
+    /// Return the process id.
     pub fn pid(&self) -> i32 {
         self.pid
     }

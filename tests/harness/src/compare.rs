@@ -27,7 +27,7 @@ pub fn is_fault(record: &Record) -> bool {
     KERNEL_FAULTS.iter().any(|sign| record.text.contains(sign))
 }
 
-/// Findings in words.
+/// Describe findings in words.
 pub fn describe(findings: &[Finding]) -> String {
     let list: Vec<String> = findings
         .iter()

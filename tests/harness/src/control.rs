@@ -109,7 +109,7 @@ impl Control {
         Ok(())
     }
 
-    /// One request; the lines of the answer before `ok`.
+    /// Send one request, and return the lines of the answer before `ok`.
     pub fn request(&mut self, request: &str) -> Result<Vec<String>> {
         assert!(!request.contains('\n'));
         let text = format!("{request}\n");
@@ -242,7 +242,7 @@ fn parse_finding(line: &str) -> Result<Finding> {
 pub struct Counters(pub BTreeMap<String, u64>);
 
 impl Counters {
-    /// One counter.
+    /// Return one counter.
     pub fn get(&self, name: &str) -> Result<u64> {
         self.0
             .get(name)

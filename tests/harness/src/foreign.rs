@@ -92,7 +92,7 @@ impl Vgem {
         Ok(None)
     }
 
-    /// As a client of the DRM core.
+    /// Return it as a client of the DRM core.
     pub fn node(&self) -> &Arc<Node> {
         &self.0
     }
@@ -193,7 +193,7 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// `bytes` of zeros, whole pages, that do not shrink.
+    /// Make a file of `bytes` zeros, whole pages, that cannot shrink.
     pub fn new(bytes: u64) -> Result<MemoryFile> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create("test", flags)?;
@@ -281,7 +281,7 @@ impl View {
         Ok(View { address, bytes })
     }
 
-    /// First byte.
+    /// Return the address of the first byte.
     pub fn address(&self) -> *mut c_void {
         self.address
     }

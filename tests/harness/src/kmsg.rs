@@ -59,7 +59,7 @@ impl Kmsg {
     }
 }
 
-/// `PRIORITY,SEQUENCE,TIME,FLAGS[,…];TEXT`, then lines that begin with a space.
+/// Parse `PRIORITY,SEQUENCE,TIME,FLAGS[,…];TEXT`, which lines follow that begin with a space.
 fn parse(record: &str) -> Option<Record> {
     let (prefix, text) = record.split_once(';')?;
     let mut fields = prefix.split(',');
@@ -72,7 +72,7 @@ fn parse(record: &str) -> Option<Record> {
     })
 }
 
-/// The device writes characters that cannot be printed as `\xNN`; the log holds them as they are.
+/// Restore characters that cannot be printed, which the device writes as `\xNN`.
 fn unescape(text: &str) -> String {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -118,7 +118,7 @@ pub fn refused<T: std::fmt::Debug>(
     }
 }
 
-/// A test program's `main`. `driver` finds the driver under test; with `None` there is no device, and the kernel log
+/// Run a test program. `driver` finds the driver under test; with `None` there is no device, and the kernel log
 /// counts for nothing.
 pub fn main(driver: fn() -> Option<Driver>, tests: Vec<Test>) -> ExitCode {
     let mut seen = std::collections::BTreeSet::new();
@@ -166,7 +166,7 @@ pub fn main(driver: fn() -> Option<Driver>, tests: Vec<Test>) -> ExitCode {
     }
 }
 
-/// The other side: runs one test in this process.
+/// Run one test in this process, on behalf of the process that runs all.
 fn child(tests: Vec<Test>, name: &str) -> ExitCode {
     let Some(test) = tests.into_iter().find(|test| test.name == name) else {
         println!("no such test");

@@ -47,7 +47,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// From now on.
+    /// Make a limit that counts from now on.
     pub fn new(limit: Duration) -> Limit {
         Limit {
             count: Count::new(),
@@ -70,7 +70,7 @@ impl Limit {
         left
     }
 
-    /// As [`Limit::pause`]; an error that says `complaint` if the time is over.
+    /// Pause as [`Limit::pause`] does, and return an error that says `complaint` if the time is over.
     pub fn rest(&mut self, complaint: &str) -> Result<()> {
         if !self.pause() {
             bail!("{complaint} (for {} s)", self.limit.as_secs_f32());

@@ -42,7 +42,7 @@ impl Mapping {
         Ok(Mapping { address, bytes })
     }
 
-    /// First byte.
+    /// Return the address of the first byte.
     pub fn address(&self) -> *mut c_void {
         self.address
     }

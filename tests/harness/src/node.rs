@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    /// Version, name and description.
+    /// Return the driver's version, name and description.
     pub fn version(&self) -> Result<DriverVersion, Errno> {
         let (mut name, mut desc, mut date) = ([0u8; 64], [0u8; 128], [0u8; 64]);
         let mut version = drm::Version {

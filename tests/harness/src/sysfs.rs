@@ -26,7 +26,7 @@ impl PciDevice {
         Ok(PciDevice { directory })
     }
 
-    /// `0000:00:04.0`.
+    /// Return the address, such as `0000:00:04.0`.
     pub fn address(&self) -> String {
         self.directory
             .file_name()
@@ -54,7 +54,7 @@ impl PciDevice {
         Some(driver.file_name()?.to_string_lossy().into_owned())
     }
 
-    /// First byte, last byte and flags of a BAR.
+    /// Return the first byte, the last byte and the flags of a BAR.
     pub fn resource(&self, bar: usize) -> Result<(u64, u64, u64)> {
         let path = self.directory.join("resource");
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;

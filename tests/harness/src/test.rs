@@ -71,67 +71,67 @@ impl Test {
         }
     }
 
-    /// The test makes the judge find `kind` exactly `count` times.
+    /// Declare that the test makes the judge find `kind` exactly `count` times.
     pub fn finding(mut self, kind: &'static str, count: u64) -> Test {
         self.findings.push((kind, count));
         self.needs_control()
     }
 
-    /// The test makes the kernel log exactly `count` records of level warning or worse that contain
+    /// Declare that the test makes the kernel log exactly `count` records of level warning or worse that contain
     /// `text`.
     pub fn kernel(mut self, text: &'static str, count: u64) -> Test {
         self.kernel.push((text, count));
         self
     }
 
-    /// The test hangs the GPU exactly `count` times. It runs as a user of its own: a user who hangs the GPU often is
-    /// refused for a while, and that is not to be some other test's affair.
+    /// Declare that the test hangs the GPU exactly `count` times. It runs as a user of its own: a user who hangs the
+    /// GPU often is refused for a while, and that is not to be some other test's affair.
     pub fn hangs(mut self, count: u64) -> Test {
         self.own_user = true;
         self.kernel("ring 0 hung", count)
     }
 
-    /// The test makes other parts of the kernel log records of level warning or worse that contain `text`: some number
-    /// of them, which is not ours to say. For our own lines there is [`Test::kernel`].
+    /// Declare that the test makes other parts of the kernel log records of level warning or worse that contain `text`:
+    /// some number of them, which is not ours to say. For our own lines there is [`Test::kernel`].
     pub fn kernel_grumbles(mut self, text: &'static str) -> Test {
         self.grumbles.push(text);
         self
     }
 
-    /// The test talks to the device model and is skipped on real hardware.
+    /// Declare that the test talks to the device model. It is skipped on real hardware.
     pub fn needs_control(mut self) -> Test {
         self.control = true;
         self
     }
 
-    /// `condition` runs in the test's process before the test, and may skip it ([`super::skip`]).
+    /// Run `condition` in the test's process before the test. It may skip the test ([`super::skip`]).
     pub fn only_if(mut self, condition: fn() -> Result<()>) -> Test {
         self.condition = Some(condition);
         self
     }
 
-    /// Another time limit.
+    /// Set another time limit.
     pub fn limit(mut self, seconds: u64) -> Test {
         self.limit = Duration::from_secs(seconds);
         self
     }
 
-    /// Something that only our driver promises; the test is left out on upstream's.
+    /// Leave the test out on upstream's driver. It is about something that only ours promises.
     pub fn lapidary_only(self, because: &'static str) -> Test {
         self.mark(Driver::Upstream, Mark::LeftOut { because })
     }
 
-    /// Something that only upstream's driver has; the test is left out on ours.
+    /// Leave the test out on our driver. It is about something that only upstream's has.
     pub fn upstream_only(self, because: &'static str) -> Test {
         self.mark(Driver::Lapidary, Mark::LeftOut { because })
     }
 
-    /// Upstream's driver fails the test with a reason that contains `answer`.
+    /// Declare that the test fails on upstream's driver, with a reason that contains `answer`.
     pub fn upstream_answers(self, answer: &'static str, because: &'static str) -> Test {
         self.mark(Driver::Upstream, Mark::Differs { answer, because })
     }
 
-    /// Our driver fails the test with a reason that contains `answer`.
+    /// Declare that the test fails on our driver, with a reason that contains `answer`.
     pub fn lapidary_answers(self, answer: &'static str, because: &'static str) -> Test {
         self.mark(Driver::Lapidary, Mark::Differs { answer, because })
     }

@@ -22,7 +22,7 @@ impl Uevent {
         self.values.get(key).map(String::as_str)
     }
 
-    /// Strings that end with zeros: what happened, then `KEY=VALUE`.
+    /// Parse strings that end with zeros: what happened, then `KEY=VALUE`.
     fn parse(message: &[u8]) -> Uevent {
         let mut parts = message
             .split(|&byte| byte == 0)

@@ -33,7 +33,7 @@ pub trait Chip: Send {
     /// Do a bounded piece of work (at most one packet).
     fn step(&mut self, m: &mut Machine) -> Step;
 
-    /// Back to the state after power-on (and after the firmware, if the card is a posted one).
+    /// Return to the state after power-on (and after the firmware, if the card is a posted one).
     fn reset(&mut self, m: &mut Machine);
 
     /// Return whether it has work under way.
@@ -42,20 +42,20 @@ pub trait Chip: Send {
     /// Return whether it takes commands: work would begin without another register write.
     fn listens(&self) -> bool;
 
-    /// The card loses its power and gets it back: everything is gone, also what the firmware has done. VRAM is the
+    /// Lose the power and get it back: everything is lost, also what the firmware has done. VRAM is the
     /// caller's.
     fn lose_power(&mut self, m: &mut Machine);
 
-    /// The CPU reads VRAM through its BAR (seen only if it is not mapped).
+    /// Serve a read of VRAM through its BAR (seen only if it is not mapped).
     fn vram_read(&mut self, m: &mut Machine, offset: u64, data: &mut [u8]);
 
-    /// The CPU writes VRAM through its BAR (seen only if it is not mapped).
+    /// Serve a write of VRAM through its BAR (seen only if it is not mapped).
     fn vram_write(&mut self, m: &mut Machine, offset: u64, data: &[u8]);
 
-    /// The CPU reads a doorbell. A chip whose functions have a window of doorbells answers.
+    /// Serve a read of a doorbell. A chip whose functions have a window of doorbells answers.
     fn doorbell_read(&mut self, _: &mut Machine, _offset: u64, _data: &mut [u8]) {}
 
-    /// The CPU writes a doorbell. A chip whose functions have a window of doorbells does something.
+    /// Serve a write of a doorbell. A chip whose functions have a window of doorbells does something.
     fn doorbell_write(&mut self, _: &mut Machine, _offset: u64, _data: &[u8]) {}
 
     /// Return the faults that it has beside those of any card.
@@ -93,7 +93,7 @@ pub enum State {
 }
 
 impl State {
-    /// By the names that the command line uses.
+    /// Return the state of that name, as the command line uses it.
     ///
     /// # Errors
     /// One line that names the states there are.

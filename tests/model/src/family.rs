@@ -70,8 +70,9 @@ pub trait Entry: Sync {
         options.vram
     }
 
-    /// One of the ROMs that the family makes for it, as long as what is in it; none if the family makes no ROM of that
-    /// name. A family whose cards have a ROM makes `synthetic`, the one that has left the card as `options.state` says.
+    /// Return one of the ROMs that the family makes for it, as long as what is in it; none if the family makes no ROM
+    /// of that name. A family whose cards have a ROM makes `synthetic`, the one that has left the card as
+    /// `options.state` says.
     fn image(&self, name: &str, options: Options) -> Option<Vec<u8>>;
 
     /// Return the ROM in what was read from a real card, without what stands behind it.

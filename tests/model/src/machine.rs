@@ -94,7 +94,7 @@ impl Machine {
         }
     }
 
-    /// A finding, also in the trace.
+    /// Add a finding, also to the trace.
     pub fn finding(&mut self, kind: Kind, detail: fmt::Arguments<'_>) {
         self.trace.line(format_args!("! finding {kind}: {detail}"));
         self.judge.report(kind, detail);
@@ -119,7 +119,7 @@ impl Machine {
             .find(|o| o.space == space && o.holds(address, 1))
     }
 
-    /// The interrupt output of a function is high or low from now on.
+    /// Set the interrupt output of a function high or low.
     ///
     /// # Panics
     /// Without such a function.
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// The driver has re-armed MSI of a function; sends what came in between.
+    /// Re-arm MSI of a function, and send what came in between.
     ///
     /// # Panics
     /// Without such a function.
@@ -150,7 +150,7 @@ impl Machine {
         self.interrupt(function, level);
     }
 
-    /// The CPU has unmasked INTx of a function; sends again while the output is high.
+    /// Unmask INTx of a function, and send again while the output is high.
     ///
     /// # Panics
     /// Without such a function.
@@ -190,7 +190,7 @@ impl Counters {
         self.values.iter().map(|(n, v)| (*n, *v))
     }
 
-    /// All back to zero; they keep being listed.
+    /// Set all to zero. They stay listed.
     pub fn reset(&mut self) {
         self.values.values_mut().for_each(|v| *v = 0);
     }
@@ -215,7 +215,7 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// At rest, with that kind of MSI.
+    /// Return lines at rest, with that kind of MSI.
     pub fn new(policy: Msi) -> Interrupts {
         Interrupts {
             policy,
@@ -239,12 +239,12 @@ impl Interrupts {
         self.intx = fd;
     }
 
-    /// INTx is masked until [`Machine::unmask_intx`].
+    /// Mask INTx until [`Machine::unmask_intx`].
     pub fn mask_intx(&mut self) {
         self.intx_masked = true;
     }
 
-    /// As after power-on: the output is low, and MSI armed.
+    /// Return to the state after power-on, with the output low and MSI armed.
     pub fn reset(&mut self) {
         self.level = false;
         self.armed = true;

@@ -99,7 +99,7 @@ pub struct Vram {
 }
 
 impl Vram {
-    /// VRAM of that many bytes, filled with zeroes.
+    /// Make VRAM of that many bytes, filled with zeroes.
     ///
     /// # Errors
     /// When the system has no such memory.
@@ -115,7 +115,7 @@ impl Vram {
         self.file.as_raw_fd()
     }
 
-    /// Size in bytes.
+    /// Return the size in bytes.
     #[inline]
     pub fn len(&self) -> u64 {
         self.shared.len() as u64

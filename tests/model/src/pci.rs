@@ -239,7 +239,7 @@ impl Config {
         }
     }
 
-    /// Back to the power-on state.
+    /// Return to the power-on state.
     pub fn reset(&mut self) {
         self.bytes = self.initial;
     }

@@ -42,7 +42,7 @@ pub enum Sleep {
 }
 
 impl Sleep {
-    /// By the names that the control port uses.
+    /// Return the one of that name, as the control port uses it.
     pub fn by_name(name: &str) -> Option<Sleep> {
         Some(match name {
             "lost" => Sleep::Lost,
@@ -139,7 +139,7 @@ fn wake_up(s: &mut System, function: usize) {
     lose(s, sleep == Sleep::Posted);
 }
 
-/// The power fails and comes back: everything is lost, except for configuration space.
+/// Let the power fail and come back. Everything but configuration space is lost.
 pub fn lose(s: &mut System, posted: bool) {
     if posted {
         s.chip.reset(&mut s.machine);
@@ -173,7 +173,7 @@ pub fn reset(s: &mut System, function: usize) {
     }
 }
 
-/// The card is pulled out while it works.
+/// Remove the card while it works.
 pub fn remove(s: &mut System) {
     s.machine.trace.line(format_args!("power: removed"));
     for function in 0..s.machine.functions.len() {
@@ -183,7 +183,7 @@ pub fn remove(s: &mut System) {
     fill(&s.machine.vram, |_| u64::MAX);
 }
 
-/// It is put back.
+/// Put it back.
 pub fn insert(s: &mut System) {
     s.machine.trace.line(format_args!("power: inserted"));
     s.machine.faults.arm(fault::DEAD, Some(0));

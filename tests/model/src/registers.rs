@@ -169,7 +169,7 @@ impl Space {
         }
     }
 
-    /// All values back to the database's defaults, 0 where there is none.
+    /// Set all values to the database's defaults, 0 where there is none.
     pub fn reset(&mut self) {
         self.values.copy_from_slice(&self.defaults);
     }

@@ -44,7 +44,7 @@ impl Shared {
         })
     }
 
-    /// Exclusive use of the system.
+    /// Lock the system and run `f` on it.
     pub fn with<T>(&self, f: impl FnOnce(&mut System) -> T) -> T {
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut system = self.lock();
@@ -52,7 +52,7 @@ impl Shared {
         f(&mut system)
     }
 
-    /// Exclusive use of the system, which may give the chip something to do.
+    /// Lock the system and run `f` on it, which may give the chip something to do.
     pub fn kick<T>(&self, f: impl FnOnce(&mut System) -> T) -> T {
         let result = self.with(|system| {
             let result = f(system);

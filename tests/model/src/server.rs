@@ -201,7 +201,7 @@ fn judge_size(s: &mut System, offset: u64, len: usize, bytes: &Range<u32>) {
     }
 }
 
-/// The CPU accesses a register or a doorbell: whether the function answers.
+/// Serve an access to a register or a doorbell. Return whether the function answers.
 fn accessed(s: &mut System, function: usize, what: &str) -> bool {
     if s.machine.faults.last(fault::DEAD_SOON) {
         power::remove(s);
@@ -257,7 +257,7 @@ fn registers_write(s: &mut System, function: usize, offset: u64, bytes: &Range<u
     }
 }
 
-/// The CPU accesses VRAM: whether the function answers.
+/// Serve an access to VRAM. Return whether the function answers.
 fn vram_accessed(s: &mut System, function: usize, counter: &'static str) -> bool {
     s.machine.counters.add(counter, 1);
     power::answers(&mut s.machine, function, "VRAM access")

@@ -150,7 +150,7 @@ impl Brush {
         }
     }
 
-    /// Colours and pattern.
+    /// Append colours and pattern.
     fn emit(self, stream: &mut Stream) {
         let half = |rows: &[u8; 8], i: usize| {
             u32::from_le_bytes([rows[i], rows[i + 1], rows[i + 2], rows[i + 3]])
@@ -264,7 +264,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Left to right and top to bottom.
+/// Set the direction, left to right and top to bottom.
 fn forward(stream: &mut Stream) {
     let word = mmio::dp_cntl::DST_X_LEFT_TO_RIGHT.put(0, 1);
     let word = mmio::dp_cntl::DST_Y_TOP_TO_BOTTOM.put(word, 1);

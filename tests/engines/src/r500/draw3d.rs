@@ -32,7 +32,7 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// 32-bit pixels from the start of an object.
+    /// Return an image of 32-bit pixels from the start of an object.
     pub fn new(bo: &'a Bo, pitch: u32, height: u32) -> Image<'a> {
         Image {
             bo,
@@ -56,7 +56,7 @@ pub struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    /// Vertices without gaps from the start of an object.
+    /// Return an array of vertices without gaps from the start of an object.
     pub fn new(bo: &'a Bo) -> Array<'a> {
         Array {
             bo,
@@ -122,13 +122,13 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// State and draw.
+    /// Append state and draw.
     pub fn emit(&self, stream: &mut Stream) {
         self.state(stream);
         self.draw(stream);
     }
 
-    /// Everything but the draw.
+    /// Append everything but the draw.
     pub fn state(&self, stream: &mut Stream) {
         purge(stream);
         self.scissors(stream);
@@ -315,7 +315,7 @@ fn index_buffer(stream: &mut Stream, indices: &Indices<'_>) {
         .relocation(indices.bo, Access::Read);
 }
 
-/// One input vector, straight to the rasterizer: no vertex program, no clipping, no viewport.
+/// Append the state of one input vector, straight to the rasterizer: no vertex program, no clipping, no viewport.
 fn geometry(stream: &mut Stream) {
     use mmio::{vap_clip_cntl, vap_cntl, vap_out_vtx_fmt_0, vap_prog_stream_cntl, vap_vte_cntl};
     /// DATA_TYPE of four floats (R5xx 7.4).
@@ -351,7 +351,7 @@ fn geometry(stream: &mut Stream) {
         .register(mmio::RS_INST_COUNT, 0);
 }
 
-/// A fragment program of one instruction, one output of 32 bits.
+/// Append a fragment program of one instruction, one output of 32 bits.
 fn fragments(stream: &mut Stream) {
     use mmio::us_out_fmt::{OUT_FMT, out_fmt};
     /// Dwords of an instruction, the first with its type in the lowest bits: 1 is one that may write outputs.

@@ -35,12 +35,13 @@ impl Painter for R500 {
         "r500"
     }
 
-    /// All ids from 0x7100 to 0x72ff are chips with R5xx's engines (the kernel's `radeon` knows the same ones).
+    /// Return whether the id is one from 0x7100 to 0x72ff. The kernel's `radeon` knows these as chips with R5xx's
+    /// engines.
     fn knows(&self, device_id: u32) -> bool {
         (0x7100..0x7300).contains(&device_id)
     }
 
-    /// A packet of type 1, and one that is longer than the stream.
+    /// Return a packet of type 1, and one that is longer than the stream.
     fn forbidden(&self) -> Vec<Forbidden> {
         vec![
             Forbidden {
@@ -71,7 +72,7 @@ impl Painter for R500 {
         true
     }
 
-    /// The 2D engine's source is set.
+    /// Set the 2D engine's source.
     fn mention(&self, stream: &mut Stream, bo: &Bo) {
         let source = Surface::new(bo, 256).pitch_offset();
         stream
@@ -83,7 +84,8 @@ impl Painter for R500 {
         stream.packet(pm4::NOP, &[0]).pad(8);
     }
 
-    /// A stream that sets the 2D engine's destination leaves the address in the register. Nothing is drawn by that.
+    /// Read the address from the register that a stream with the 2D engine's destination leaves. Nothing is drawn by
+    /// that.
     fn address(&self, control: &mut Control, bo: &Bo) -> Result<u64> {
         let mut stream = Stream::new();
         stream
@@ -95,8 +97,7 @@ impl Painter for R500 {
         Ok(u64::from(dst_pitch_offset::OFFSET.get(word)) * 1024)
     }
 
-    /// A chip without a driver: no interrupt can come, no command is fetched, nothing is written to memory or read from
-    /// it.
+    /// Check that no interrupt can come, no command is fetched, and nothing is written to memory or read from it.
     fn is_stopped(&self, control: &mut Control) -> Result<()> {
         for (name, mask) in [
             ("GEN_INT_CNTL", u32::MAX),

@@ -15,7 +15,7 @@ pub fn tests() -> Vec<Test> {
     vec![Test::new("caching/vram_is_write_combined", write_combined)]
 }
 
-/// `PAT: [mem 0x00000000fd000000-0x00000000fe000000] write-combining`; the end is outside.
+/// Parse `PAT: [mem 0x00000000fd000000-0x00000000fe000000] write-combining`, whose end is outside.
 fn parse(line: &str) -> Option<(u64, u64, &str)> {
     let (_, rest) = line.split_once("[mem ")?;
     let (range, kind) = rest.split_once("] ")?;

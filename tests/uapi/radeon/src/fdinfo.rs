@@ -52,14 +52,14 @@ impl Lines {
         Ok(value.with_context(|| format!("no line {key}"))?)
     }
 
-    /// Nanoseconds.
+    /// Return the nanoseconds of the engine.
     fn engine(&self) -> Result<u64> {
         let value = self.get("drm-engine-gfx")?;
         let number = value.strip_suffix(" ns").context("no unit")?;
         Ok(number.parse()?)
     }
 
-    /// Bytes.
+    /// Return the bytes of one line.
     pub fn bytes(&self, key: &str) -> Result<u64> {
         let value = self.get(key)?;
         let (number, unit) = value.split_once(' ').unwrap_or((value, "B"));

@@ -27,7 +27,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Tests that hang the GPU.
+/// Return the tests that hang the GPU.
 pub fn last_tests() -> Vec<Test> {
     vec![
         Test::new("moves/a_copy_that_fails", fails)

@@ -55,7 +55,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Tests that leave the device in need of a new probe.
+/// Return the tests that leave the device in need of a new probe.
 pub fn last_tests() -> Vec<Test> {
     vec![
         Test::new("prime/unbind_while_they_are_waited_for", unbind_waits)

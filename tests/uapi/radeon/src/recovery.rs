@@ -181,7 +181,7 @@ impl Artist {
         Ok(())
     }
 
-    /// Every dword of the picture is right.
+    /// Check that every dword of the picture is right.
     fn check(&self) -> Result<()> {
         let seen = within(BOUND, "waiting for a picture", || self.bo.read())??;
         for (at, (seen, want)) in seen.iter().zip(&self.expected).enumerate() {
@@ -236,7 +236,7 @@ impl Culprit {
         self.submit(1).context("the submission that hangs")
     }
 
-    /// The client is refused, its memory is still there.
+    /// Check that the client is refused, and its memory is still there.
     fn is_refused(&self) -> Result<()> {
         refused("new work of the guilty", self.submit(9), Errno::CANCELED)?;
         refused(

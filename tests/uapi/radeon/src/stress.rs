@@ -20,7 +20,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// One client's life: a handful of objects, random operations, every result checked.
+/// Run one client with a few objects, random operations, and a check of every result.
 fn client(seed: u64, rounds: u32) -> Result<()> {
     const ROWS: i32 = 24;
     let device = Device::open()?;

@@ -280,7 +280,7 @@ pub struct Reprobe {
 }
 
 impl Reprobe {
-    /// For the device of a client.
+    /// Return one for the device of a client.
     pub fn of(device: &Device) -> Result<Reprobe> {
         let (pci, driver) = bound(device)?;
         Ok(Reprobe { pci, driver })

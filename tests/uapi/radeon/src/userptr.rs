@@ -454,7 +454,7 @@ fn many(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Pages that were pinned for devices since the machine was started.
+/// Return the pages that were pinned for devices since the machine was started.
 fn pinned() -> Result<u64> {
     let text = std::fs::read_to_string("/proc/vmstat")?;
     let line = text

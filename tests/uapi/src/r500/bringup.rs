@@ -102,7 +102,7 @@ fn vram_start(control: &mut Control) -> Result<u64> {
     Ok(u64::from(peek(control, "MC_FB_LOCATION")? & 0xffff) << 16)
 }
 
-/// Whether the chip is set up.
+/// Check whether the chip is set up.
 pub fn registers(control: &mut Control) -> Result<()> {
     let mut wrong = Vec::new();
     for (name, mask, value) in wants() {

@@ -56,7 +56,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Tests that hang the GPU.
+/// Return the tests that hang the GPU.
 pub fn last_tests() -> Vec<Test> {
     vec![
         Test::new("surfaces/a_copy_that_fails", saved)

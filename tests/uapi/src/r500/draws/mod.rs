@@ -158,7 +158,7 @@ fn arrays(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Indices 0, 1, 2, … below `end`, over and over.
+/// Return indices 0, 1, 2, … below `end`, over and over.
 fn index_words(count: u32, end: u32) -> Vec<u32> {
     let index = |i: u32| i % end;
     (0..count.div_ceil(2))

@@ -25,7 +25,7 @@ struct Row {
     out: Bo,
 }
 
-/// Word `i` of object `n`, the `round`th time.
+/// Return word `i` of object `n`, the `round`th time.
 fn word(round: u32, n: usize, i: usize) -> u32 {
     (round << 24) | ((n as u32) << 16) | i as u32
 }
