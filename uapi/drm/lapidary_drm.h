@@ -2,8 +2,8 @@
 /*
  * What the Lapidary drivers add to the interface of the radeon driver.
  *
- * Whoever wants to use an addition asks DRM_IOCTL_RADEON_INFO for LAPIDARY_INFO_FEATURES first. Other drivers
- * answer -EINVAL to that, and ignore the chunks below.
+ * A program that wants to use an addition first asks DRM_IOCTL_RADEON_INFO for
+ * LAPIDARY_INFO_FEATURES. Other drivers answer -EINVAL to that, and ignore the chunks below.
  */
 #ifndef LAPIDARY_DRM_H
 #define LAPIDARY_DRM_H
@@ -14,11 +14,11 @@
 extern "C" {
 #endif
 
-/* Requests of DRM_IOCTL_RADEON_INFO, each with what is written through the pointer. */
+/* Requests of DRM_IOCTL_RADEON_INFO, each with the value that is written through the pointer. */
 
 /*
- * __u64: number of fences that a waiter got because the driver looked, not because an interrupt came. Anything
- * but 0 means that interrupts get lost.
+ * __u64: number of fences with a waiter that were signalled because the driver looked, not because
+ * of an interrupt. If it is not 0, interrupts are lost.
  */
 #define LAPIDARY_INFO_FENCES_POLLED 0x4c500000
 /* __u64: set of LAPIDARY_FEATURE_* bits. */
@@ -38,7 +38,7 @@ extern "C" {
 struct drm_lapidary_reset_status {
 	/* Resets of the GPU that a submission of this file caused. */
 	__u32 guilty;
-	/* Resets that others caused while submissions of this file were under way. */
+	/* Resets that other files caused while submissions of this file were under way. */
 	__u32 innocent;
 	/* Resets of the device, as RADEON_INFO_GPU_RESET_COUNTER. */
 	__u32 resets;
@@ -52,31 +52,35 @@ struct drm_lapidary_reset_status {
 #define LAPIDARY_REFUSAL_TEXT_BYTES 104
 
 /*
- * Why the last submission of this file that was refused was refused. The numbers of reasons are listed in
- * Documentation/radeon-uapi.md; what a number means never changes.
+ * Why the last refused submission of this file was refused. The numbers of reasons are listed in
+ * Documentation/radeon-uapi.md. The meaning of a number never changes.
  */
 struct drm_lapidary_last_refusal {
-	/* Refusals so far. 0: the other fields say nothing. */
+	/* Refusals so far. If 0, the other fields have no meaning. */
 	__u64 count;
 	/*
-	 * 0x1xx: the envelope, 0x2xx: a relocation, 0x3xx: a synchronisation object, 0x1000 and above: the commands;
-	 * others: something else.
+	 * 0x1xx: the envelope, 0x2xx: a relocation, 0x3xx: a synchronisation object, 0x1000 and
+	 * above: the commands; others: another cause.
 	 */
 	__u32 reason;
-	/* Index of the dword of the commands, of the chunk, or of the entry at fault; 0xffffffff: there is none. */
+	/*
+	 * Index of the dword of the commands, of the chunk, or of the entry at fault. 0xffffffff if
+	 * there is none.
+	 */
 	__u32 position;
-	/* The errno that the submission got, positive. */
+	/* The errno that the submission returned, positive. */
 	__u32 error;
 	/* 0. */
 	__u32 pad;
-	/* The reason in a few words, ended by a zero. For people: it may change. */
+	/* The reason in a few words, terminated by a zero. For people; it may change. */
 	char text[LAPIDARY_REFUSAL_TEXT_BYTES];
 };
 
 /*
- * Chunks of DRM_IOCTL_RADEON_CS: arrays of struct drm_lapidary_sync, one chunk of each kind at most, only together
- * with commands. The commands run when all objects of SYNC_IN have signalled. Those of SYNC_OUT get the
- * submission's fence, in the order of the entries, if the submission succeeds; otherwise nothing happens to them.
+ * Chunks of DRM_IOCTL_RADEON_CS: arrays of struct drm_lapidary_sync, one chunk of each kind at
+ * most, only together with commands. The commands are executed when all objects of SYNC_IN have
+ * signalled. If the submission succeeds, the objects of SYNC_OUT receive its fence, in the order of
+ * the entries. Otherwise they are not changed.
  */
 #define LAPIDARY_CHUNK_SYNC_IN 0x4c500000
 #define LAPIDARY_CHUNK_SYNC_OUT 0x4c500001
@@ -87,9 +91,9 @@ struct drm_lapidary_last_refusal {
 struct drm_lapidary_sync {
 	/* Handle of a synchronisation object of this file (DRM_IOCTL_SYNCOBJ_CREATE). */
 	__u32 handle;
-	/* 0; anything else is refused. */
+	/* 0. Any other value is refused. */
 	__u32 flags;
-	/* A point on the object's timeline; 0: the object is binary. */
+	/* A point on the object's timeline, or 0 for a binary object. */
 	__u64 point;
 };
 
