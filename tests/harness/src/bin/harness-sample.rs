@@ -46,8 +46,9 @@ fn main() -> ExitCode {
             Test::new("bad/panics", |_| panic!("on purpose")),
             Test::new("bad/dies", |_| std::process::abort()),
             Test::new("bad/hangs", |_| {
+                // Longer than the limit, so that it is asleep when the harness looks.
                 loop {
-                    std::thread::sleep(Duration::from_secs(1));
+                    std::thread::sleep(Duration::from_secs(60));
                 }
             })
             .limit(1),
