@@ -31,6 +31,7 @@ fn qemu(arguments: &[String], commands: &[&str]) -> String {
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut input = qemu.stdin.take().unwrap();
@@ -38,7 +39,8 @@ fn qemu(arguments: &[String], commands: &[&str]) -> String {
         writeln!(input, "{{\"execute\":\"{command}\"}}").unwrap();
     }
     let output = qemu.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", output.status);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {complaints}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
 
