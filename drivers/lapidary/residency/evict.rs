@@ -67,9 +67,9 @@ const CANDIDATES: usize = 32;
 /// Neighbours that are examined on each side of them.
 const NEAR: usize = 32;
 
-/// Try one way to find a place for `size` bytes. With `zero` the place is taken from the stock. Only objects not used
-/// since `before` are evicted. Return the place and how many bytes have been moved for it; `None` stands for system
-/// pages.
+/// Try one way to find a place for `size` bytes. With `zero` the place is taken from the stock if possible. Only
+/// objects not used since `before` are evicted. Return the place and how many bytes have been moved for it. `None`
+/// stands for system pages.
 ///
 /// # Errors
 ///
