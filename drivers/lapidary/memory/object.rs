@@ -270,7 +270,7 @@ impl<F: Family> Object<F> {
         }
     }
 
-    /// As [`Object::displaced`], but only trylock the locks of the generic driver. Return whether it succeeded.
+    /// As [`Object::displaced`], but take locks of the generic driver by trylock only. Return whether it succeeded.
     pub(crate) fn try_displaced(&self, backing: &Arc<Backing>) -> bool {
         F::Uapi::displaced(&self.note);
         reached::try_end(self.memory.reached(), backing)
