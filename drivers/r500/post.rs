@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the video BIOS reaches when it posts the card ([`lapidary::amd::bios`]): all registers, through the guard of
-//! [`portable::posting`](crate::portable::posting).
+//! What the video BIOS reaches when it posts the card ([`lapidary::amd::bios`]). It reads all registers. The rules of
+//! [`portable::posting`](crate::portable::posting) say which ones it writes.
 //!
-//! That the BIOS has been there shows in two places: a display that runs, or the size of memory, which it writes down
-//! (Linux, `radeon_device.c`: `radeon_card_posted`).
+//! A posted card shows in two places. Its display runs, or `CONFIG_MEMSIZE` is not 0, because the BIOS writes down how
+//! much memory there is (Linux, `radeon_device.c`: `radeon_card_posted`).
 
 use kernel::{
     device::Device,
@@ -20,18 +20,19 @@ use lapidary::{
     amd::{
         bios::{
             self,
-            Bios,
-            Dropped, //
+            Bios, //
         },
         indirect::Pair, //
     },
-    portable::atom::Card, //
+    portable::atom::{
+        guard::Rules,
+        Card, //
+    }, //
 };
 
 use crate::{
     chip::Chipset,
     display, hal,
-    portable::posting::Guard,
     regs::{
         mmio::*,
         McPair,
@@ -41,13 +42,12 @@ use crate::{
     },
 };
 
-/// Whether firmware has set the card up. Running displays need memory, else its size has been
-/// written down.
+/// Return whether the card has been posted: a display runs, or the size of memory is known.
 fn is_posted(window: Window<'_>) -> bool {
     display::is_on(window) || window.read(CONFIG_MEMSIZE).into_raw() != 0
 }
 
-/// Posts the card unless firmware has, as [`bios::ensure`].
+/// Post the card unless firmware has done so, as [`bios::ensure`] says.
 pub(crate) fn ensure(
     dev: &Device,
     chipset: Chipset,
@@ -57,7 +57,7 @@ pub(crate) fn ensure(
     bios::ensure(dev, &Unposted { window, chipset }, bios)
 }
 
-/// A card that perhaps has to be posted.
+/// A card that perhaps has not been posted.
 struct Unposted<'a> {
     window: Window<'a>,
     chipset: Chipset,
@@ -68,16 +68,15 @@ impl bios::Chip for Unposted<'_> {
         is_posted(self.window)
     }
 
-    fn reach(&self, program: &mut dyn FnMut(&mut dyn Card)) -> Option<Dropped> {
-        let (window, hal) = (self.window, hal::post::of(self.chipset));
-        let mut card = Registers { window, hal };
-        let mut guard = Guard::new(&mut card, hal.memory_controller());
-        program(&mut guard);
-        guard.dropped().map(|dropped| Dropped {
-            count: dropped.count,
-            space: dropped.first.space(),
-            number: dropped.first.number(),
-        })
+    fn rules(&self) -> &'static Rules {
+        hal::post::of(self.chipset).rules()
+    }
+
+    fn reach(&self, program: &mut dyn FnMut(&mut dyn Card)) {
+        program(&mut Registers {
+            window: self.window,
+            hal: hal::post::of(self.chipset),
+        });
     }
 }
 
@@ -87,7 +86,7 @@ struct Registers<'a> {
     hal: &'a dyn hal::post::Hal,
 }
 
-/// Writes a register on the way through an index and a data register, on some chips behind a read of it.
+/// Write a register as a step of a port's program. Read it before if `reads_first`.
 fn write_for_port<'w>(
     window: impl RegisterIo<'w>,
     offset: u32,

@@ -2,10 +2,10 @@
 
 //! Posting: how a card that has just got power becomes one with clocks and memory.
 //!
-//! The computer's firmware posts the card that it shows something on. A second card, or one that has lost its power
-//! while the computer slept, is left to the driver. The card's video BIOS brings the program for it, ASIC_Init, in byte
-//! code, which [`atom`] runs on all families alike. What the program runs on, and which registers it may write, is the
-//! family's ([`Chip`]).
+//! The computer's firmware posts the card that it shows something on. The driver posts all others, and each card that has
+//! lost its power while the computer slept. The card's video BIOS has the program for it, ASIC_Init, in byte code. The
+//! machine in [`atom`] runs it for all families. The family says what the program runs on and which registers it may
+//! write ([`Chip`]).
 
 use kernel::{
     device::{
@@ -22,35 +22,31 @@ use crate::{
     corner::rom,
     portable::atom::{
         self,
+        guard::{
+            Guard,
+            Rules, //
+        },
         Card,
         Clocks, //
     },
 };
 
-/// Bytes of an image that are looked at: pointers in it have 16 bits.
+/// The most bytes of an image that are read. Pointers in it have 16 bits.
 const LARGEST: usize = 1 << 16;
 
 /// A chip that its video BIOS posts.
 pub trait Chip {
-    /// Returns whether firmware has set the card up.
+    /// Return whether firmware has set the card up.
     fn is_posted(&self) -> bool;
 
-    /// Calls `program` once with the card, as far as posting may reach it. Returns which writes were dropped.
-    fn reach(&self, program: &mut dyn FnMut(&mut dyn Card)) -> Option<Dropped>;
+    /// Return what the video BIOS may write.
+    fn rules(&self) -> &'static Rules;
+
+    /// Call `program` once with the card. The caller puts a guard with [`Chip::rules`] before it.
+    fn reach(&self, program: &mut dyn FnMut(&mut dyn Card));
 }
 
-/// Writes of a program that posting does not need.
-#[derive(Clone, Copy, Debug)]
-pub struct Dropped {
-    /// How many.
-    pub count: u32,
-    /// The space of the register that the first one went to, for a log line.
-    pub space: &'static str,
-    /// The number of that register there.
-    pub number: u32,
-}
-
-/// The card's video BIOS, and what it takes to run it: posting again after sleep allocates nothing.
+/// The card's video BIOS, and the memory that running it takes. Posting again after sleep allocates nothing.
 #[pin_data]
 pub struct Bios {
     image: KVVec<u8>,
@@ -60,8 +56,8 @@ pub struct Bios {
 }
 
 impl Bios {
-    /// Reads it, if the card has one. A card without one, or one that does not say which clocks it sets, has one line in
-    /// the log and works.
+    /// Read it, if the card has one. A card without a video BIOS works and has one line in the log. So does a card whose
+    /// video BIOS does not say which clocks it sets.
     ///
     /// # Errors
     ///
@@ -93,17 +89,19 @@ impl Bios {
         Ok(Some(bios))
     }
 
-    /// The clocks that it sets, if it says.
+    /// Return the clocks that it sets, if it says.
     pub fn clocks(&self) -> Option<Clocks> {
         self.clocks
     }
 }
 
-/// Posts the card unless firmware has. May sleep, up to [`atom::MOST_WAIT_US`]. The caller alone uses the card meanwhile.
+/// Post the card unless firmware has done so.
+///
+/// Sleeps, up to twice [`atom::MOST_WAIT_US`]. The caller alone uses the card meanwhile.
 ///
 /// # Errors
 ///
-/// `ENODEV` if the card has no video BIOS, `EIO` if it cannot be run or does not do what it is there for; with one
+/// `ENODEV` if the card has no video BIOS. `EIO` if the video BIOS cannot be run or does not post the card. Each with one
 /// line in the log.
 pub fn ensure(dev: &Device, chip: &impl Chip, bios: Option<&Bios>) -> Result {
     if chip.is_posted() {
@@ -117,15 +115,18 @@ pub fn ensure(dev: &Device, chip: &impl Chip, bios: Option<&Bios>) -> Result {
         return Err(ENODEV);
     };
     let mut result = Ok(());
-    let dropped = chip.reach(&mut |card| {
-        result = atom::post(&bios.image, &mut bios.memory.lock(), card);
+    let mut dropped = None;
+    chip.reach(&mut |card| {
+        let mut guard = Guard::new(card, chip.rules());
+        result = atom::post(&bios.image, &mut bios.memory.lock(), &mut guard);
+        dropped = guard.dropped();
     });
     if let Some(dropped) = dropped {
         dev_warn!(
             dev,
             "video BIOS: {} writes that posting does not need were dropped, the first to {} {:#x}\n",
             dropped.count,
-            dropped.space,
+            dropped.name,
             dropped.number
         );
     }
@@ -154,8 +155,41 @@ pub fn ensure(dev: &Device, chip: &impl Chip, bios: Option<&Bios>) -> Result {
 #[kunit_tests(lapidary_amd_bios)]
 mod tests {
     use super::*;
-    use crate::corner::io_kunit;
+    use crate::{
+        corner::io_kunit,
+        portable::{
+            atom::guard::{
+                BackPair,
+                Pair,
+                Space,
+                Spaces, //
+            },
+            bits::Field, //
+        }, //
+    };
     use core::cell::Cell;
+
+    const NO_REGISTER: Space = Space {
+        name: "",
+        rows: &[],
+        pair: None,
+    };
+
+    /// No register may be written.
+    static NONE: Rules = Rules {
+        window: &[],
+        back: BackPair {
+            pair: Pair {
+                index: 0,
+                data: 4,
+                number: Field::new(30, 0),
+            },
+            memory: Field::new(31, 31),
+        },
+        spaces: Spaces::new(&[]),
+        clocks: NO_REGISTER,
+        memory_controller: NO_REGISTER,
+    };
 
     /// A chip that counts what it is asked.
     struct Counting {
@@ -168,9 +202,12 @@ mod tests {
             self.posted
         }
 
-        fn reach(&self, _program: &mut dyn FnMut(&mut dyn Card)) -> Option<Dropped> {
+        fn rules(&self) -> &'static Rules {
+            &NONE
+        }
+
+        fn reach(&self, _program: &mut dyn FnMut(&mut dyn Card)) {
             self.reached.set(self.reached.get() + 1);
-            None
         }
     }
 

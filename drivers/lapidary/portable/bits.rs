@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Bit fields of 32-bit words and arrays of registers. Portable code receives the facts of the register database in
-//! these two types.
+//! Bit fields of 32-bit words, arrays of registers, and registers as the row of a list names them.
 //!
-//! Constants of both types are generated from `registers/*.xml`. No shift or mask is written by hand.
+//! Portable code receives the facts of the register database as offsets, fields and arrays. These constants are
+//! generated from `registers/*.xml`. No shift or mask is written by hand.
 
 /// A contiguous bit field of a 32-bit word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +118,28 @@ impl RegArray {
             Some(index)
         } else {
             None
+        }
+    }
+}
+
+/// Registers by name, as a list has them.
+#[derive(Clone, Copy, Debug)]
+pub enum Registers {
+    /// One register, by offset.
+    One(u32),
+    /// All registers of an array.
+    Array(RegArray),
+    /// Everything from one register to another, both included, with the holes between them.
+    Block(u32, u32),
+}
+
+impl Registers {
+    /// Return whether the register at `offset` is one of them.
+    pub const fn has(self, offset: u32) -> bool {
+        match self {
+            Self::One(register) => register == offset,
+            Self::Array(array) => array.index_of(offset).is_some(),
+            Self::Block(first, last) => first <= offset && offset <= last,
         }
     }
 }

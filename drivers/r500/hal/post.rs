@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What posting by the video BIOS has to know of a chip.
+//! Posting by the video BIOS. The rules for what it may write differ because the RV515 has a memory controller of its
+//! own.
+
+use lapidary::portable::atom::guard::Rules;
 
 use crate::{
     chip::Chipset,
-    portable::posting::MemoryController, //
+    portable::posting, //
 };
 
-/// A chip that is posted.
+/// What differs in posting.
 pub(crate) trait Hal {
-    /// Returns the memory controller that the BIOS sets up: which of its registers may be written differs.
-    fn memory_controller(&self) -> MemoryController;
+    /// Return what the video BIOS may write.
+    fn rules(&self) -> &'static Rules;
 
-    /// Returns whether a register has to be read before the video BIOS' way through an index and a data register writes
-    /// it (Linux, `atom.c`: `atom_iio_execute`).
+    /// Return whether a register must be read before a port's program writes it (Linux, `atom.c`: `atom_iio_execute`).
     fn port_reads_first(&self) -> bool;
 }
 
-/// What posting has to know of a chip.
+/// Return how `chipset` is posted.
 pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
     match chipset {
         Chipset::Rv515 => &Rv515,
@@ -28,8 +30,8 @@ pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
 struct Rv515;
 
 impl Hal for Rv515 {
-    fn memory_controller(&self) -> MemoryController {
-        MemoryController::Rv515
+    fn rules(&self) -> &'static Rules {
+        &posting::RV515
     }
 
     fn port_reads_first(&self) -> bool {
@@ -41,8 +43,8 @@ impl Hal for Rv515 {
 struct R520;
 
 impl Hal for R520 {
-    fn memory_controller(&self) -> MemoryController {
-        MemoryController::R520
+    fn rules(&self) -> &'static Rules {
+        &posting::R520
     }
 
     fn port_reads_first(&self) -> bool {

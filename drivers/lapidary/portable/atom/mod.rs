@@ -3,12 +3,12 @@
 //! The video BIOS of a Radeon card: the clocks it sets, and the programs by which a driver posts the card.
 //!
 //! The image is the card's PCI expansion ROM. It begins with 55 AA; the word at 0x18 leads to a PCI data structure
-//! that says for which kind of processor the code is; the word at 0x48 leads to the ATOM header, which has the
+//! that says for which kind of processor the code is. The word at 0x48 leads to the ATOM header, which has the
 //! letters "ATOM" and pointers to two lists of tables. *Data tables* describe the card. *Command tables* are programs
-//! for a small machine that every driver brings along: they move numbers between registers, clocks and words of
-//! memory, compare, jump, wait and call each other. Command table 0, ASIC_Init, sets up a card that has just got
-//! power: bus, clocks, memory controller. (Source: Linux,
-//! `drivers/gpu/drm/radeon/{radeon_bios,atom,radeon_atombios}.c`, `atom.h`, `atombios.h`.)
+//! for a small machine, which every driver implements. They move numbers between registers, clocks and words of memory,
+//! compare, jump, wait and call each other. Command table 0, ASIC_Init, sets up bus, clocks and memory controller of a
+//! card that has been powered on. (Source: Linux, `drivers/gpu/drm/radeon/{radeon_bios,atom,radeon_atombios}.c`,
+//! `atom.h`, `atombios.h`.)
 //!
 //! | file | what |
 //! | --- | --- |
@@ -18,15 +18,16 @@
 //! | [`port`] | registers behind an index and a data register |
 //! | [`run`](mod@run), `operand` | the machine, and what it reads and writes |
 //! | [`card`] | what the machine asks of a driver |
+//! | [`guard`] | which registers a program may write, by rules that the family brings |
 //!
-//! Nothing in an image is trusted: it may be cut off, damaged, or made to do harm. Every access is inside the bytes
-//! that are there, tables call each other a few levels deep, and steps and waits are counted: whatever the bytes are,
-//! running them comes to an end. Which registers they may write is the family's decision: it puts a guard
-//! before the card that lets writes through by a list.
+//! Nothing in an image is trusted. It may be cut off, damaged, or made to do harm. Every access is inside the bytes that
+//! are there. Tables call each other a few levels deep. Steps and waits are counted, so that a program ends whatever its
+//! bytes are.
 
 pub mod card;
 pub mod clocks;
 pub mod code;
+pub mod guard;
 pub mod image;
 mod operand;
 pub mod port;

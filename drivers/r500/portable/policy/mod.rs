@@ -16,7 +16,7 @@ mod refused;
 pub use admitted::ADMITTED;
 pub use refused::REFUSED;
 
-use lapidary::portable::bits::RegArray;
+use lapidary::portable::bits::Registers;
 
 use super::regs::mmio::{
     clr_cmp_cntl,
@@ -254,17 +254,6 @@ impl Policy {
             _ => u32::MAX,
         }
     }
-}
-
-/// Registers by name.
-#[derive(Clone, Copy, Debug)]
-pub enum Registers {
-    /// One register, by offset.
-    One(u32),
-    /// All registers of an array.
-    Array(RegArray),
-    /// Everything from one register to another, both included, with the holes between them.
-    Block(u32, u32),
 }
 
 /// Registers that a type-0 packet can reach.

@@ -9,7 +9,11 @@
 #![no_std]
 
 use lapidary::portable::{
-    bits::{Field, RegArray},
+    atom::{
+        Card,
+        guard::{Dropped, Guard, Rules, Space, Spaces},
+    },
+    bits::{Field, RegArray, Registers},
     heap::{self, Least},
     others::{End, Rounds},
     pm4::{Body, Fault, Fixups, Form, Stream, header},
@@ -39,6 +43,27 @@ pub fn bits(hi: u32, lo: u32, word: u32, value: u32) -> (u32, bool, Option<u32>,
         array.at(value),
         index,
     )
+}
+
+/// Lists of registers.
+pub fn lists(registers: Registers, offset: u32) -> bool {
+    registers.has(offset)
+}
+
+/// The guard before the video BIOS.
+pub fn guard(
+    card: &mut dyn Card,
+    rules: &'static Rules,
+    list: &'static [Space; 3],
+    values: [u32; 2],
+) -> (Option<Dropped>, Spaces) {
+    let [offset, value] = values;
+    let mut guard = Guard::new(card, rules);
+    if guard.write(offset, value).is_some() && guard.write_for_port(value, offset).is_some() {
+        guard.write_pll(1, guard.read(offset).unwrap_or(value));
+        guard.write_mc(2, value);
+    }
+    (guard.dropped(), Spaces::new(list))
 }
 
 /// Ring arithmetic.

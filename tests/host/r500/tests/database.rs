@@ -2,8 +2,9 @@
 
 //! The policy table and the register database cover each other.
 
+use lapidary::portable::bits::Registers;
 use lapidary_registers::{r500::REGISTERS, Domain, Register};
-use r500::portable::policy::{self, Policy, Registers, ADMITTED, REACHABLE, REFUSED};
+use r500::portable::policy::{self, Policy, ADMITTED, REACHABLE, REFUSED};
 
 /// Registers of the aperture whose elements a type-0 packet can all reach.
 fn reachable() -> impl Iterator<Item = &'static Register> {

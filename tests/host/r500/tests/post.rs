@@ -3,7 +3,10 @@
 //! Posting on the model: the driver's interpreter runs the ROM that the model's own interpreter runs, and the cards
 //! must be the same afterwards.
 
-use lapidary::portable::atom::{post, run, Card, Stopped, Why, MEMORY};
+use lapidary::portable::atom::{
+    guard::{Guard, Rules},
+    post, run, Card, Stopped, Why, MEMORY,
+};
 use lapidary_model::{
     chip::{Chip, Options, State},
     machine::Machine,
@@ -12,7 +15,7 @@ use lapidary_model::{
 };
 use lapidary_model_r500::{chips::CHIPS, Variant};
 use lapidary_registers::r500::{self as facts, mmio};
-use r500::portable::posting::{Guard, MemoryController, Place};
+use r500::portable::posting;
 
 const VRAM: u64 = 16 << 20;
 
@@ -102,11 +105,11 @@ impl Card for Model {
     }
 }
 
-/// The memory controller of the chip with that name.
-fn controller(name: &str) -> MemoryController {
+/// The rules for the chip with that name.
+fn rules(name: &str) -> &'static Rules {
     match name {
-        "rv515" => MemoryController::Rv515,
-        _ => MemoryController::R520,
+        "rv515" => &posting::RV515,
+        _ => &posting::R520,
     }
 }
 
@@ -115,7 +118,7 @@ fn an_unposted_card_becomes_a_posted_one() {
     for entry in CHIPS {
         let mut card = Model::new(entry, State::Unposted);
         let unposted = card.registers();
-        let mut guard = Guard::new(&mut card, controller(entry.name));
+        let mut guard = Guard::new(&mut card, rules(entry.name));
         post(&entry.rom(VRAM), &mut vec![!0; MEMORY], &mut guard).expect("it comes to its end");
         assert_eq!(guard.dropped(), None, "{}", entry.name);
         let posted = Model::new(entry, State::Posted).registers();
@@ -146,12 +149,12 @@ fn a_hostile_rom_only_posts() {
         let posted = left(&Model::new(entry, State::Posted));
 
         let mut card = Model::new(entry, State::Unposted);
-        let mut guard = Guard::new(&mut card, controller(entry.name));
+        let mut guard = Guard::new(&mut card, rules(entry.name));
         post(&rom, &mut vec![0; MEMORY], &mut guard).expect("it comes to its end");
         let dropped = guard.dropped().expect("it has tried");
         assert_eq!(
-            (dropped.count, dropped.first),
-            (9, Place::Window(mmio::CP_RB_BASE))
+            (dropped.count, dropped.name, dropped.number),
+            (9, "register", mmio::CP_RB_BASE)
         );
         assert_eq!(left(&card), posted, "{}", entry.name);
         assert_eq!(card.machine.judge.take(), vec![], "{}", entry.name);

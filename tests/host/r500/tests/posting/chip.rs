@@ -5,12 +5,12 @@
 //! It knows index and data registers as a chip does, so that it sees where a write arrives, by whatever way it came.
 //! What it objects to is said here in other words than in the driver's list: by block and by what names mean.
 
-use lapidary::portable::atom::Card;
+use lapidary::portable::atom::{guard::Rules, Card};
 use lapidary_registers::{
     r500::{self as facts, mmio, pcie},
     Domain,
 };
-use r500::portable::posting::MemoryController;
+use r500::portable::posting;
 
 /// Bytes of the register window.
 const WINDOW: u32 = 0x1_0000;
@@ -39,6 +39,25 @@ const NAMES: [&str; 17] = [
     "CUR_",
     "GRPH_",
 ];
+
+/// Which memory controller a chip has.
+#[derive(Clone, Copy, Debug)]
+pub enum MemoryController {
+    /// That of the RV515.
+    Rv515,
+    /// That of all others.
+    R520,
+}
+
+impl MemoryController {
+    /// The driver's rules for such a chip.
+    pub fn rules(self) -> &'static Rules {
+        match self {
+            Self::Rv515 => &posting::RV515,
+            Self::R520 => &posting::R520,
+        }
+    }
+}
 
 pub struct Chip {
     controller: MemoryController,

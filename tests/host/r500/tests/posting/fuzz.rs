@@ -11,13 +11,17 @@
 //! | `SEED` | number of the first image; 1 if it is not set |
 
 use fastrand::Rng;
-use lapidary::portable::atom::{clocks, post, run, Stopped, Why, MEMORY, MOST_STEPS, MOST_WAIT_US};
+use lapidary::portable::atom::{
+    clocks, guard::Guard, post, run, Stopped, Why, MEMORY, MOST_STEPS, MOST_WAIT_US,
+};
 use lapidary_model::atom::image::{data, Image};
 use lapidary_model_r500::chips::CHIPS;
 use lapidary_registers::r500::{mmio, pcie, REGISTERS};
-use r500::portable::posting::{Guard, MemoryController};
 
-use crate::{chip::Chip, CONTROLLERS};
+use crate::{
+    chip::{Chip, MemoryController},
+    CONTROLLERS,
+};
 
 const VRAM: u64 = 16 << 20;
 
@@ -270,7 +274,7 @@ fn image(number: u64, seeds: &[Vec<u8>], report: &mut Report) {
         for word in &mut chip.window {
             *word = rng.u32(..);
         }
-        let mut guard = Guard::new(&mut chip, *controller);
+        let mut guard = Guard::new(&mut chip, controller.rules());
         let result = match round.checked_sub(1) {
             None => post(&image, &mut memory, &mut guard),
             Some(index) => run(&image, tables[index], &[1, 2], &mut memory, &mut guard),
