@@ -45,7 +45,7 @@ pub(crate) const DWORDS: usize = 45 + 2 * emit::FLUSH_DWORDS + emit::WAIT_IDLE_D
 ///
 /// [`Full`] if `out` takes less than [`DWORDS`].
 pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> Result<(), Full> {
-    set(
+    emit::write(
         out,
         ISYNC_CNTL,
         isync_cntl::ISYNC_ANY2D_IDLE3D.of(1)
@@ -54,28 +54,28 @@ pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> 
             | isync_cntl::ISYNC_CPSCRATCH_IDLEGUI.of(1),
     )?;
     emit::wait_idle(out)?;
-    set(
+    emit::write(
         out,
         DST_PIPE_CONFIG,
         dst_pipe_config::PIPE_AUTO_CONFIG.of(1),
     )?;
-    set(out, GB_SELECT, 0)?;
-    set(out, GB_ENABLE, 0)?;
-    set(out, SU_REG_DEST, every(pipes))?;
+    emit::write(out, GB_SELECT, 0)?;
+    emit::write(out, GB_ENABLE, 0)?;
+    emit::write(out, SU_REG_DEST, every(pipes))?;
     if let Some(z_pipes) = z_pipes {
-        set(out, FG_ZBREG_DEST, z_pipes)?;
+        emit::write(out, FG_ZBREG_DEST, z_pipes)?;
     }
-    set(out, ZB_DEPTHXY_OFFSET, 0)?;
-    set(out, VAP_INDEX_OFFSET, 0)?;
+    emit::write(out, ZB_DEPTHXY_OFFSET, 0)?;
+    emit::write(out, VAP_INDEX_OFFSET, 0)?;
     // Each texture has the number of its registers.
     out.put(pm4::write(TX_FILTER0.at(0).unwrap_or(0), TEXTURES))?;
     for unit in 0..TEXTURES {
         out.put(tx_filter0::ID.of(unit))?;
     }
     emit::flush(out)?;
-    set(out, GB_AA_CONFIG, 0)?;
+    emit::write(out, GB_AA_CONFIG, 0)?;
     emit::flush(out)?;
-    set(
+    emit::write(
         out,
         GB_MSPOS0,
         gb_mspos0::MS_X0.of(MIDDLE)
@@ -87,7 +87,7 @@ pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> 
             | gb_mspos0::MSBD0_X.of(MIDDLE)
             | gb_mspos0::MSBD0_Y.of(MIDDLE),
     )?;
-    set(
+    emit::write(
         out,
         GB_MSPOS1,
         gb_mspos1::MS_X3.of(MIDDLE)
@@ -98,26 +98,21 @@ pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> 
             | gb_mspos1::MS_Y5.of(MIDDLE)
             | gb_mspos1::MSBD1.of(MIDDLE),
     )?;
-    set(
+    emit::write(
         out,
         GA_ENHANCE,
         ga_enhance::DEADLOCK_CNTL.of(1) | ga_enhance::FASTSYNC_CNTL.of(1),
     )?;
-    set(
+    emit::write(
         out,
         GA_POLY_MODE,
         ga_poly_mode::FRONT_PTYPE.of(TRIANGLES) | ga_poly_mode::BACK_PTYPE.of(TRIANGLES),
     )?;
-    set(
+    emit::write(
         out,
         GA_ROUND_MODE,
         ga_round_mode::GEOMETRY_ROUND.of(NEAREST) | ga_round_mode::COLOR_ROUND.of(NEAREST),
     )
-}
-
-fn set(out: &mut impl Sink, register: u32, value: u32) -> Result<(), Full> {
-    out.put(pm4::write(register, 1))?;
-    out.put(value)
 }
 
 /// A mask with a bit for each of `pipes` pipes.

@@ -79,7 +79,12 @@ pub enum Error {
     Overlap,
 }
 
-fn write(out: &mut impl Sink, register: u32, value: u32) -> Result<(), Full> {
+/// Write `value` to the register at byte offset `register`.
+///
+/// # Errors
+///
+/// [`Full`] if `out` takes less than 2 dwords.
+pub fn write(out: &mut impl Sink, register: u32, value: u32) -> Result<(), Full> {
     out.put(pm4::write(register, 1))?;
     out.put(value)
 }
