@@ -41,7 +41,7 @@ use crate::{
                 Envelope,
                 Extent,
                 Flags,
-                Placement,
+                Relocation,
                 Ring, //
                 FLAGS_DWORDS,
             },
@@ -175,15 +175,15 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
         let (relocs, mut entries) = objects.entries(self.relocs)?;
         let at = |index: usize, reason| Refusal::new(index as u32, reason);
         let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {
-            let placement = Placement::new(reloc).map_err(|error| {
+            let relocation = Relocation::new(reloc).map_err(|error| {
                 refused(at(entries.len(), error.reason()), EINVAL);
                 EINVAL
             })?;
             let places = Places {
-                vram: placement.domains & domain::VRAM != 0,
-                system: placement.domains & domain::GTT != 0,
+                vram: relocation.domains & domain::VRAM != 0,
+                system: relocation.domains & domain::GTT != 0,
             };
-            entries.add(object, places, placement.write)
+            entries.add(object, places, relocation.write)
         };
         let result = gem::look_up(file, relocs.filled(self.relocs), |reloc| reloc.handle, each);
         result.inspect_err(|&error| {

@@ -420,7 +420,7 @@ impl Rings {
 
 /// Where an object has to be for a submission, according to its relocation entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placement {
+pub struct Relocation {
     /// Allowed domains: [`domain::GTT`], [`domain::VRAM`] or both; not empty.
     pub domains: u32,
     /// Whether the entry states that the object is written.
@@ -429,7 +429,7 @@ pub struct Placement {
     pub priority: u32,
 }
 
-impl Placement {
+impl Relocation {
     /// Check the domains of a relocation entry. The write domain takes precedence over the read domains.
     ///
     /// # Errors

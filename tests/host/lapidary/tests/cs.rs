@@ -210,15 +210,15 @@ fn which_rings_there_are() {
 #[test]
 fn domains_are_known_and_reachable() {
     let place = |read_domains, write_domain| {
-        Placement::new(&CsReloc {
+        Relocation::new(&CsReloc {
             handle: 1,
             read_domains,
             write_domain,
             flags: 0xfff7,
         })
     };
-    let placement = |domains, write| {
-        Ok(Placement {
+    let relocation = |domains, write| {
+        Ok(Relocation {
             domains,
             write,
             priority: 7,
@@ -234,18 +234,18 @@ fn domains_are_known_and_reachable() {
     assert_eq!(place(domain::CPU, 0), Err(Error::CpuDomain));
     assert_eq!(place(domain::GTT, domain::CPU), Err(Error::CpuDomain));
     assert_eq!(place(domain::VRAM | domain::CPU, 0), Err(Error::CpuDomain));
-    assert_eq!(place(domain::VRAM, 0), placement(domain::VRAM, false));
+    assert_eq!(place(domain::VRAM, 0), relocation(domain::VRAM, false));
     assert_eq!(
         place(domain::VRAM, domain::GTT),
-        placement(domain::GTT, true)
+        relocation(domain::GTT, true)
     );
     // What is only read does not matter if something is written.
     assert_eq!(
         place(domain::CPU, domain::GTT),
-        placement(domain::GTT, true)
+        relocation(domain::GTT, true)
     );
     let both = domain::GTT | domain::VRAM;
-    assert_eq!(place(both, 0), placement(both, false));
+    assert_eq!(place(both, 0), relocation(both, false));
 }
 
 proptest! {

@@ -18,7 +18,7 @@ use lapidary::portable::{
     others::{End, Rounds},
     pm4::{Body, Fault, Fixups, Form, Stream, header},
     radeon::{
-        envelope::{Envelope, Error, Flags, Placement, Ring, Rings},
+        envelope::{Envelope, Error, Flags, Relocation, Ring, Rings},
         uapi::{CsChunk, CsReloc},
     },
     ring::{Geometry, Run},
@@ -114,7 +114,7 @@ pub fn envelope(
     chunks: &[CsChunk],
     flags: &[u32],
     reloc: &CsReloc,
-) -> Result<(Envelope, Ring, Placement, usize), Error> {
+) -> Result<(Envelope, Ring, Relocation, usize), Error> {
     let mut envelope = Envelope::new(chunks.len() as u32)?;
     for chunk in chunks {
         envelope.add(chunk)?;
@@ -129,7 +129,7 @@ pub fn envelope(
     .iter()
     .flatten()
     .fold(0usize, |sum, extent| sum ^ extent.bytes());
-    Ok((envelope, ring, Placement::new(reloc)?, bytes))
+    Ok((envelope, ring, Relocation::new(reloc)?, bytes))
 }
 
 /// The checker and what follows it.
