@@ -61,11 +61,11 @@ use crate::{
     },
     interrupt::Handler,
     memory::{
-        foreign::ForeignLease,
+        foreign::ForeignLoan,
         gtt::Reach,
         managers::{
             Memory,
-            MemoryLease, //
+            MemoryLoan, //
         }, //
     },
     notifier::Notifier,
@@ -81,9 +81,9 @@ pub struct Pci<F>(PhantomData<fn() -> F>);
 pub struct Bound<'a, F: Family> {
     _registration: drm::Registration<'a, Driver<F>>,
     /// DMA mappings of objects, and surface registers. Borrows from `running`.
-    _lease: MemoryLease<'a>,
+    _loan: MemoryLoan<'a>,
     /// Mappings of other drivers' memory.
-    _foreign: ForeignLease,
+    _foreign: ForeignLoan,
     /// Borrows from `vectors`.
     #[pin]
     irq: irq::ThreadedRegistration<'a, Handler<'a, F>>,
@@ -153,15 +153,15 @@ impl<F: Family> pci::Driver for Pci<F> {
                     }
                 },
                 _: { running.self_test()? },
-                _lease: {
-                    // SAFETY: The running GPU is dropped after the lease.
+                _loan: {
+                    // SAFETY: The running GPU is dropped after the loan.
                     let gpu: &'bound F::Gpu<'bound> =
                         unsafe { &*core::ptr::from_ref(running.gpu()) };
                     let reach = Reach {
                         dev: pdev.as_ref(),
                         space: gpu.space(),
                     };
-                    // SAFETY: The lease is dropped with the driver data.
+                    // SAFETY: The loan is dropped with the driver data.
                     unsafe { memory.lend(reach, gpu.surfaces())? }
                 },
                 _foreign: memory.lend_foreign(),

@@ -54,7 +54,7 @@ impl<T: Tenant> Unpin for Inner<T> {}
 ///
 /// # Invariants
 ///
-/// `hardware` is `Some` only as long as a [`Lease`] for it exists.
+/// `hardware` is `Some` only as long as a [`Loan`] for it exists.
 #[pin_data]
 pub struct Lent<T: Tenant> {
     #[pin]
@@ -88,30 +88,30 @@ impl<T: Tenant> Lent<T> {
         self.inner.try_lock().map(Guard)
     }
 
-    /// Lend `hardware` until the lease is dropped.
+    /// Lend `hardware` until the loan is dropped.
     ///
     /// # Errors
     ///
-    /// `EBUSY` if there is a lease already.
+    /// `EBUSY` if there is a loan already.
     ///
     /// # Safety
     ///
-    /// The caller drops the lease, and does not leak it, before `'a` ends.
-    pub unsafe fn lend<'a>(self: &Arc<Self>, hardware: HardwareOf<'a, T>) -> Result<Lease<'a, T>> {
+    /// The caller drops the loan, and does not leak it, before `'a` ends.
+    pub unsafe fn lend<'a>(self: &Arc<Self>, hardware: HardwareOf<'a, T>) -> Result<Loan<'a, T>> {
         let mut inner = self.inner.lock();
         if inner.hardware.is_some() {
             return Err(EBUSY);
         }
         let hardware = ManuallyDrop::new(hardware);
         // SAFETY: Only the lifetime changes, so both types have the same layout, and the original is not used again.
-        // By the invariant no code sees the copy after the lease is gone, which by the caller's promise is within
+        // By the invariant no code sees the copy after the loan is gone, which by the caller's promise is within
         // `'a`.
         let hardware =
             unsafe { transmute_copy::<HardwareOf<'a, T>, HardwareOf<'static, T>>(&hardware) };
         inner.hardware = Some(hardware);
         drop(inner);
-        // INVARIANT: There was no lease.
-        Ok(Lease {
+        // INVARIANT: There was no loan.
+        Ok(Loan {
             lent: self.clone(),
             _lifetime: PhantomData,
         })
@@ -131,12 +131,12 @@ impl<T: Tenant> Guard<'_, T> {
 }
 
 /// The hardware is lent while this exists.
-pub struct Lease<'a, T: Tenant> {
+pub struct Loan<'a, T: Tenant> {
     lent: Arc<Lent<T>>,
     _lifetime: PhantomData<&'a ()>,
 }
 
-impl<T: Tenant> Drop for Lease<'_, T> {
+impl<T: Tenant> Drop for Loan<'_, T> {
     fn drop(&mut self) {
         let mut inner = self.lent.inner.lock();
         let inner = &mut *inner;
@@ -172,8 +172,8 @@ mod tests {
         (guest.0, hardware.is_some())
     }
 
-    fn lend<'a>(lent: &Arc<Lent<Guest>>, thing: &'a Thing) -> Result<Lease<'a, Guest>> {
-        // SAFETY: All tests drop the lease.
+    fn lend<'a>(lent: &Arc<Lent<Guest>>, thing: &'a Thing) -> Result<Loan<'a, Guest>> {
+        // SAFETY: All tests drop the loan.
         unsafe { lent.lend(thing) }
     }
 
@@ -183,9 +183,9 @@ mod tests {
         let lent = Lent::new(Guest(0, 0))?;
         assert!(state(&lent) == (0, false));
         for round in 0..3 {
-            let lease = lend(&lent, &thing)?;
+            let loan = lend(&lent, &thing)?;
             assert!(state(&lent) == (round, true));
-            drop(lease);
+            drop(loan);
             assert!(state(&lent) == (round + 1, false));
         }
         // It has seen the hardware each time.
@@ -197,11 +197,11 @@ mod tests {
     fn it_is_lent_once_at_a_time() -> Result {
         let thing = Thing(7);
         let lent = Lent::new(Guest(0, 0))?;
-        let lease = lend(&lent, &thing)?;
+        let loan = lend(&lent, &thing)?;
         assert!(lend(&lent, &thing).err() == Some(EBUSY));
         // The refusal has not ended the loan.
         assert!(state(&lent) == (0, true));
-        drop(lease);
+        drop(loan);
         assert!(state(&lent) == (1, false));
         Ok(())
     }

@@ -112,16 +112,16 @@ mod tests {
     use super::*;
 
     struct Count {
-        rests: u32,
+        trims: u32,
     }
 
     impl Reusable for Count {
         fn new() -> Self {
-            Self { rests: 0 }
+            Self { trims: 0 }
         }
 
         fn trim(&mut self) {
-            self.rests += 1;
+            self.trims += 1;
         }
     }
 
@@ -130,26 +130,26 @@ mod tests {
         let stash = KBox::pin_init(Stash::<Count>::new(), GFP_KERNEL)?;
         let first = stash.take()?;
         let second = stash.take()?;
-        assert!(first.rests == 0 && second.rests == 0);
+        assert!(first.trims == 0 && second.trims == 0);
         drop(first);
-        assert!(stash.take()?.rests == 1);
-        assert!(stash.take()?.rests == 2);
+        assert!(stash.take()?.trims == 1);
+        assert!(stash.take()?.trims == 2);
         Ok(())
     }
 
     #[test]
     fn only_a_few_are_kept() -> Result {
         let stash = KBox::pin_init(Stash::<Count>::new(), GFP_KERNEL)?;
-        let mut leases = KVec::new();
+        let mut loans = KVec::new();
         for _ in 0..KEPT + 3 {
-            leases.push(stash.take()?, GFP_KERNEL)?;
+            loans.push(stash.take()?, GFP_KERNEL)?;
         }
-        drop(leases);
+        drop(loans);
         let mut again = KVec::new();
         for _ in 0..KEPT + 1 {
             again.push(stash.take()?, GFP_KERNEL)?;
         }
-        let used = again.iter().filter(|lease| lease.rests == 1).count();
+        let used = again.iter().filter(|loan| loan.trims == 1).count();
         assert!(used == KEPT);
         Ok(())
     }

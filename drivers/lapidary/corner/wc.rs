@@ -70,8 +70,8 @@ impl<'bound> Combining<'bound> {
             return Err(ENODEV);
         }
         let mut pieces = KVec::with_capacity(except.len() + 1, GFP_KERNEL)?;
-        for rest in Rest::new(size, except) {
-            let piece = Piece::new(start + rest.start, rest.end - rest.start)?;
+        for range in Complement::new(size, except) {
+            let piece = Piece::new(start + range.start, range.end - range.start)?;
             pieces.push(piece, GFP_KERNEL)?;
         }
         Ok(Self {
@@ -96,14 +96,14 @@ impl Drop for Piece {
     }
 }
 
-/// What is left of `0..size` without some ranges, from low to high.
-struct Rest<'a> {
+/// The complement of some ranges in `0..size`, from low to high.
+struct Complement<'a> {
     at: u64,
     size: u64,
     except: &'a [Range<u64>],
 }
 
-impl<'a> Rest<'a> {
+impl<'a> Complement<'a> {
     fn new(size: u64, except: &'a [Range<u64>]) -> Self {
         Self {
             at: 0,
@@ -113,7 +113,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-impl Iterator for Rest<'_> {
+impl Iterator for Complement<'_> {
     type Item = Range<u64>;
 
     fn next(&mut self) -> Option<Range<u64>> {
@@ -241,22 +241,22 @@ mod tests {
     const PAGE: u64 = PAGE_SIZE as u64;
 
     /// Return what is left of 16 pages. A range is its first byte and the byte behind its last.
-    fn rest(except: &[(u64, u64)]) -> Result<KVec<(u64, u64)>> {
+    fn complement(except: &[(u64, u64)]) -> Result<KVec<(u64, u64)>> {
         let mut ranges = KVec::new();
         for &(start, end) in except {
             ranges.push(start..end, GFP_KERNEL)?;
         }
-        let mut rest = KVec::new();
-        for range in Rest::new(16 * PAGE, &ranges) {
-            rest.push((range.start, range.end), GFP_KERNEL)?;
+        let mut complement = KVec::new();
+        for range in Complement::new(16 * PAGE, &ranges) {
+            complement.push((range.start, range.end), GFP_KERNEL)?;
         }
-        Ok(rest)
+        Ok(complement)
     }
 
     #[test]
     fn nothing_is_excepted() -> Result {
-        assert!(rest(&[])?[..] == [(0, 16 * PAGE)]);
-        assert!(rest(&[(0, 0), (5 * PAGE, 5 * PAGE)])?[..] == [(0, 16 * PAGE)]);
+        assert!(complement(&[])?[..] == [(0, 16 * PAGE)]);
+        assert!(complement(&[(0, 0), (5 * PAGE, 5 * PAGE)])?[..] == [(0, 16 * PAGE)]);
         Ok(())
     }
 
@@ -267,16 +267,16 @@ mod tests {
         let inside = (4 * PAGE, 5 * PAGE);
         let vga = (0, PAGE / 2);
         let left = [(PAGE, 4 * PAGE), (7 * PAGE, 16 * PAGE)];
-        assert!(rest(&[picture, more, inside, vga])?[..] == left);
+        assert!(complement(&[picture, more, inside, vga])?[..] == left);
         Ok(())
     }
 
     #[test]
     fn exceptions_may_reach_the_end_or_beyond() -> Result {
-        assert!(rest(&[(15 * PAGE, 16 * PAGE)])?[..] == [(0, 15 * PAGE)]);
-        assert!(rest(&[(15 * PAGE, u64::MAX)])?[..] == [(0, 15 * PAGE)]);
-        assert!(rest(&[(20 * PAGE, 21 * PAGE)])?[..] == [(0, 16 * PAGE)]);
-        assert!(rest(&[(0, 16 * PAGE)])?.is_empty());
+        assert!(complement(&[(15 * PAGE, 16 * PAGE)])?[..] == [(0, 15 * PAGE)]);
+        assert!(complement(&[(15 * PAGE, u64::MAX)])?[..] == [(0, 15 * PAGE)]);
+        assert!(complement(&[(20 * PAGE, 21 * PAGE)])?[..] == [(0, 16 * PAGE)]);
+        assert!(complement(&[(0, 16 * PAGE)])?.is_empty());
         Ok(())
     }
 }

@@ -63,9 +63,9 @@ impl Foreign {
 
 /// Ends the mappings of all imports when it is dropped. It is dropped after the DRM device has been unplugged, so
 /// that no new imports are made, and when the GPU is quiet.
-pub struct ForeignLease(pub(crate) Arc<Foreign>);
+pub struct ForeignLoan(pub(crate) Arc<Foreign>);
 
-impl Drop for ForeignLease {
+impl Drop for ForeignLoan {
     fn drop(&mut self) {
         // Outside of the lock, because the end of an import may have to wait for the reservation of another driver.
         let imports = core::mem::take(&mut *self.0.imports.lock());

@@ -340,7 +340,7 @@ pub(super) mod tests {
 
     use crate::corner::{
         gem_kunit::Machine,
-        lent::Lease, //
+        lent::Loan, //
     };
     pub(super) const START: GpuAddr = 0x8000_0000;
     pub(super) const PAGE: u64 = PAGE_SIZE as u64;
@@ -434,9 +434,9 @@ pub(super) mod tests {
         window: &Arc<Lent<Gtt>>,
         machine: &'a Machine,
         space: &'a Table,
-    ) -> Result<Lease<'a, Gtt>> {
+    ) -> Result<Loan<'a, Gtt>> {
         let dev = machine.dev();
-        // SAFETY: All tests drop the lease.
+        // SAFETY: All tests drop the loan.
         unsafe { window.lend(Reach { dev, space }) }
     }
 
@@ -449,7 +449,7 @@ pub(super) mod tests {
         let machine = Machine::new()?;
         let table = Table::new(16)?;
         let window = window(16)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let object = machine.object(3 * PAGE_SIZE)?;
         let backing = Backing::new(3 * PAGE, 4 * PAGE)?;
         let addr = place(&window, &backing, &*object, 1)?;
@@ -466,7 +466,7 @@ pub(super) mod tests {
         assert_eq!(table.used(), 0);
         assert!(table.flushed());
         assert_eq!(usage(&window), 0);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -475,7 +475,7 @@ pub(super) mod tests {
         let machine = Machine::new()?;
         let table = Table::new(4)?;
         let window = window(4)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let backing = Backing::new(2 * PAGE, PAGE)?;
         assert_eq!(relinquish(&window, &backing, &*object), None);
@@ -496,7 +496,7 @@ pub(super) mod tests {
         place(&window, &backing, &*object, 2)?;
         backing.window.leave();
         release(&window, &backing, &*object);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -505,7 +505,7 @@ pub(super) mod tests {
         let machine = Machine::new()?;
         let table = Table::new(4)?;
         let window = window(4)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let backing = Backing::new(2 * PAGE, PAGE)?;
         place(&window, &backing, &*object, 1)?;
@@ -522,7 +522,7 @@ pub(super) mod tests {
         backing.window.leave();
         assert_eq!(backing.window.idle_since(), Some(2));
         abandon(&window, &backing, &*object);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -531,7 +531,7 @@ pub(super) mod tests {
         let machine = Machine::new()?;
         let table = Table::new(4)?;
         let window = window(4)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let backing = Backing::new(2 * PAGE, PAGE)?;
         table.leaving.lock().push(backing.clone(), GFP_KERNEL)?;
@@ -552,7 +552,7 @@ pub(super) mod tests {
             assert_eq!(table.used(), 0);
         }
         table.leaving.lock().clear();
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -577,17 +577,17 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_end_of_the_lease_clears_everything() -> Result {
+    fn the_end_of_the_loan_clears_everything() -> Result {
         let machine = Machine::new()?;
         let table = Table::new(16)?;
         let window = window(16)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let backing = Backing::new(2 * PAGE, PAGE)?;
         assert_eq!(place(&window, &backing, &*object, 1).err(), Some(ENODEV));
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         assert!(lend(&window, &machine, &table).is_err());
         place(&window, &backing, &*object, 2)?;
-        drop(lease);
+        drop(loan);
         assert_eq!(table.used(), 0);
         assert!(table.flushed());
         assert_eq!(usage(&window), 0);
@@ -604,7 +604,7 @@ pub(super) mod tests {
         let machine = Machine::new()?;
         let table = Table::new(4)?;
         let window = window(4)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let backing = Backing::new(2 * PAGE, PAGE)?;
         // Pages that are not adjacent need two calls, of which the second fails.
@@ -618,7 +618,7 @@ pub(super) mod tests {
         table.left.store(u64::MAX, Relaxed);
         assert_eq!(place(&window, &backing, &*object, 2).ok(), Some(START));
         release(&window, &backing, &*object);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 

@@ -22,8 +22,8 @@ use crate::{
     allowance::Allowance,
     corner::{
         lent::{
-            Lease,
-            Lent, //
+            Lent,
+            Loan, //
         },
         mm::Range,
         userptr::{
@@ -41,7 +41,7 @@ use crate::{
     memory::{
         foreign::{
             Foreign,
-            ForeignLease, //
+            ForeignLoan, //
         },
         gtt::{
             self,
@@ -90,10 +90,10 @@ pub struct Memory {
 
 /// While this exists, objects in system pages can be placed in the GTT window, and the CPU can see tiled objects as
 /// lines.
-pub struct MemoryLease<'bound> {
-    _reached: Lease<'bound, Reached>,
-    _gtt: Lease<'bound, Gtt>,
-    _surfaces: Lease<'bound, Registers>,
+pub struct MemoryLoan<'bound> {
+    _reached: Loan<'bound, Reached>,
+    _gtt: Loan<'bound, Gtt>,
+    _surfaces: Loan<'bound, Registers>,
 }
 
 impl Memory {
@@ -126,28 +126,28 @@ impl Memory {
         )
     }
 
-    /// Lend the page table of the GTT window, the device for DMA mappings, and the surface registers, until the lease
+    /// Lend the page table of the GTT window, the device for DMA mappings, and the surface registers, until the loan
     /// is dropped.
     ///
-    /// Dropping the lease clears the page table entries of all objects, ends their DMA mappings and switches surfaces
-    /// off. Later placements in the window fail with `ENODEV`. The lease is dropped after the DRM device has been
+    /// Dropping the loan clears the page table entries of all objects, ends their DMA mappings and switches surfaces
+    /// off. Later placements in the window fail with `ENODEV`. The loan is dropped after the DRM device has been
     /// unplugged and the GPU is quiet, and before the page table is freed.
     ///
     /// # Errors
     ///
-    /// `EBUSY` if there is a lease already.
+    /// `EBUSY` if there is a loan already.
     ///
     /// # Safety
     ///
-    /// The caller drops the lease, and does not leak it, before `'bound` ends.
+    /// The caller drops the loan, and does not leak it, before `'bound` ends.
     pub unsafe fn lend<'bound>(
         &self,
         reach: Reach<'bound>,
         surfaces: Option<&'bound dyn Surfaces>,
-    ) -> Result<MemoryLease<'bound>> {
+    ) -> Result<MemoryLoan<'bound>> {
         // SAFETY: By the caller's promise.
         unsafe {
-            Ok(MemoryLease {
+            Ok(MemoryLoan {
                 _reached: self.reached.lend(reach.dev)?,
                 _gtt: self.gtt.lend(reach)?,
                 _surfaces: self.surfaces.lend(surfaces)?,
@@ -155,9 +155,9 @@ impl Memory {
         }
     }
 
-    /// Lend the device for mappings of other drivers' memory, until the lease is dropped (see [`ForeignLease`]).
-    pub fn lend_foreign(&self) -> ForeignLease {
-        ForeignLease(self.foreign.clone())
+    /// Lend the device for mappings of other drivers' memory, until the loan is dropped (see [`ForeignLoan`]).
+    pub fn lend_foreign(&self) -> ForeignLoan {
+        ForeignLoan(self.foreign.clone())
     }
 
     /// Return the lock that delays changes of processes' memory that the GPU uses.

@@ -56,10 +56,10 @@ pub(crate) mod windowed;
 
 // For families and their user-space interfaces.
 pub use self::{
-    foreign::ForeignLease,
+    foreign::ForeignLoan,
     managers::{
         Memory,
-        MemoryLease, //
+        MemoryLoan, //
     },
     object::{
         Bo,

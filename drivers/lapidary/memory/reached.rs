@@ -190,15 +190,15 @@ mod tests {
     use crate::{
         corner::{
             gem_kunit::Machine,
-            lent::Lease, //
+            lent::Loan, //
         },
         memory::gtt, //
     };
 
     const PAGE: u64 = PAGE_SIZE as u64;
 
-    fn lend<'a>(reached: &Arc<Lent<Reached>>, machine: &'a Machine) -> Result<Lease<'a, Reached>> {
-        // SAFETY: All tests drop the lease.
+    fn lend<'a>(reached: &Arc<Lent<Reached>>, machine: &'a Machine) -> Result<Loan<'a, Reached>> {
+        // SAFETY: All tests drop the loan.
         unsafe { reached.lend(machine.dev()) }
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn pages_are_reached_until_the_entries_are_gone() -> Result {
         let machine = Machine::new()?;
         let reached = Lent::new(Reached::new())?;
-        let lease = lend(&reached, &machine)?;
+        let loan = lend(&reached, &machine)?;
         let object = machine.object(3 * PAGE_SIZE)?;
         let backing = Backing::new(3 * PAGE, PAGE)?;
         end(&reached, &backing);
@@ -224,7 +224,7 @@ mod tests {
             assert!(!backing.pages.is_mapped() && count(&reached) == 0);
         }
         backing.pages.lock().end().put(&*object);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -232,7 +232,7 @@ mod tests {
     fn the_window_is_another_user() -> Result {
         let machine = Machine::new()?;
         let reached = Lent::new(Reached::new())?;
-        let lease = lend(&reached, &machine)?;
+        let loan = lend(&reached, &machine)?;
         let object = machine.object(PAGE_SIZE)?;
         let backing = Backing::new(PAGE, PAGE)?;
         begin(&reached, &backing, &*object)?;
@@ -242,7 +242,7 @@ mod tests {
         backing.pages.lock().leave(machine.dev());
         assert!(!backing.pages.is_mapped());
         backing.pages.lock().end().put(&*object);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -250,7 +250,7 @@ mod tests {
     fn reclaim_waits_for_no_lock_and_takes_no_reached_page() -> Result {
         let machine = Machine::new()?;
         let reached = Lent::new(Reached::new())?;
-        let lease = lend(&reached, &machine)?;
+        let loan = lend(&reached, &machine)?;
         let object = machine.object(2 * PAGE_SIZE)?;
         let backing = Backing::new(2 * PAGE, PAGE)?;
         let window = gtt::tests::window(4)?;
@@ -262,12 +262,12 @@ mod tests {
         assert!(backing.pages.is_mapped());
         assert!(try_end(&reached, &backing) && !backing.pages.is_mapped());
         assert_eq!(gtt::relinquish(&window, &backing, &*object), Some(2));
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
     #[test]
-    fn the_end_of_the_lease_ends_all() -> Result {
+    fn the_end_of_the_loan_ends_all() -> Result {
         let machine = Machine::new()?;
         let reached = Lent::new(Reached::new())?;
         let object = machine.object(2 * PAGE_SIZE)?;
@@ -275,11 +275,11 @@ mod tests {
         let [one, other] = &backings;
         assert_eq!(begin(&reached, one, &*object), Err(ENODEV));
         assert!(!one.pages.is_mapped());
-        let lease = lend(&reached, &machine)?;
+        let loan = lend(&reached, &machine)?;
         begin(&reached, one, &*object)?;
         begin(&reached, other, &*object)?;
         assert_eq!(count(&reached), 2);
-        drop(lease);
+        drop(loan);
         assert_eq!(count(&reached), 0);
         // The objects go later than the device.
         for backing in &backings {
@@ -295,7 +295,7 @@ mod tests {
     fn the_pieces_of_an_object_are_all_of_it() -> Result {
         let machine = Machine::new()?;
         let reached = Lent::new(Reached::new())?;
-        let lease = lend(&reached, &machine)?;
+        let loan = lend(&reached, &machine)?;
         let object = machine.object(5 * PAGE_SIZE)?;
         let backing = Backing::new(5 * PAGE, PAGE)?;
         begin(&reached, &backing, &*object)?;
@@ -326,7 +326,7 @@ mod tests {
         assert!(found == Some((Target::Vram(3 * PAGE), 2)));
         end(&reached, &backing);
         backing.pages.lock().end().put(&*object);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 }

@@ -259,7 +259,7 @@ mod tests {
         let machine = Machine::new()?;
         let table = Table::new(4)?;
         let window = window(4)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let object = || machine.object(2 * PAGE_SIZE);
         let backing = || Backing::new(2 * PAGE, PAGE);
         let (a, b, c) = (object()?, object()?, object()?);
@@ -285,7 +285,7 @@ mod tests {
             release(&window, backing, &**object);
         }
         assert_eq!(table.used(), 0);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -295,7 +295,7 @@ mod tests {
         let machine = Machine::new()?;
         let table = Table::new(PAGES as usize)?;
         let window = window(PAGES)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let things = fill(&machine, &window, PAGES)?;
         // A job uses one of the backings that would be displaced, so it stays.
         let (_, busy) = &things[1];
@@ -335,7 +335,7 @@ mod tests {
         empty(&window, &things);
         empty(&window, &[large, all]);
         assert_eq!((table.used(), usage(&window)), (0, 0));
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -345,7 +345,7 @@ mod tests {
         let machine = Machine::new()?;
         let table = Table::new(PAGES)?;
         let window = window(PAGES as u64)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let mut things = KVec::<Thing>::new();
         let mut random = 1u64;
         let mut next = |below: u64| {
@@ -407,7 +407,7 @@ mod tests {
         }
         empty(&window, &things);
         assert_eq!((table.used(), usage(&window)), (0, 0));
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -417,7 +417,7 @@ mod tests {
         let machine = Machine::new()?;
         let table = Table::new(PAGES as usize)?;
         let window = window(PAGES)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let things = fill(&machine, &window, PAGES)?;
         let mut order = KVec::new();
         for (index, (_, backing)) in things.iter().enumerate() {
@@ -442,7 +442,7 @@ mod tests {
         oldest(2).1.window.leave();
         empty(&window, &things);
         empty(&window, &[a, b, c]);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 
@@ -453,7 +453,7 @@ mod tests {
         for sleep in [false, true] {
             let table = Table::new(PAGES as usize)?;
             let window = window(PAGES)?;
-            let lease = lend(&window, &machine, &table)?;
+            let loan = lend(&window, &machine, &table)?;
             let things = fill(&machine, &window, PAGES)?;
             for (_, backing) in &things {
                 table.leaving.lock().push(backing.clone(), GFP_KERNEL)?;
@@ -471,7 +471,7 @@ mod tests {
             table.leaving.lock().clear();
             empty(&window, &things);
             empty(&window, &large);
-            drop(lease);
+            drop(loan);
         }
         Ok(())
     }
@@ -482,7 +482,7 @@ mod tests {
         let machine = Machine::new()?;
         let table = Table::new(PAGES as usize)?;
         let window = window(PAGES)?;
-        let lease = lend(&window, &machine, &table)?;
+        let loan = lend(&window, &machine, &table)?;
         let things = fill(&machine, &window, PAGES)?;
         let vacate = || {
             let mut guard = window.lock();
@@ -510,7 +510,7 @@ mod tests {
         place(&window, backing, &**object, 101)?;
         backing.window.leave();
         empty(&window, &things);
-        drop(lease);
+        drop(loan);
         Ok(())
     }
 }

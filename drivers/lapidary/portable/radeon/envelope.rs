@@ -418,7 +418,7 @@ impl Rings {
     }
 }
 
-/// Where an object has to be for a submission, according to its relocation entry.
+/// What a relocation entry says of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
     /// Allowed domains: [`domain::GTT`], [`domain::VRAM`] or both; not empty.
