@@ -192,7 +192,7 @@ pub(crate) fn bring_up<'a, 'm>(
             },
             _: {
                 selftest::run(dev, chipset, &ring, pipes.pixel)?;
-                dev_info!(dev, "ring test passed\n");
+                dev_info!(dev, "CP ring test passed\n");
             },
             pdev,
             isolation: Isolation::new(chipset, pipes),

@@ -131,6 +131,7 @@ pub(crate) fn setup(ring: &Ring<'_>, start: GpuAddr) -> Result<Setup> {
 }
 
 impl Engine for Cp<'_> {
+    const NAME: &'static str = "CP";
     const JOB_DWORDS: usize = emit::RESTART_COUNTERS_DWORDS
         + emit::INDIRECT_BUFFER_DWORDS
         + emit::FENCE_DWORDS

@@ -86,6 +86,9 @@ impl Shape {
 
 /// What empties a ring, as the host sees it.
 pub trait Engine: Send + Sync + Sized {
+    /// What its ring is called in a log line, for example `CP`.
+    const NAME: &'static str;
+
     /// Upper bound of the dwords of one job, as [`family::Ring::JOB_DWORDS`].
     const JOB_DWORDS: usize;
 
@@ -496,6 +499,7 @@ mod tests {
     };
 
     impl Engine for Dma {
+        const NAME: &'static str = "DMA";
         const JOB_DWORDS: usize = 16;
 
         fn shape(&self) -> Shape {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Does a ring run?
+//! The ring test.
 //!
-//! The test puts a write of a known value in the ring, and looks for the value in two places. It looks in the register
-//! that is written, which says that the engine fetches and executes. And it looks in the page of reports, which says that
-//! the engine's way back to memory works. A fence needs both. That an indirect buffer executes, and that the interrupt
-//! arrives, the generic driver tests, in the way every later job goes.
+//! The ring executes a write of a known value. The test looks for the value in two places. In the register that is
+//! written it shows that the engine fetches and executes commands. In the page of reports it shows that the engine's
+//! writes reach memory. A fence needs both.
+//!
+//! The generic driver tests afterwards that an indirect buffer is executed and that the interrupt arrives. That test
+//! takes the way of all later jobs.
 
 use kernel::{
     device::Device,
@@ -30,12 +32,15 @@ use crate::{
 const BEFORE: u32 = 0xcafe_dead;
 const AFTER: u32 = 0x600d_1dea;
 
-/// How long the engine may take for what should take microseconds. One that is emulated on a busy machine
-/// may have to wait for its turn.
+/// How long the engine may take. A real one takes microseconds; a model on a busy machine must first get a CPU.
 const PATIENCE: Delta = Delta::from_millis(400);
 
-/// Tests whether `ring` runs. `commands` has at most `dwords` dwords, and ends with a write of the value to where
+/// Test whether `ring` runs.
+///
+/// `commands` writes at most `dwords` dwords. The last command writes the value that it is given to where
 /// [`Engine::test`] looks.
+///
+/// Sleeps, for up to twice 400 ms. No other job may be in the ring.
 ///
 /// # Errors
 ///
@@ -62,7 +67,8 @@ pub fn run<E: Engine>(
     if done.is_err() {
         dev_err!(
             dev,
-            "ring test failed: scratch register reads {:#010x}, status {:#010x}, read pointer {} of {}\n",
+            "{} ring test failed: commands are not executed (value {:#010x}, status {:#010x}, read pointer {} of {})\n",
+            E::NAME,
             engine.test(),
             engine.status(),
             engine.read_pointer(),
@@ -80,7 +86,8 @@ pub fn run<E: Engine>(
     if reported.is_err() {
         dev_err!(
             dev,
-            "ring test failed: command processor does not report: {:#010x} in memory, read pointer {} of {}\n",
+            "{} ring test failed: reports do not reach memory (value {:#010x}, read pointer {} of {})\n",
+            E::NAME,
             ring.tested(),
             ring.read_pointer(),
             ring.write_pointer()
