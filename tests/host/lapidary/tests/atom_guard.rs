@@ -372,7 +372,7 @@ proptest! {
         let (mut writes, mut indices) = (0, 0);
         let mut chip = Chip::default();
         let mut guard = Guard::new(&mut chip, &RULES);
-        let mut back = None;
+        let mut back: Option<u32> = None;
         for step in steps {
             match step {
                 Step::Write(offset, value) | Step::Port(offset, value) => {
