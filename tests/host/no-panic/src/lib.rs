@@ -60,7 +60,8 @@ pub fn guard(
     let [offset, value] = values;
     let mut guard = Guard::new(card, rules);
     if guard.write(offset, value).is_some() && guard.write_for_port(value, offset).is_some() {
-        guard.write_pll(1, guard.read(offset).unwrap_or(value));
+        let read = guard.read(offset).unwrap_or(value);
+        guard.write_pll(1, read);
         guard.write_mc(2, value);
     }
     (guard.dropped(), Spaces::new(list))
