@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Posting: how a card that has just got power becomes one with clocks and memory.
+//! Posting: how a card that has been powered on gets clocks and memory.
 //!
-//! The computer's firmware posts the card that it shows something on. The driver posts all others, and each card that has
-//! lost its power while the computer slept. The card's video BIOS has the program for it, ASIC_Init, in byte code. The
-//! machine in [`atom`] runs it for all families. The family says what the program runs on and which registers it may
-//! write ([`Chip`]).
+//! The computer's firmware posts the card that it shows something on. The driver posts all others, and each card that
+//! has lost its power while the computer slept. The card's video BIOS has the program for it, ASIC_Init, in byte code.
+//! The machine in [`atom`] runs it for all families. The family says what the program runs on and which registers it
+//! may write ([`Chip`]).
 
 use kernel::{
     device::{
@@ -56,8 +56,8 @@ pub struct Bios {
 }
 
 impl Bios {
-    /// Read it, if the card has one. A card without a video BIOS works and has one line in the log. So does a card whose
-    /// video BIOS does not say which clocks it sets.
+    /// Read it, if the card has one. A card without a video BIOS works and has one line in the log. So does a card
+    /// whose video BIOS does not say which clocks it sets.
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl Bios {
 ///
 /// # Errors
 ///
-/// `ENODEV` if the card has no video BIOS. `EIO` if the video BIOS cannot be run or does not post the card. Each with one
-/// line in the log.
+/// `ENODEV` if the card has no video BIOS. `EIO` if the video BIOS cannot be run or does not post the card. Each with
+/// one line in the log.
 pub fn ensure(dev: &Device, chip: &impl Chip, bios: Option<&Bios>) -> Result {
     if chip.is_posted() {
         return Ok(());

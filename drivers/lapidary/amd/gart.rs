@@ -4,10 +4,10 @@
 //!
 //! A Radeon translates a window of GPU addresses through a flat table in VRAM, with one entry for each page of 4 KiB
 //! (R5xx: 32 bits; R6xx to Sea Islands: 64 bits). The host writes the table through its window on VRAM. The chip caches
-//! entries, and has to be told to forget them after the host's writes have arrived.
+//! entries. The driver invalidates that cache after its writes have arrived.
 //!
-//! The table, and the order of these steps, are the same everywhere. An [`Entry`] is the family's, and so are the
-//! registers that open, flush and close the window ([`Translation`]).
+//! The table and the order of these steps are the same in all families. The family adds the [`Entry`] and the registers
+//! that open, flush and close the window ([`Translation`]).
 
 use core::marker::PhantomData;
 
@@ -34,7 +34,7 @@ use crate::{
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
 
-/// Memory of a table: VRAM through the host's window, or in a test what notes each access.
+/// Memory of a table: VRAM through the host's window, or a recorder of accesses in a test.
 pub trait TableIo<'t>: Io<'t, Target = Region, Backend: IoCapable<u32> + IoCapable<u64>> {}
 
 impl<'t, T: Io<'t, Target = Region, Backend: IoCapable<u32> + IoCapable<u64>>> TableIo<'t> for T {}
@@ -47,15 +47,15 @@ pub trait Entry: Copy {
     /// The entry that maps nothing.
     const NONE: Self;
 
-    /// Returns the entry for the page at `target`, which the chip may access as `flags` say. `None` if no entry can have
+    /// Return the entry for the page at `target`, which the chip may access as `flags` say. `None` if no entry can have
     /// the address. A multiple of [`PAGE`] below one that fits also fits.
     fn page(target: Target, flags: Flags) -> Option<Self>;
 
-    /// Writes the entry to byte `offset` of `memory`, if it lies there, by one access.
+    /// Write the entry to byte `offset` of `memory`, if it lies there, by one access.
     fn store<'t>(self, memory: impl TableIo<'t>, offset: usize);
 }
 
-/// Returns the bytes of a table with entries of kind `E` for a window of `size` bytes.
+/// Return the bytes of a table with entries of kind `E` for a window of `size` bytes.
 pub const fn table_size<E: Entry>(size: u64) -> u64 {
     size / PAGE * E::BYTES as u64
 }
@@ -68,7 +68,7 @@ pub struct Entries<M, E> {
 }
 
 impl<'t, M: TableIo<'t>, E: Entry> Entries<M, E> {
-    /// The first `len` entries in `memory`, which has room for them.
+    /// Return the first `len` entries in `memory`, which has room for them.
     pub fn new(memory: M, len: usize) -> Self {
         Self {
             memory,
@@ -77,12 +77,12 @@ impl<'t, M: TableIo<'t>, E: Entry> Entries<M, E> {
         }
     }
 
-    /// Writes entry `index`, which the caller has checked to exist.
+    /// Write entry `index`, which the caller has checked to exist.
     fn set(&self, index: usize, entry: E) {
         entry.store(self.memory, index * E::BYTES);
     }
 
-    /// Writes the same entry `count` times from `first` on, as far as the table goes.
+    /// Write the same entry `count` times from `first` on, as far as the table goes.
     pub fn fill(&self, first: usize, count: usize, entry: E) {
         let end = first.saturating_add(count).min(self.len);
         for index in first..end {
@@ -90,7 +90,7 @@ impl<'t, M: TableIo<'t>, E: Entry> Entries<M, E> {
         }
     }
 
-    /// Points `pages` entries from `first` on at memory from `target` on.
+    /// Point `pages` entries from `first` on at memory from `target` on.
     ///
     /// # Errors
     ///
@@ -128,9 +128,9 @@ impl<'t, M: TableIo<'t>, E: Entry> Entries<M, E> {
         Ok(())
     }
 
-    /// Returns when what was written has arrived in VRAM: the answer of a read comes behind it.
+    /// Wait until the writes have arrived in VRAM. The answer of a read comes behind them.
     ///
-    /// The writes must have left the CPU, which combines them. An access to a register sees to that.
+    /// The CPU combines writes, and must have sent them before. An access to a register flushes its buffers.
     pub fn settle(&self) {
         let _ = self.memory.try_read32(0);
     }
@@ -141,14 +141,14 @@ pub trait Translation: Send + Sync {
     /// What the table consists of.
     type Entry: Entry;
 
-    /// Sets up the window, closed: whatever is addressed to it is discarded.
+    /// Set up the window, closed: the chip discards accesses to it.
     fn set_up(&self);
 
-    /// Accesses a register, waits until `entries` have arrived in VRAM ([`Entries::settle`]), makes the chip forget
-    /// what it has cached of them, and opens the window.
+    /// Access a register, wait until `entries` have arrived in VRAM ([`Entries::settle`]), invalidate the chip's cache
+    /// of them, and open the window.
     fn flush(&self, entries: &Entries<Mmio<'_, Region>, Self::Entry>);
 
-    /// Closes the window.
+    /// Close the window.
     fn close(&self);
 }
 
@@ -163,7 +163,7 @@ pub struct Gart<'a, T: Translation> {
 }
 
 impl<'a, T: Translation> Gart<'a, T> {
-    /// Translates a window of `size` bytes by `registers` through a table that the host sees as `table`. It starts with
+    /// Translate a window of `size` bytes by `registers` through a table that the host sees as `table`. It starts with
     /// no page mapped, and all of `table` zero.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl<'a, T: Translation> Gart<'a, T> {
         }? Error))
     }
 
-    /// Begins anew on a chip that may have lost table and registers: no page is mapped.
+    /// Set up the table and the window again, on a chip that may have lost both. No page is mapped then.
     pub fn restart(&self) {
         begin(&self.registers, &self.table);
     }
@@ -196,10 +196,10 @@ impl<'a, T: Translation> Gart<'a, T> {
     }
 }
 
-/// Makes the table empty and sets up the window. It stays closed until the first pages have been mapped and the chip is
-/// told so, when it also forgets what it has cached of another table ([`Space::flush`]).
+/// Empty the table and set up the window. It stays closed until the first pages have been mapped and flushed
+/// ([`Space::flush`]). That also invalidates what the chip has cached of another table.
 fn begin<T: Translation>(registers: &T, table: &wc::Window<'_>) {
-    // All of the memory: what lies behind the table is where discarded reads are answered from.
+    // All of the memory: discarded reads are answered from what lies behind the table.
     let all = table.size() / T::Entry::BYTES;
     Entries::new(table.as_view(), all).fill(0, all, T::Entry::NONE);
     registers.set_up();

@@ -2,12 +2,13 @@
 
 //! Registers behind an index and a data register.
 //!
-//! A Radeon shows some of its registers, those of the bus interface, the memory controller or the clocks, one at a time.
-//! The host writes the number of a register to an index register and then accesses it through a data register. What
-//! else goes into the index, and whether it is put back afterwards, differs from pair to pair ([`Pair`]).
+//! Some registers of a Radeon are not in the register window: those of the bus interface, the memory controller or the
+//! clocks. The host writes the number of such a register to an index register and then accesses it through a data
+//! register. Pairs differ in what else is written to the index, and in whether the index is reset afterwards
+//! ([`Pair`]).
 //!
-//! Registers of such a space are relative to a type of its own, and [`Indirect`] takes only registers of the spaces that
-//! its pair serves. A clock register cannot be read through the memory controller's pair, nor straight from the window.
+//! Each space of such registers has a type of its own. [`Indirect`] takes only registers of the spaces that its pair
+//! serves. A clock register cannot be read through the memory controller's pair, nor straight from the window.
 
 use core::marker::PhantomData;
 
@@ -31,26 +32,26 @@ pub trait Pair {
     /// The window in which they are.
     type Window<'a>: Copy;
 
-    /// Selects register `index` and reads it.
+    /// Select register `index` and read it.
     fn read(window: Self::Window<'_>, index: u32) -> u32;
 
-    /// Selects register `index` and writes `value` to it.
+    /// Select register `index` and write `value` to it.
     fn write(window: Self::Window<'_>, index: u32, value: u32);
 }
 
-/// A pair whose index register stays as it is between accesses, and is the same for reading and writing.
+/// A pair whose index may stay between accesses, and is the same for reading and writing.
 pub trait Select: Pair {
-    /// Selects register `index`.
+    /// Select register `index`.
     fn select(window: Self::Window<'_>, index: u32);
 
-    /// Reads the register that is selected.
+    /// Read the register that is selected.
     fn read_selected(window: Self::Window<'_>) -> u32;
 
-    /// Writes `value` to the register that is selected.
+    /// Write `value` to the register that is selected.
     fn write_selected(window: Self::Window<'_>, value: u32);
 }
 
-/// States that the registers of space `Self` are reached through the pair `P`.
+/// A space of registers behind the pair `P`.
 pub trait ServedBy<P: Pair> {}
 
 /// A register of an indirect space.
@@ -66,7 +67,7 @@ impl<R> Indexed for R where
 
 /// The registers behind the pair `P`.
 ///
-/// Index and data are two accesses, so a lock holds them together. It is not taken in interrupt context.
+/// An access takes two accesses to the window, under a spinlock. The lock is not taken in interrupt context.
 #[pin_data]
 pub struct Indirect<'a, P: Pair> {
     window: P::Window<'a>,
@@ -76,7 +77,7 @@ pub struct Indirect<'a, P: Pair> {
 }
 
 impl<'a, P: Pair> Indirect<'a, P> {
-    /// Returns an initializer for the registers behind `P` in `window`. There must be only one for each pair.
+    /// Return an initializer for the registers behind `P` in `window`. There must be only one for each pair.
     pub fn new(window: P::Window<'a>) -> impl PinInit<Self> + use<'a, P> {
         pin_init!(Self {
             window,
@@ -85,13 +86,13 @@ impl<'a, P: Pair> Indirect<'a, P> {
         })
     }
 
-    /// Number of the register `R` in its space.
+    /// Return the number of the register `R` in its space.
     const fn index<R: Register>() -> u32 {
         // CAST: indices are below 0x1_0000.
         R::OFFSET as u32
     }
 
-    /// Reads the register `R`.
+    /// Read the register `R`.
     pub fn read<R>(&self) -> R
     where
         R: Indexed,
@@ -101,7 +102,7 @@ impl<'a, P: Pair> Indirect<'a, P> {
         P::read(self.window, Self::index::<R>()).into()
     }
 
-    /// Writes `value` to the register that its type names.
+    /// Write `value` to the register that its type names.
     pub fn write<R>(&self, value: R)
     where
         R: Indexed,
@@ -111,8 +112,7 @@ impl<'a, P: Pair> Indirect<'a, P> {
         P::write(self.window, Self::index::<R>(), value.into());
     }
 
-    /// Reads the register `R`, passes it through `change` and writes the result. No other access to the space comes in
-    /// between.
+    /// Read the register `R`, pass it through `change` and write the result. The lock is held over all of it.
     pub fn update<R>(&self, change: impl FnOnce(R) -> R)
     where
         R: Indexed,
@@ -124,9 +124,9 @@ impl<'a, P: Pair> Indirect<'a, P> {
         P::write(self.window, index, value.into());
     }
 
-    /// Selects register `R` for several accesses, each of which costs one access to the window.
+    /// Select register `R` for several accesses. Each costs one access to the window.
     ///
-    /// The other registers of the space have to wait meanwhile.
+    /// The spinlock is held until the result is dropped.
     pub fn select<R>(&self) -> Selected<'_, 'a, P, R>
     where
         P: Select,
@@ -151,12 +151,12 @@ pub struct Selected<'s, 'a, P: Select, R> {
 }
 
 impl<P: Select, R: Indexed> Selected<'_, '_, P, R> {
-    /// Reads the register.
+    /// Read the register.
     pub fn read(&self) -> R {
         P::read_selected(self.window).into()
     }
 
-    /// Writes the register.
+    /// Write the register.
     pub fn write(&self, value: R) {
         P::write_selected(self.window, value.into());
     }

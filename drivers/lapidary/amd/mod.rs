@@ -2,10 +2,10 @@
 
 //! What the drivers of AMD's Radeon families share.
 //!
-//! From R5xx to Sea Islands a Radeon takes its commands from rings in system memory and reports to a page beside them,
-//! reaches system memory through a flat table of page entries, has registers behind index and data registers, and a
-//! video BIOS in byte code that posts it. Each family has other registers for all of this. So each file here has the
-//! part that is the same, and a small trait of what the family adds:
+//! From R5xx to Sea Islands a Radeon takes its commands from rings in system memory and reports to a page beside them.
+//! It reaches system memory through a flat page table. Some of its registers are behind index and data registers. Its
+//! video BIOS has programs that post the card. Each family has other registers for all of this. Each file here has the
+//! part that is the same, and a small trait for what the family adds:
 //!
 //! | file | what | the family's part |
 //! | --- | --- | --- |
@@ -16,8 +16,8 @@
 //! | [`bios`] | posting a card by its video BIOS | [`Chip`](bios::Chip) |
 //! | [`picture`] | what the firmware shows, kept while the card sleeps | where it lies |
 //!
-//! The code is generic and knows no chip. [`portable::pm4`](crate::portable::pm4) and
-//! [`portable::atom`](crate::portable::atom) belong to it: packets, and the machine that runs the video BIOS.
+//! The code is generic and names no chip. [`portable::pm4`](crate::portable::pm4) (packets) and
+//! [`portable::atom`](crate::portable::atom) (the machine that runs the video BIOS) belong to it.
 
 pub mod bios;
 pub mod gart;

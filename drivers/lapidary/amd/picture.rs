@@ -2,13 +2,12 @@
 
 //! The firmware's picture, kept while the card sleeps.
 //!
-//! A card without power forgets its memory. Buffer objects are moved to system memory before. What the firmware left is
-//! no object: the text screen of the VGA core, and the frame buffer into which a driver like simpledrm draws, which does
-//! not know that the card sleeps. So those ranges, the same that are kept free ([`Layout::reserved`]), are copied by the
-//! CPU while the card is quiet, if a display shows anything.
+//! VRAM loses its content when the card is powered off. Buffer objects are moved to system memory before. What the
+//! firmware left is not in an object: the text screen of the VGA core, and the frame buffer into which a driver like
+//! simpledrm draws without knowing that the card sleeps. These are the ranges of [`Layout::reserved`]. The CPU copies
+//! them while the card is idle, if a display is on.
 //!
-//! The CPU reads device memory slowly, with eight bytes at a time: a frame buffer of 8 MiB takes about a second on
-//! hardware.
+//! The CPU reads device memory slowly, eight bytes at a time. A frame buffer of 8 MiB takes about a second on hardware.
 
 use core::ops::Range;
 
@@ -26,7 +25,7 @@ use crate::{
     family::Layout, //
 };
 
-/// What one access copies.
+/// Bytes that one access copies.
 const STEP: usize = size_of::<u64>();
 
 /// The firmware's ranges of VRAM, and their content while the card sleeps.
@@ -35,7 +34,7 @@ pub struct Picture<'a> {
     pdev: &'a pci::Device<Bound>,
     /// The BAR of the window on VRAM.
     bar: u32,
-    /// As offsets in VRAM, some of them empty.
+    /// The ranges as offsets in VRAM, some of them empty.
     reserved: [Range<u64>; 4],
     /// Bytes of VRAM that the CPU sees.
     visible: u64,
@@ -50,7 +49,7 @@ struct Saved<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// Nothing is saved yet. BAR `bar` is the window on VRAM.
+    /// Return an initializer with nothing saved. BAR `bar` is the window on VRAM.
     pub fn new(
         pdev: &'a pci::Device<Bound>,
         bar: u32,
@@ -67,7 +66,7 @@ impl<'a> Picture<'a> {
         })
     }
 
-    /// Copies the ranges to system memory, if a display `shows` them; else forgets what was saved before.
+    /// Copy the ranges to system memory if a display `shows` them. Otherwise drop what was saved before.
     ///
     /// # Errors
     ///
@@ -90,19 +89,19 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// Writes back what was saved, and frees the copy.
+    /// Write back what was saved, and free the copy.
     pub fn restore(&self) {
         let saved = core::mem::take(&mut *self.saved.lock());
         for Saved { view, copy } in &saved {
             for (step, &value) in copy.iter().enumerate() {
-                // The error would be one of range: the copy is as long as the view.
+                // No error: the copy is as long as the view.
                 let _ = view.try_write64(value, step * STEP);
             }
         }
     }
 }
 
-/// Returns those of `reserved` that the CPU sees, each once.
+/// Return those of `reserved` that the CPU sees, each once.
 fn ranges(reserved: &[Range<u64>], visible: u64) -> impl Iterator<Item = Range<u64>> + '_ {
     reserved
         .iter()

@@ -2,16 +2,17 @@
 
 //! A ring that the host fills with commands and an engine of the chip empties.
 //!
-//! A ring is a power of two of dwords in system memory. The engine is told a write pointer and reports how far it has
-//! read, and the sequence numbers of fences, to a page of memory behind the ring, which the CPU caches and the chip's
-//! writes snoop. So a submission costs one register access, that of the write pointer, and to see that a fence has
-//! signalled costs none.
+//! A ring is a power of two of dwords in system memory. The host tells the engine its write pointer. The engine reports
+//! its read pointer and the sequence numbers of fences to a page of memory behind the ring. The CPU caches that page,
+//! and the chip's writes snoop. A submission costs one register access, that of the write pointer. Seeing that a fence
+//! has signalled costs none.
 //!
-//! Packets may run over the end of the ring to its start. The write pointer is left at multiples of what the engine
-//! fetches at once, with fillers in between.
+//! Packets may run over the end of the ring to its start. The write pointer is always a multiple of what the engine
+//! fetches at once; fillers make up the difference.
 //!
-//! All this is the same for the command processor of each family, for compute queues, and for the DMA rings of R7xx and
-//! Sea Islands. What an engine is told, what it reports where, and which packets make up a job is its [`Engine`].
+//! This is the same for the command processor of each family, for compute queues, and for the DMA rings of R7xx and Sea
+//! Islands. The family's [`Engine`] says how the write pointer is published, where the engine reports what, and which
+//! packets make up a job.
 
 use kernel::{
     device::{
@@ -55,7 +56,7 @@ use crate::{
 /// The largest alignment of a write pointer, in dwords.
 pub const MOST_ALIGN: usize = 16;
 
-/// The size of a ring, and the places of what its engine reports.
+/// The size of a ring, and where its engine reports what.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Dwords of the ring, a power of two.
@@ -73,12 +74,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Bytes of the ring. It is aligned to as many in GPU addresses.
+    /// Return the bytes of the ring. It is aligned to as many in GPU addresses.
     pub const fn ring_bytes(&self) -> usize {
         self.dwords as usize * size_of::<u32>()
     }
 
-    /// Bytes of the window on system memory that a ring takes: itself, and behind it the page of reports.
+    /// Return the bytes of the window on system memory that a ring takes: itself, and behind it the page of reports.
     pub const fn bytes(&self) -> usize {
         self.ring_bytes() + PAGE_SIZE
     }
@@ -92,49 +93,49 @@ pub trait Engine: Send + Sync + Sized {
     /// Upper bound of the dwords of one job, as [`family::Ring::JOB_DWORDS`].
     const JOB_DWORDS: usize;
 
-    /// Returns size and places. Always the same.
+    /// Return the shape of the ring. The answer is always the same.
     fn shape(&self) -> Shape;
 
-    /// Tells the chip that the ring is filled up to dword `position`, by one register write, which is ordered behind
-    /// the writes to memory before it.
+    /// Tell the chip that the ring is filled up to dword `position`, by one register write. It is ordered behind all
+    /// earlier writes to memory.
     fn publish(&self, position: u32);
 
-    /// Returns the dword that the engine reads next, asked from the chip.
+    /// Read from the chip which dword of the ring the engine reads next.
     fn read_pointer(&self) -> u32;
 
-    /// Returns the dword of the ring that `report` of the read pointer means.
+    /// Return the dword of the ring that the reported read pointer `report` means.
     fn position(&self, report: u32) -> u32 {
         report
     }
 
-    /// Returns the sequence number of the last fence that has completed, asked from the chip. `None` if the device does
-    /// not answer.
+    /// Read from the chip the sequence number of the last fence that has completed. `None` if the device does not
+    /// answer.
     fn completed(&self) -> Option<u32>;
 
-    /// The ring has been emptied. `completed` is the number of the last fence in memory, which a chip that has lost its
-    /// registers gets back.
+    /// Restore what the chip needs after the ring has been emptied. `completed` is the number of the last fence, from
+    /// memory: the chip may have lost its registers.
     fn emptied(&self, completed: u32);
 
-    /// As [`family::Slot::change_client`].
+    /// Write what [`family::Slot::change_client`] says.
     fn change_client(&self, slot: &mut Slot<'_, Self>);
 
-    /// As [`family::Slot::ib`].
+    /// Write what [`family::Slot::ib`] says.
     fn ib(&self, slot: &mut Slot<'_, Self>, ib: Ib);
 
-    /// As [`family::Slot::fence`].
+    /// Write what [`family::Slot::fence`] says.
     fn fence(&self, slot: &mut Slot<'_, Self>, seq: u32);
 
-    /// Returns what the chip holds where the ring test writes, before it is copied to the page of reports.
+    /// Read from the chip the value that the ring test has written.
     fn test(&self) -> u32;
 
-    /// Sets that to `value`.
+    /// Set it to `value`, by the CPU.
     fn set_test(&self, value: u32);
 
-    /// Returns the register that says best what the engine does, for a log line.
+    /// Read the engine's status register, for a log line.
     fn status(&self) -> u32;
 }
 
-/// Commands of which one dword is a number, the only thing that changes from one time to the next.
+/// Commands that are the same each time but for one dword, a number.
 pub struct Numbered<const N: usize> {
     words: [u32; N],
     /// Where the number is.
@@ -142,11 +143,11 @@ pub struct Numbered<const N: usize> {
 }
 
 impl<const N: usize> Numbered<N> {
-    /// Finds the place of the number in what `compose` makes of two numbers.
+    /// Compose the commands with two different numbers, and find the dword that differs.
     ///
     /// # Errors
     ///
-    /// Those of `compose`; `EINVAL` if the number is nowhere.
+    /// Those of `compose`; `EINVAL` if no dword differs.
     pub fn new(compose: impl Fn(u32) -> Result<[u32; N]>) -> Result<Self> {
         let words = compose(0)?;
         let other = compose(u32::MAX)?;
@@ -158,7 +159,7 @@ impl<const N: usize> Numbered<N> {
         })
     }
 
-    /// Index of the number.
+    /// Return the index of the dword that is the number.
     pub fn index(&self) -> usize {
         self.number as usize
     }
@@ -167,12 +168,12 @@ impl<const N: usize> Numbered<N> {
 /// The part of a ring that is being written.
 struct Write {
     memory: Buffer,
-    /// Position behind the last dword that the engine has been told of.
+    /// Position behind the last dword that has been published.
     at: u32,
 }
 
 impl Write {
-    /// Writes `words` from position `at` on, over the end of the ring to its start if need be.
+    /// Write `words` from position `at` on, and from the start of the ring when its end is reached.
     fn put(&mut self, at: u32, words: &[u32]) -> Result {
         let left = self.memory.len().saturating_sub(at as usize);
         match words.split_at_checked(left) {
@@ -191,7 +192,7 @@ pub struct Ring<E: Engine> {
     engine: E,
     geometry: Geometry,
     shape: Shape,
-    /// What fills the ring up to the next multiple of the alignment.
+    /// Fillers up to the next multiple of the alignment.
     padding: [u32; MOST_ALIGN],
     /// Bus address of the ring.
     base: DmaAddress,
@@ -202,11 +203,11 @@ pub struct Ring<E: Engine> {
 }
 
 impl<E: Engine> Ring<E> {
-    /// Allocates a ring for `engine`.
+    /// Allocate a ring for `engine`.
     ///
     /// # Errors
     ///
-    /// `ENOMEM`; `EINVAL` for a shape that no ring has.
+    /// `ENOMEM`; `EINVAL` if the shape is not that of a ring.
     pub fn new<'a>(dev: &'a Device<Bound>, engine: E) -> impl PinInit<Self, Error> + use<'a, E> {
         pin_init::pin_init_scope(move || {
             let shape = engine.shape();
@@ -230,13 +231,13 @@ impl<E: Engine> Ring<E> {
         })
     }
 
-    /// The engine.
+    /// Return the engine.
     pub fn engine(&self) -> &E {
         &self.engine
     }
 
-    /// Returns the pieces of memory to be mapped for the chip, each with its length in bytes: the ring, and behind it
-    /// the page of reports.
+    /// Return the two pieces of memory to be mapped for the chip: the ring, and behind it the page of reports. Each has
+    /// its length in bytes.
     pub fn pieces(&self) -> [(DmaAddress, usize); 2] {
         [
             (self.base, self.shape.ring_bytes()),
@@ -244,37 +245,37 @@ impl<E: Engine> Ring<E> {
         ]
     }
 
-    /// Returns the GPU address of dword `index` of the page of reports, if the pieces are mapped one behind the other
+    /// Return the GPU address of dword `index` of the page of reports, if the pieces are mapped one behind the other
     /// from `start` on.
     pub fn report_address(&self, start: GpuAddr, index: usize) -> GpuAddr {
         start + (self.shape.ring_bytes() + index * size_of::<u32>()) as u64
     }
 
-    /// Logarithm of the ring's size in qwords.
+    /// Return the logarithm of the ring's size in qwords.
     pub fn log2_qwords(&self) -> u32 {
         self.geometry.log2_qwords()
     }
 
-    /// A dword of what the engine reports.
+    /// Read dword `index` of the page of reports.
     fn report(&self, index: usize) -> u32 {
         let read = || Ok::<u32, Error>(io_read!(self.reports, [try: index]));
         // The index is one of the shape's.
         u32::from_le(read().unwrap_or(0))
     }
 
-    /// What the ring test has written, as reported.
+    /// Return the value of the ring test, as reported.
     pub fn tested(&self) -> u32 {
         self.report(self.shape.test)
     }
 
-    /// The dword that the engine reads next, as last reported.
+    /// Return the dword that the engine reads next, as last reported.
     pub fn read_pointer(&self) -> u32 {
         self.engine.position(self.report(self.shape.read_pointer))
     }
 
-    /// The ring is empty, and its pointers are zero: the engine has been stopped.
+    /// Empty the ring and set its pointers to zero. The engine has been stopped.
     ///
-    /// What it has reported about the ring test is forgotten. The number of the last fence is not.
+    /// The report of the ring test is cleared. The number of the last fence stays.
     pub fn empty(&self) {
         let mut write = self.write.lock();
         write.at = 0;
@@ -283,7 +284,7 @@ impl<E: Engine> Ring<E> {
         self.engine.emptied(self.report(self.shape.fence));
     }
 
-    /// Sets a dword of what the engine reports to zero.
+    /// Set dword `index` of the page of reports to zero.
     fn zero_report(&self, index: usize) {
         let clear = || {
             io_write!(self.reports, [try: index], 0);
@@ -293,25 +294,25 @@ impl<E: Engine> Ring<E> {
         let _ = clear();
     }
 
-    /// Position behind the last dword that the engine has been told of.
+    /// Return the position behind the last dword that has been published.
     pub fn write_pointer(&self) -> u32 {
         self.write.lock().at
     }
 
-    /// Plays the engine, for a test: reports `value` in dword `index`.
+    /// Play the engine for a test, and report `value` in dword `index`.
     #[cfg(CONFIG_KUNIT = "y")]
     pub fn play_report(&self, index: usize, value: u32) -> Result {
         io_write!(self.reports, [try: index], value.to_le());
         Ok(())
     }
 
-    /// Goes on at dword `position`, for a test.
+    /// Move the write pointer to dword `position`, for a test.
     #[cfg(CONFIG_KUNIT = "y")]
     pub fn play_position(&self, position: u32) {
         self.write.lock().at = position;
     }
 
-    /// The most dwords that an empty ring takes, for a test.
+    /// Return the most dwords that an empty ring takes, for a test.
     #[cfg(CONFIG_KUNIT = "y")]
     pub fn capacity(&self) -> u32 {
         self.geometry.capacity()
@@ -331,7 +332,7 @@ impl<E: Engine> family::Ring for Ring<E> {
         let at = write.at;
         let dwords = u32::try_from(dwords)?;
         let padded = self.geometry.padded(at, dwords).ok_or(EINVAL)?;
-        // A report may have been lost on its way; the chip itself knows.
+        // A report may have been lost on its way. The chip is asked only if the ring seems full.
         let full = |read| padded > self.geometry.free(read, at);
         if full(self.read_pointer()) && full(self.geometry.wrap(self.engine.read_pointer())) {
             return Err(EAGAIN);
@@ -373,19 +374,19 @@ pub struct Slot<'s, E: Engine> {
     /// Where the next dword goes, and how many may follow.
     at: u32,
     left: u32,
-    /// More was to be written than was reserved, or something could not be composed.
+    /// More was written than was reserved, or a command could not be composed. The job is not published.
     cut: bool,
 }
 
 impl<E: Engine> Slot<'_, E> {
-    /// Writes dwords at the position, whatever has been reserved.
+    /// Write dwords at the position, without a look at what is reserved.
     fn push(&mut self, words: &[u32]) {
-        // The position is always reduced to the ring, and no job is longer than the ring.
+        // No error: the position is reduced to the ring, and no job is longer than the ring.
         self.cut |= self.write.put(self.at, words).is_err();
         self.at = self.ring.geometry.advance(self.at, words.len() as u32);
     }
 
-    /// Writes dwords that have been reserved.
+    /// Write dwords that have been reserved.
     pub fn append(&mut self, words: &[u32]) {
         match self.left.checked_sub(words.len() as u32) {
             Some(left) => {
@@ -396,7 +397,7 @@ impl<E: Engine> Slot<'_, E> {
         }
     }
 
-    /// Writes commands with their number.
+    /// Write commands with their number.
     pub fn append_numbered<const N: usize>(&mut self, commands: &Numbered<N>, number: u32) {
         let place = self.ring.geometry.advance(self.at, commands.number);
         self.append(&commands.words);
@@ -405,22 +406,22 @@ impl<E: Engine> Slot<'_, E> {
         }
     }
 
-    /// Notes that something could not be composed: the job is not to be published.
+    /// Note that a command could not be composed. The job is not published.
     pub fn spoil(&mut self) {
         self.cut = true;
     }
 
-    /// Position in the ring of the dword that comes next.
+    /// Return the position in the ring of the dword that comes next.
     pub fn position(&self) -> u32 {
         self.at
     }
 
-    /// Dwords that are left of what was reserved.
+    /// Return how many of the reserved dwords are left.
     pub fn left(&self) -> u32 {
         self.left
     }
 
-    /// Whether the job will not be published.
+    /// Return whether the job will not be published.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
@@ -455,7 +456,7 @@ impl<E: Engine> family::Slot for Slot<'_, E> {
 
     fn kick(mut self) {
         if self.cut {
-            // Half a sequence would do harm. The watchdog ends what waits for it.
+            // Half a sequence would do harm. The watchdog ends the job as hung.
             pr_err_once!("a job was larger than the place reserved for it\n");
             return;
         }

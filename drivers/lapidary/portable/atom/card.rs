@@ -7,8 +7,8 @@
 /// The machine calls nothing else of a driver. It makes at most [`MOST_STEPS`](super::MOST_STEPS) writes and waits, and
 /// twice as many reads, one after the other.
 ///
-/// The program comes out of the card's flash. A [`Guard`](super::guard::Guard) before the card lets it write what posting
-/// needs.
+/// The program comes out of the card's flash. A [`Guard`](super::guard::Guard) before the card lets it write what
+/// posting needs.
 pub trait Card {
     /// Read the register at byte `offset` of the register window, a multiple of 4.
     ///

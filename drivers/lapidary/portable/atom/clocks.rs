@@ -2,8 +2,8 @@
 
 //! The clocks that a card runs with after it has been posted.
 //!
-//! Data table 4, FirmwareInfo, has the clocks that the BIOS leaves behind, and the reference clock of the PLLs.
-//! (Source: Linux, `radeon_atombios.c` and `atombios.h`.) Clocks that no card has are refused.
+//! Data table 4, FirmwareInfo, has the clocks that the BIOS sets, and the reference clock of the PLLs. (Source: Linux,
+//! `radeon_atombios.c` and `atombios.h`.) Clocks that no card has are refused.
 
 use super::image::{Error, Image};
 
@@ -33,16 +33,16 @@ const REFERENCE: usize = 0x52;
 /// Unit of the clocks in kHz.
 const UNIT_KHZ: u32 = 10;
 
-/// Reads the clocks from a card's image.
+/// Read the clocks from a card's image.
 ///
 /// # Errors
 ///
-/// [`Error`] says what is missing or wrong first, on the way from the image's start to the clocks.
+/// [`Error`] for the first thing that is missing or wrong on the way from the image's start to the clocks.
 pub fn clocks(image: &[u8]) -> Result<Clocks, Error> {
     of(&Image::new(image)?)
 }
 
-/// Reads the clocks from an image whose header has been found.
+/// Read the clocks from an image whose header has been found.
 ///
 /// # Errors
 ///
@@ -64,13 +64,13 @@ pub fn of(image: &Image<'_>) -> Result<Clocks, Error> {
 }
 
 impl Clocks {
-    /// Engine and memory clock as ASIC_Init takes them, in units of 10 kHz.
+    /// Return engine and memory clock as ASIC_Init takes them, in units of 10 kHz.
     pub fn parameters(&self) -> [u32; 2] {
         [self.engine_khz / UNIT_KHZ, self.memory_khz / UNIT_KHZ]
     }
 }
 
-/// A clock that is given in units of 10 kHz.
+/// Convert a clock from units of 10 kHz to kHz.
 fn khz(units: u32, highest: u32) -> Result<u32, Error> {
     match units.checked_mul(UNIT_KHZ) {
         Some(khz) if khz != 0 && khz <= highest => Ok(khz),

@@ -2,11 +2,10 @@
 
 //! Operations of a command table.
 //!
-//! An operation is one byte, then its operands. Those that compute exist six times, once for each kind of place that
-//! the result can go to; the attribute byte behind them says where the other operand comes from (bits 2:0) and which
-//! part of 32 bits is meant (bits 5:3 for the source; the destination's part has the same width, and bits 7:6 say
-//! which of them it is). The operation's number, the attributes and the widths of operands are those of Linux'
-//! `atom.c` and `atom.h`.
+//! An operation is one byte, and its operands follow. Each operation that computes exists six times, once for each kind
+//! of destination. An attribute byte follows it. Bits 2:0 of that byte say what the source is. Bits 5:3 say which part
+//! of the source's 32 bits is meant. The destination's part has the same width, and bits 7:6 say which one it is. The
+//! numbers of operations, the attributes and the widths of operands are those of Linux' `atom.c` and `atom.h`.
 
 /// What an operation computes, from its destination `d` and its source `s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +49,11 @@ pub enum Alu {
 pub enum Kind {
     /// A register, directly or through a port: 16 bits of index.
     Register,
-    /// A word that the caller has passed: 8 bits of index, as all the rest but `Data`.
+    /// A word that the caller has passed: 8 bits of index, as for all that follow but `Data`.
     Parameter,
-    /// A word of the table's own, or one with a meaning.
+    /// A work word of the table, or a word with a meaning.
     Work,
-    /// A word of the memory that the BIOS believes to be the end of VRAM.
+    /// A word of scratch memory. The BIOS takes it for the end of VRAM.
     Scratch,
     /// A word in a data table, by 16 bits of byte offset; a source only.
     Data,
@@ -67,7 +66,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Where the source of an operation comes from, by its attribute byte.
+    /// Return where the source of an operation comes from, by its attribute byte.
     pub const fn source(attribute: u8) -> Self {
         match attribute & 7 {
             0 => Self::Register,
@@ -81,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// The destinations of the six operations with the same name, in their order.
+    /// Return the destinations of the six operations with the same name, in their order.
     const fn destination(place: u8) -> Self {
         match place {
             0 => Self::Register,
@@ -94,10 +93,10 @@ impl Kind {
     }
 }
 
-/// What the last comparison must have said for a jump to be taken.
+/// The result of the last comparison with which a jump is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Whatever it said.
+    /// Any.
     Always,
     /// Equal.
     Equal,
@@ -114,7 +113,7 @@ pub enum When {
 }
 
 impl When {
-    /// Whether the jump is taken.
+    /// Return whether the jump is taken.
     pub const fn holds(self, equal: bool, above: bool) -> bool {
         match self {
             Self::Always => true,
@@ -133,14 +132,14 @@ impl When {
 pub enum Operation {
     /// Computes; an attribute byte and operands follow.
     Alu(Alu, Kind),
-    /// Registers are reached through a port from now on: 16 bits of number, 0 for none.
+    /// Reaches registers through a port from now on: 16 bits of number, 0 for none.
     Port,
-    /// Registers are those of PCI configuration space, or I/O ports, from now on; a byte follows. No driver offers
-    /// them: they read as 0, and writes are lost.
+    /// Takes registers for those of PCI configuration space, or for I/O ports, from now on; a byte follows. No driver
+    /// offers them. They read as 0, and writes are lost.
     Elsewhere,
-    /// Added to the index of registers from now on: 16 bits.
+    /// Sets what is added to the index of registers from now on: 16 bits.
     RegisterBlock,
-    /// Where the window on scratch memory begins: an attribute byte and a source.
+    /// Sets where the window on scratch memory begins: an attribute byte and a source.
     ScratchBase,
     /// Jumps to the case that a source is equal to: an attribute byte and a source, then cases.
     Switch,
@@ -150,13 +149,13 @@ pub enum Operation {
     Wait(u32),
     /// Runs another table: a byte.
     Call,
-    /// Nothing.
+    /// Does nothing.
     Nothing,
-    /// A number for the eyes of the BIOS' author: a byte.
+    /// Shows a number to a debugger: a byte.
     Tell,
-    /// Data words are those of another data table from now on: a byte.
+    /// Takes data words from another data table from now on: a byte.
     DataBlock,
-    /// The table's end.
+    /// Ends the table.
     End,
 }
 
@@ -166,7 +165,7 @@ pub const CASE: u8 = 0x63;
 pub const LAST_CASE: u16 = 0x5a5a;
 
 impl Operation {
-    /// The operation of that number; None for those that nobody has described or implemented.
+    /// Return operation `number`. None for numbers that are not described or not implemented.
     pub const fn decode(number: u8) -> Option<Self> {
         Some(match number {
             1..=6 => Self::alu(Alu::Move, number, 1),
@@ -196,7 +195,7 @@ impl Operation {
             81 => Self::Wait(1),
             82 => Self::Call,
             84..=89 => Self::alu(Alu::Clear, number, 84),
-            // A beep is nothing, too.
+            // A beep does nothing either.
             90 | 99 => Self::Nothing,
             91 => Self::End,
             92..=97 => Self::alu(Alu::Mask, number, 92),
@@ -224,7 +223,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The part that an attribute byte means in the source.
+    /// Return the part that an attribute byte means in the source.
     pub const fn source(attribute: u8) -> Self {
         let (bits, step) = match (attribute >> 3) & 7 {
             0 => (32, 0),
@@ -234,7 +233,7 @@ impl Part {
         Self::at(bits, step)
     }
 
-    /// The part that an attribute byte means in the destination.
+    /// Return the part that an attribute byte means in the destination.
     pub const fn destination(attribute: u8) -> Self {
         let which = attribute >> 6;
         match Self::source(attribute).bits {
@@ -246,12 +245,12 @@ impl Part {
     }
 
     const fn at(bits: u32, step: u8) -> Self {
-        // Widened, not cut.
+        // CAST: to a wider type.
         let lowest = (step as u32).wrapping_mul(8);
         Self { bits, lowest }
     }
 
-    /// Whether it is the whole word.
+    /// Return whether this is the whole word.
     pub const fn is_whole(self) -> bool {
         self.bits == 32
     }
@@ -260,24 +259,24 @@ impl Part {
         ones(self.bits)
     }
 
-    /// What is there in a word.
+    /// Return what this part of `word` holds.
     pub const fn take(self, word: u32) -> u32 {
         shift_right(word, self.lowest) & self.ones()
     }
 
-    /// A word with another value there; what is too large is cut off.
+    /// Return `word` with this part replaced by `value`. Bits that do not fit are cut off.
     pub const fn put(self, word: u32, value: u32) -> u32 {
         let there = shift_left(self.ones(), self.lowest);
         word & !there | shift_left(value & self.ones(), self.lowest)
     }
 }
 
-/// That many bits from bit 0 on; all of them from 32 on.
+/// Return a word in which the lowest `bits` bits are set; all of them from 32 on.
 pub const fn ones(bits: u32) -> u32 {
     shift_right(u32::MAX, 32u32.saturating_sub(bits))
 }
 
-/// Moves to the left; nothing is left of a word that moves by 32 bits or more.
+/// Shift `word` to the left. The result is 0 if it moves by 32 bits or more.
 pub const fn shift_left(word: u32, by: u32) -> u32 {
     match word.checked_shl(by) {
         Some(word) => word,
@@ -285,7 +284,7 @@ pub const fn shift_left(word: u32, by: u32) -> u32 {
     }
 }
 
-/// The same to the right.
+/// Shift `word` to the right. The result is 0 if it moves by 32 bits or more.
 pub const fn shift_right(word: u32, by: u32) -> u32 {
     match word.checked_shr(by) {
         Some(word) => word,

@@ -6,8 +6,8 @@
 //! chip. The machine therefore works on a [`Guard`] and not on the card. The guard passes on the writes that the
 //! family's [`Rules`] list. It drops and counts all others. Reads are free.
 //!
-//! The program continues after a dropped write. Real programs also set up what the driver sets up later by itself, and a
-//! write that is not made does no harm.
+//! The program continues after a dropped write. Real programs also set up what the driver sets up later by itself, and
+//! a write that is not made does no harm.
 //!
 //! Some registers of the window lead to others: the program writes a number to an index register and then accesses the
 //! register with that number through a data register. The guard remembers what the program has written to index

@@ -3,20 +3,20 @@
 //! The way through a video BIOS: from the first byte of the expansion ROM to its ATOM tables.
 //!
 //! Every table begins with its size in bytes (16 bits) and two revision numbers. The two lists of tables are tables
-//! themselves, whose contents are 16-bit places in the image, 0 for a table that the card does not have.
+//! too. They consist of 16-bit offsets in the image, 0 for a table that the card does not have.
 
-/// Why an image has no answer.
+/// Why nothing can be read from an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// It does not begin with the signature of an expansion ROM.
     NoRom,
     /// Its code is for another kind of processor than x86.
     OtherCode,
-    /// It has no ATOM header: a card that is not a Radeon, or an older one.
+    /// It has no ATOM header: the card is not a Radeon, or an older one.
     NoAtom,
     /// It has no FirmwareInfo table.
     NoTable,
-    /// The table has a revision whose layout is another.
+    /// The table has a revision with another layout.
     OtherRevision,
     /// A pointer or a table's size leads out of the image.
     OutOfImage,
@@ -25,7 +25,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A few words for a log line.
+    /// Return a few words for a log line.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::NoRom => "no expansion ROM",
@@ -59,11 +59,11 @@ const FIRST_TABLE: usize = 4;
 pub struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// `len` bytes from `at` on.
+    /// Return `len` bytes from `at` on.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfImage`] if they are not all there; so with all the others.
+    /// [`Error::OutOfImage`] if they are not all there. All functions below have the same error.
     pub fn bytes(self, at: usize, len: usize) -> Result<&'a [u8], Error> {
         self.0
             .get(at..)
@@ -71,17 +71,17 @@ impl<'a> Bytes<'a> {
             .ok_or(Error::OutOfImage)
     }
 
-    /// The bytes from `at` on, `len` of them, as bytes of unknown contents.
+    /// Return `len` bytes from `at` on, as bytes of unknown contents.
     pub fn part(self, at: usize, len: usize) -> Result<Self, Error> {
         self.bytes(at, len).map(Self)
     }
 
-    /// The byte at `at`.
+    /// Return the byte at `at`.
     pub fn byte(self, at: usize) -> Result<u8, Error> {
         self.0.get(at).copied().ok_or(Error::OutOfImage)
     }
 
-    /// The 16-bit number at `at`, which need not be aligned.
+    /// Return the 16-bit number at `at`, which need not be aligned.
     pub fn word(self, at: usize) -> Result<u16, Error> {
         match self.bytes(at, 2)? {
             &[low, high] => Ok(u16::from_le_bytes([low, high])),
@@ -89,7 +89,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// The 32-bit number at `at`, which need not be aligned.
+    /// Return the 32-bit number at `at`, which need not be aligned.
     pub fn long(self, at: usize) -> Result<u32, Error> {
         match self.bytes(at, 4)? {
             &[a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
@@ -97,7 +97,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// A 16-bit number that is an index into the image.
+    /// Return the 16-bit number at `at`, which is an index into the image.
     pub fn pointer(self, at: usize) -> Result<usize, Error> {
         self.word(at).map(usize::from)
     }
@@ -111,11 +111,11 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Looks for the header.
+    /// Look for the header.
     ///
     /// # Errors
     ///
-    /// [`Error`] says what is missing or wrong first.
+    /// [`Error`] for the first thing that is missing or wrong.
     pub fn new(image: &'a [u8]) -> Result<Self, Error> {
         let bytes = Bytes(image);
         if bytes.word(0) != Ok(SIGNATURE) {
@@ -135,12 +135,12 @@ impl<'a> Image<'a> {
         Ok(Self { bytes, header })
     }
 
-    /// All of its bytes.
+    /// Return all of its bytes.
     pub fn bytes(&self) -> Bytes<'a> {
         self.bytes
     }
 
-    /// Where command table `number` begins, if there is one.
+    /// Return where command table `number` begins, if there is one.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl<'a> Image<'a> {
         self.entry(COMMAND_TABLES, number)
     }
 
-    /// Where data table `number` begins, if there is one.
+    /// Return where data table `number` begins, if there is one.
     ///
     /// # Errors
     ///

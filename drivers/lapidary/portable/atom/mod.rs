@@ -20,9 +20,9 @@
 //! | [`card`] | what the machine asks of a driver |
 //! | [`guard`] | which registers a program may write, by rules that the family brings |
 //!
-//! Nothing in an image is trusted. It may be cut off, damaged, or made to do harm. Every access is inside the bytes that
-//! are there. Tables call each other a few levels deep. Steps and waits are counted, so that a program ends whatever its
-//! bytes are.
+//! Nothing in an image is trusted. It may be cut off, damaged, or made to do harm. Every access is inside the bytes
+//! that are there. Tables call each other a few levels deep. Steps and waits are counted, so that a program ends
+//! whatever its bytes are.
 
 pub mod card;
 pub mod clocks;

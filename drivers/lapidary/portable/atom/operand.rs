@@ -2,8 +2,8 @@
 
 //! Operands: what a command table reads and writes.
 //!
-//! An operand's place is decoded when its bytes are met, and accessed when the operation needs it, so that each
-//! register is accessed as often, and in the order, as the operation says. (Source: Linux, `atom.c`:
+//! The machine decodes an operand's place when it reads its bytes, and accesses the place when the operation needs it.
+//! Each register is accessed as often, and in the order, as the operation says. (Source: Linux, `atom.c`:
 //! `atom_get_src_int`, `atom_put_dst`.)
 
 use super::{
@@ -55,7 +55,7 @@ impl Machine<'_> {
         Ok(long)
     }
 
-    /// The value that an attribute byte's source has.
+    /// Return the value of the source that an attribute byte means.
     pub(super) fn source(&mut self, attribute: u8) -> Result<u32, Why> {
         let part = Part::source(attribute);
         let operand = self.operand(Kind::source(attribute), part)?;
@@ -65,7 +65,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A number in the program, as wide as `part`.
+    /// Read a number in the program, as wide as `part`.
     pub(super) fn immediate(&mut self, part: Part) -> Result<u32, Why> {
         match part.bits {
             32 => self.long(),
@@ -87,18 +87,18 @@ impl Machine<'_> {
         })
     }
 
-    /// A register's index with the base added, and its byte offset.
+    /// Return the index of a register with the base added, and its byte offset.
     fn register(&self, index: u16) -> (u32, u32) {
         let index = u32::from(index).saturating_add(self.register_block.into());
         (index, index.saturating_mul(4))
     }
 
-    /// Index of a parameter word in memory.
+    /// Return the index of a parameter word in memory.
     fn parameter(&self, index: u8) -> usize {
         self.frame.first.saturating_add(index.into())
     }
 
-    /// Index of a word of scratch memory.
+    /// Return the index of a word of scratch memory.
     fn scratch(&self, index: u8) -> usize {
         // CAST: a division by four leaves 30 bits.
         ((self.scratch_base / 4) as usize).saturating_add(index.into())
@@ -149,7 +149,7 @@ impl Machine<'_> {
             Operand::Register(index) => {
                 let (index, offset) = self.register(index);
                 match self.mode {
-                    // Register 0 selects one by byte offset, and tables count registers in words.
+                    // Register 0 is an index register that takes a byte offset. Tables count registers in words.
                     Mode::Window if index == 0 => self.card.write(0, shift_left(value, 2)),
                     Mode::Window => self.card.write(offset, value),
                     Mode::Port(port) => {
@@ -182,7 +182,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Index of the running table's own work word in memory.
+    /// Return the index of the running table's own work word in memory.
     fn own_work(&self, index: u8) -> Result<usize, Why> {
         let word = usize::from(index);
         if word >= WORK {
@@ -209,7 +209,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The meanings cut off what is too wide for them.
+    /// Write work word `index`. A word with a meaning drops the bits that do not fit.
     fn put_work(&mut self, index: u8, value: u32) -> Result<(), Why> {
         let [low, high, ..] = value.to_le_bytes();
         let half = u16::from_le_bytes([low, high]);
@@ -218,7 +218,7 @@ impl Machine<'_> {
             REMAINDER => self.remainder = value,
             DATA_BLOCK => self.data_block = half,
             BIT => self.bit = low,
-            // These follow from the bit.
+            // The bit number decides these.
             BIT_MASK | OTHER_BITS_MASK => {}
             SCRATCH_BASE => self.scratch_base = value,
             ATTRIBUTES => self.attributes = half,

@@ -2,11 +2,11 @@
 
 //! Ports: registers behind an index and a data register.
 //!
-//! How such a register is reached differs from chip to chip, and the BIOS brings the way along: data table 23,
-//! IndirectIOAccess, is a list of small programs. Number n reads through port n, number n + 0x80 writes. A program
-//! composes a word: it takes bits of the register's index, of the data to be written and of the attributes word into
-//! it, sets and clears others, writes the word to a register, or loads it from one. What is in the word at the end
-//! is what a read yields. There are no jumps. (Source: Linux, `atom.c`: `atom_iio_execute`, `atom_index_iio`.)
+//! Chips differ in how such a register is reached, and the BIOS says how. Data table 23, IndirectIOAccess, is a list of
+//! small programs. Number n reads through port n, number n + 0x80 writes. A program composes a word. It takes bits of
+//! the register's index, of the data to be written and of the attributes word into it, sets and clears others, writes
+//! the word to a register, or loads it from one. A read returns the word as it is at the end. There are no jumps.
+//! (Source: Linux, `atom.c`: `atom_iio_execute`, `atom_index_iio`.)
 
 use super::{
     card::Card,
@@ -31,7 +31,7 @@ const ATTRIBUTES: u8 = 7;
 const DATA: u8 = 8;
 const END: u8 = 9;
 
-/// Bytes of a step.
+/// Return the length of a step in bytes.
 const fn length(step: u8) -> Option<usize> {
     match step {
         NOTHING => Some(1),
@@ -45,28 +45,28 @@ const fn length(step: u8) -> Option<usize> {
 /// Added to a port's number for the program that writes.
 pub const WRITES: u8 = 0x80;
 
-/// What an access brings along.
+/// The input of an access.
 #[derive(Clone, Copy)]
 pub struct Access {
     /// The register behind the port.
     pub index: u32,
-    /// What is to be written.
+    /// The value to be written.
     pub data: u32,
-    /// The attributes word of the table that does it.
+    /// The attributes word of the table that accesses the register.
     pub attributes: u32,
 }
 
 /// Where each program begins.
 pub struct Ports {
-    /// By number; 0 for those that are not there.
+    /// By number; 0 for a port without a program.
     starts: [u16; 256],
 }
 
 impl Ports {
-    /// Goes through the list. One that is damaged ends before the damage.
+    /// Find the programs of the list. A damaged list ends before the damage.
     pub fn new(image: &Image<'_>) -> Self {
         let mut ports = Self { starts: [0; 256] };
-        // What has been found until then stays.
+        // What was found before the damage stays.
         let _ = ports.find(image);
         ports
     }
@@ -98,12 +98,12 @@ impl Ports {
         Ok(())
     }
 
-    /// Runs program `number`; the word at its end.
+    /// Run program `number` and return the word at its end.
     ///
     /// # Errors
     ///
-    /// [`Why::Port`] if there is none, [`Why::PortStep`] for a step that nobody has described, [`Why::Register`], and
-    /// what `budget` says.
+    /// [`Why::Port`] if there is no such program, [`Why::PortStep`] for a step that is not described,
+    /// [`Why::Register`], and those of [`Budget::step`].
     pub fn run(
         &self,
         number: u8,
@@ -155,7 +155,7 @@ impl Ports {
     }
 }
 
-/// Byte offset of the register that a program names by its index.
+/// Return the byte offset of the register that a program names by its index.
 fn offset(index: u16) -> u32 {
     u32::from(index).saturating_mul(4)
 }

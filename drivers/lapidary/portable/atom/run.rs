@@ -2,14 +2,14 @@
 
 //! The machine that runs command tables.
 //!
-//! A table's header says how many bytes of parameters it has; those of a table that it calls lie behind them. Work
-//! words are a table's own, 64 of them, and zero at its start; the ones from 0x40 on are common to all tables and
-//! have meanings: results of multiplication and division, bases, a bit number and its masks. Two flags keep what the
-//! last comparison said. (Source: Linux, `atom.c`.)
+//! A table's header says how many bytes of parameters it has. The parameters of a table that it calls lie behind them.
+//! Each table has 64 work words of its own, which are zero at its start. Work words from 0x40 on are common to all
+//! tables and have meanings: results of multiplication and division, bases, a bit number and its masks. Two flags keep
+//! the result of the last comparison. (Source: Linux, `atom.c`.)
 //!
-//! What a damaged program could do wrong stops it: [`Why`] says what, and [`Stopped`] where. Three things that real
-//! programs have been seen to do are let pass, as Linux does: access to scratch memory that is not there, calls of
-//! tables that are not there, and use of PCI and I/O registers, which no driver offers.
+//! A damaged program is stopped; [`Why`] says why, and [`Stopped`] where. Real programs have been seen to access
+//! scratch memory that is not there, to call tables that are not there, and to use PCI and I/O registers, which no
+//! driver offers. These three are ignored, as Linux does.
 
 use super::{
     card::Card,
@@ -19,14 +19,14 @@ use super::{
     port::{Ports, WRITES},
 };
 
-/// Posts a card. Parameters: engine and memory clock in units of 10 kHz.
+/// The table that posts a card. Its parameters are engine and memory clock in units of 10 kHz.
 const ASIC_INIT: u8 = 0;
-/// Sets the fan's speed, on cards that have one to set.
+/// The table that sets the fan's speed, on cards where it can be set.
 const SPEED_FAN_CONTROL: u8 = 57;
 
 /// Steps that [`run`] and [`post`] may take, those of the ports' programs included.
 pub const MOST_STEPS: u32 = 200_000;
-/// Microseconds that they may ask to wait.
+/// Microseconds that their programs may ask to wait, all together.
 pub const MOST_WAIT_US: u32 = 10_000_000;
 /// Tables that may be active at once.
 const MOST_TABLES: usize = 16;
@@ -44,37 +44,37 @@ const PARAMETER_BYTES: usize = 5;
 const PARAMETER_MASK: u8 = 0x7f;
 const CODE: usize = 6;
 
-/// What stopped a program.
+/// Why a program was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The way to it, or one of its bytes, is missing or damaged.
+    /// The image is missing or damaged on the way to the program or in it.
     Image(Error),
     /// There is no such table.
     NoTable,
-    /// An operation that nobody has described.
+    /// An operation that is not described or not implemented.
     Operation(u8),
-    /// A work word that is none.
+    /// There is no such work word.
     Work(u8),
-    /// More parameters than can be.
+    /// There is no room for so many parameters.
     Parameter(u8),
     /// A port without a program.
     Port(u16),
-    /// A step in a port's program that nobody has described.
+    /// A step in a port's program that is not described.
     PortStep(u8),
     /// A register that the card does not have, by byte offset.
     Register(u32),
     /// Tables that call each other too deep.
     TooDeep,
-    /// It does not come to an end: [`MOST_STEPS`].
+    /// It takes more than [`MOST_STEPS`] steps.
     TooLong,
-    /// It waits too long: [`MOST_WAIT_US`].
+    /// It waits longer than [`MOST_WAIT_US`].
     TooSlow,
     /// There is less memory than [`MEMORY`].
     NoMemory,
 }
 
 impl Why {
-    /// A few words for a log line.
+    /// Return a few words for a log line.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Image(error) => error.reason(),
@@ -99,18 +99,18 @@ impl From<Error> for Why {
     }
 }
 
-/// A program that did not come to its end.
+/// A program that was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
     /// The table that was running.
     pub table: u8,
-    /// Byte of the table before which it stopped.
+    /// Offset in the table of the byte that comes next.
     pub at: usize,
-    /// What stopped it.
+    /// Why it was stopped.
     pub why: Why,
 }
 
-/// Steps and waits that are left.
+/// The steps and the time to wait that are left.
 pub struct Budget {
     steps: u32,
     micros: u32,
@@ -124,11 +124,11 @@ impl Budget {
         }
     }
 
-    /// Takes one step.
+    /// Take one step.
     ///
     /// # Errors
     ///
-    /// [`Why::TooLong`] if there is none.
+    /// [`Why::TooLong`] if no step is left.
     pub fn step(&mut self) -> Result<(), Why> {
         self.steps = self.steps.checked_sub(1).ok_or(Why::TooLong)?;
         Ok(())
@@ -140,33 +140,32 @@ impl Budget {
     }
 }
 
-/// Posts the card that `image` belongs to, with the clocks that it names. `memory` is [`MEMORY`] words of any
-/// contents.
+/// Post the card that `image` belongs to, with the clocks that it names. `memory` is [`MEMORY`] words of any contents.
 ///
 /// # Errors
 ///
-/// [`Stopped`] says what and where.
+/// [`Stopped`] if the program was stopped.
 pub fn post(image: &[u8], memory: &mut [u32], card: &mut dyn Card) -> Result<(), Stopped> {
     let clocks = clocks::clocks(image).map_err(|error| Stopped {
         table: ASIC_INIT,
         at: 0,
         why: error.into(),
     })?;
-    // Both tables together: a bound of each would be twice as long.
+    // One budget for both tables.
     let mut budget = Budget::new();
     let parameters = clocks.parameters();
     execute(image, ASIC_INIT, &parameters, memory, card, &mut budget)?;
-    // A card without such a fan has no such table, and one whose fan stays as it is works, too.
+    // A card without such a fan has no such table. A card whose fan is not set works, too.
     let _ = execute(image, SPEED_FAN_CONTROL, &[], memory, card, &mut budget);
     Ok(())
 }
 
-/// Runs command table `table` of `image` with `parameters`. The first words of `memory` hold them at the end as the
-/// table has left them. `memory` is [`MEMORY`] words of any contents.
+/// Run command table `table` of `image` with `parameters`. `memory` is [`MEMORY`] words of any contents. At the end its
+/// first words are the parameters as the table has left them.
 ///
 /// # Errors
 ///
-/// [`Stopped`] says what and where.
+/// [`Stopped`] if the program was stopped.
 pub fn run(
     image: &[u8],
     table: u8,
@@ -177,7 +176,7 @@ pub fn run(
     execute(image, table, parameters, memory, card, &mut Budget::new())
 }
 
-/// [`run`] with what is left of a budget.
+/// Do what [`run`] does, with what is left of a budget.
 fn execute(
     image: &[u8],
     table: u8,
@@ -214,7 +213,7 @@ pub(super) struct Frame {
     pub(super) behind: usize,
 }
 
-/// Where registers are.
+/// Where the registers of a table's operands are.
 #[derive(Clone, Copy)]
 pub(super) enum Mode {
     Window,
@@ -231,7 +230,7 @@ pub(super) struct Machine<'a> {
     pub(super) scratch: &'a mut [u32],
     pub(super) budget: &'a mut Budget,
     pub(super) frame: Frame,
-    /// Tables that wait for the one that is running to end.
+    /// Tables that wait for the running one to end.
     callers: [Frame; MOST_TABLES - 1],
     pub(super) depth: usize,
     pub(super) mode: Mode,
@@ -282,7 +281,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Begins table `table`, whose parameters are the words from `first` on.
+    /// Enter table `table`, whose parameters are the words from `first` on.
     fn enter(&mut self, table: u8, first: usize) -> Result<(), Why> {
         let start = self.image.command(table)?.ok_or(Why::NoTable)?;
         let bytes = self.image.bytes();
@@ -305,7 +304,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Runs until the first table ends.
+    /// Run until the first table ends.
     fn run(&mut self) -> Result<(), Why> {
         loop {
             self.budget.step()?;
@@ -373,7 +372,7 @@ impl<'a> Machine<'a> {
         self.enter(table, self.frame.behind)
     }
 
-    /// Where the data table begins that the next byte names.
+    /// Return the offset of the data table that the next byte names.
     fn data_table(&mut self) -> Result<u16, Why> {
         let place = match self.byte()? {
             0 => 0,
@@ -411,7 +410,7 @@ impl<'a> Machine<'a> {
             _ => Part::destination(attribute),
         };
         let destination = self.operand(kind, part)?;
-        // A register that is only written is not read: reading may have effects.
+        // A register that is only written is not read, because reading may have effects.
         let word = match alu {
             Alu::Move if part.is_whole() => 0,
             _ => self.get(destination)?,
@@ -436,10 +435,10 @@ impl<'a> Machine<'a> {
         self.put(destination, part.put(word, new))
     }
 
-    /// What becomes of a part of `word` with `source`; None if the result goes elsewhere.
+    /// Compute the new value of a part of `word` from `source`. None if the destination does not change.
     fn compute(&mut self, alu: Alu, part: Part, word: u32, source: u32) -> Option<u32> {
         let old = part.take(word);
-        // Eight bits of it count.
+        // Only eight bits of it are used.
         let by = source & 0xff;
         Some(match alu {
             Alu::And => old & source,
@@ -467,7 +466,7 @@ impl<'a> Machine<'a> {
                 self.equal = old & source == 0;
                 return None;
             }
-            // The others have been dealt with.
+            // A move; the caller has done the others.
             Alu::Move | Alu::Mask | Alu::Clear | Alu::ShiftPartLeft | Alu::ShiftPartRight => source,
         })
     }

@@ -14,7 +14,7 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body `words`, of which the first is dword `position` of the stream.
+    /// Return the body `words`, of which the first is dword `position` of the stream.
     #[inline]
     pub fn new(words: &'a [Cell<u32>], position: usize) -> Self {
         Self {
@@ -23,7 +23,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Takes the next dword.
+    /// Take the next dword.
     ///
     /// # Errors
     ///
@@ -36,25 +36,25 @@ impl<'a> Body<'a> {
         Ok(word.get())
     }
 
-    /// Number of dwords that are left.
+    /// Return the number of dwords that are left.
     #[inline]
     pub fn len(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether no dword is left.
+    /// Return whether no dword is left.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Index in the stream of the dword that comes next.
+    /// Return the index in the stream of the dword that comes next.
     #[inline]
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Refuses a body that is longer than its packet needs.
+    /// Refuse a body that is longer than its packet needs.
     ///
     /// # Errors
     ///

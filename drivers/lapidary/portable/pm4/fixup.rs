@@ -2,14 +2,14 @@
 
 //! Dwords of a checked stream that depend on where an object lies.
 //!
-//! A checker does not know addresses: objects are locked and placed later. It notes where they have to go, and in which
-//! form, which is the family's.
+//! A checker does not know addresses, because objects are locked and placed later. It notes which dwords take an
+//! address, and in which form. The forms are the family's ([`Kind`]).
 
 use super::reason::Fault;
 
 /// How the address of an object goes into a dword.
 pub trait Kind: Copy + Default {
-    /// The final value of a dword that is `word` in the checked stream, for an object at GPU address `address`.
+    /// Return the final value of a dword that is `word` in the checked stream, for an object at GPU address `address`.
     ///
     /// `None` if the address does not fit the dword. Objects are page aligned and lie where the family's engines reach,
     /// so that this means a bug elsewhere.
@@ -35,7 +35,7 @@ impl<K: Kind> Fixup<K> {
     }
 }
 
-/// The most fixups that a stream of `dwords` dwords can have: each takes a dword of its own and a marker.
+/// Return the most fixups that a stream of `dwords` dwords can have: each takes a dword of its own and a marker.
 pub const fn max_fixups(dwords: usize) -> usize {
     dwords / 3
 }
@@ -47,12 +47,12 @@ pub struct Fixups<'a, K> {
 }
 
 impl<'a, K> Fixups<'a, K> {
-    /// None yet. They go to `all`, which holds enough of them if it is as long as [`max_fixups`] says.
+    /// Return an empty list in `all`. It holds all fixups of a stream if it is as long as [`max_fixups`] says.
     pub fn new(all: &'a mut [Fixup<K>]) -> Self {
         Self { all, count: 0 }
     }
 
-    /// Notes that dword `position` takes the address of object `object`.
+    /// Note that dword `position` takes the address of object `object`.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl<'a, K> Fixups<'a, K> {
         Ok(())
     }
 
-    /// How many there are.
+    /// Return how many fixups there are.
     #[inline]
     pub fn count(&self) -> usize {
         self.count

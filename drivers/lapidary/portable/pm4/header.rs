@@ -14,7 +14,7 @@
 
 use crate::portable::bits::Field;
 
-/// Packet type. In the same place in all four.
+/// Packet type. All four have it in the same place.
 pub const TYPE: Field = Field::new(31, 30);
 /// Types 0 and 3: length of the body less one.
 pub const COUNT: Field = Field::new(29, 16);
@@ -30,11 +30,11 @@ pub const FILLER: u32 = TYPE.of(2);
 /// The operation that does nothing, on all families.
 pub const NOP: u8 = 0x10;
 
-/// What a family's headers have in other places than another's.
+/// The parts of a header that differ from family to family.
 pub trait Form {
     /// Type 0: dword index of the first register.
     const REGISTER: Field;
-    /// Type 0: all values go to the first register, if there is such a bit.
+    /// Type 0: the bit that sends all values to the first register, if there is one.
     const ONE_REGISTER: Option<Field>;
     /// Type 1: dword indices of the registers for the first and the second value, if there are such packets.
     const PAIR: Option<(Field, Field)>;
@@ -44,8 +44,8 @@ pub trait Form {
 
 /// What the header of a packet says.
 ///
-/// Registers are given by byte offset, lengths in dwords. Reserved bits are not part of it, see [`Header::reserved`];
-/// nor are the bits that qualify an operation.
+/// Registers are given by byte offset, lengths in dwords. Reserved bits ([`Header::reserved`]) and the bits that
+/// qualify an operation are not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
     /// Write to consecutive registers, or several times to one.
@@ -76,9 +76,9 @@ pub enum Header {
 }
 
 impl Header {
-    /// Reads a header of form `F`. Every dword is a header of some kind.
+    /// Decode a header of form `F`. Every dword is a header of some kind.
     ///
-    /// A family without type 1 gets one that names register 0 twice.
+    /// For a family without type 1 such a header names register 0 twice.
     #[inline]
     pub const fn decode<F: Form>(word: u32) -> Self {
         match TYPE.get(word) {
@@ -108,8 +108,8 @@ impl Header {
         }
     }
 
-    /// Writes a header, or `None` if the family has none of that kind, a register is unaligned or out of reach, or a
-    /// length is 0 or too long.
+    /// Encode a header. `None` if the family has no headers of that kind, if a register is unaligned or out of reach,
+    /// or if a length is 0 or too long.
     pub const fn encode<F: Form>(self) -> Option<u32> {
         match self {
             Self::Type0 {
@@ -147,7 +147,7 @@ impl Header {
         }
     }
 
-    /// Number of dwords that follow the header.
+    /// Return the number of dwords that follow the header.
     #[inline]
     pub const fn body(self) -> u32 {
         match self {
@@ -157,7 +157,7 @@ impl Header {
         }
     }
 
-    /// The reserved bits that are set in the header `word`. The contents of a filler do not count.
+    /// Return the reserved bits that are set in the header `word`. The contents of a filler do not count.
     #[inline]
     pub const fn reserved<F: Form>(word: u32) -> u32 {
         word & !match TYPE.get(word) {
@@ -180,7 +180,7 @@ const fn countable(count: u32) -> bool {
     count >= 1 && count <= MAX_BODY
 }
 
-/// The bits of a type-0 header, but for the type.
+/// Return the bits of a type-0 header, but for the type.
 const fn writes<F: Form>() -> u32 {
     let one_register = match F::ONE_REGISTER {
         Some(bit) => bit.mask(),
@@ -189,14 +189,14 @@ const fn writes<F: Form>() -> u32 {
     F::REGISTER.mask() | COUNT.mask() | one_register
 }
 
-/// Whether this is a type-0 header without reserved bits. Does what [`Header::decode`] does for the most frequent case,
-/// and fast.
+/// Return whether this is a type-0 header without reserved bits. It replaces [`Header::decode`] in the most frequent
+/// case, because it is faster.
 #[inline]
 pub const fn is_write<F: Form>(word: u32) -> bool {
     word & !writes::<F>() == 0
 }
 
-/// What such a header says: byte offset of the first register, number of values, and whether all go to that
+/// Return the byte offset of the first register in such a header, the number of values, and whether all are for that
 /// register.
 #[inline]
 pub const fn write_of<F: Form>(word: u32) -> (u32, usize, bool) {
@@ -211,16 +211,16 @@ pub const fn write_of<F: Form>(word: u32) -> (u32, usize, bool) {
     )
 }
 
-/// Type-0 header: `count` values for the registers from byte offset `register` on.
+/// Return the type-0 header for `count` values for the registers from byte offset `register` on.
 ///
-/// Bits that do not fit are dropped, so that this can be used in constants and needs no error path; use
+/// Bits that do not fit are dropped, so that this can be used in constants and needs no error path. Use
 /// [`Header::encode`] for values that are not constants.
 #[inline]
 pub const fn write<F: Form>(register: u32, count: u32) -> u32 {
     COUNT.put(F::REGISTER.of(register >> 2), count.wrapping_sub(1))
 }
 
-/// Type-3 header: operation `opcode` with a body of `count` dwords. As [`write`] otherwise.
+/// Return the type-3 header for operation `opcode` with a body of `count` dwords. Otherwise as [`write`].
 #[inline]
 pub const fn operation(opcode: u8, count: u32) -> u32 {
     COUNT.put(OPCODE.put(TYPE.of(3), opcode as u32), count.wrapping_sub(1))

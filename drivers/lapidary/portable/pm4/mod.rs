@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! PM4: how a stream of dwords tells the command processor of a Radeon what to do, and how a checker walks through it.
+//! PM4: the packets that a stream of commands consists of, and how a checker walks through them.
 //!
 //! All Radeon families have the same packets of four types (R5xx 5.1, R6xx/R7xx 2.1). They differ in how many registers
-//! a header reaches, in what type 3 can do, and in which registers and operations there are. What differs is the
-//! family's [`Form`] and its checker; here is the rest.
+//! a header reaches, in what type 3 can do, and in which registers and operations there are. The family's [`Form`] and
+//! its checker say this. These files have what is the same.
 //!
-//! User space does not know where its objects are. It follows a packet that carries addresses with a *relocation marker*
-//! for each of them, in the order of the addresses. A marker is a NOP with one dword, which is [`MARKER_UNIT`] times the
-//! number of the object's entry in the submission (Linux, `radeon_cs.c`: `radeon_cs_packet_next_reloc`).
+//! User space does not know where its objects are. Behind a packet that carries addresses it puts a *relocation marker*
+//! for each of them, in the order of the addresses. A marker is a NOP with one dword. The dword is [`MARKER_UNIT`]
+//! times the number of the object's entry in the submission (Linux, `radeon_cs.c`: `radeon_cs_packet_next_reloc`).
 //!
-//! | file | idea |
+//! | file | what |
 //! | --- | --- |
 //! | [`header`] | what a packet's first dword says |
 //! | [`stream`] | the dwords of a stream, its packets and markers |

@@ -2,10 +2,10 @@
 
 //! Why a stream of packets is refused, whichever family it is for.
 //!
-//! The numbers of these reasons are the same for all families, and user space gets them (see
-//! [`portable::reason`](crate::portable::reason)). A family adds its own by [`pm4_reasons!`](crate::pm4_reasons).
+//! The numbers of these reasons are the same for all families and are shown to user space (see
+//! [`portable::reason`](crate::portable::reason)). A family adds its own with [`pm4_reasons!`](crate::pm4_reasons).
 
-/// Defines the reasons of an enum, with numbers and texts in one place.
+/// Define an enum of reasons, with numbers and texts in one place.
 macro_rules! faults {
     ($($name:ident = $number:literal: $text:literal,)*) => {
         /// What is wrong with a stream.
@@ -18,14 +18,14 @@ macro_rules! faults {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// Number for user space. A number is never used for another reason, by no family.
+            /// Return the number for user space. No family ever uses it for another reason.
             pub const fn number(self) -> u32 {
                 match self {
                     $(Self::$name => $number,)*
                 }
             }
 
-            /// A few words for a log line.
+            /// Return a few words for a log line.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
@@ -53,8 +53,8 @@ faults! {
     OffsetBeyondObject = 0x1014: "offset beyond the end of the object",
 }
 
-/// Defines a family's `Reason`: the names of [`Fault`], whose numbers and texts are there, and then the family's own
-/// names with numbers and texts.
+/// Define a family's `Reason`. First stand the names of [`Fault`], which has their numbers and texts, then the family's
+/// own names with numbers and texts.
 #[macro_export]
 macro_rules! pm4_reasons {
     (
@@ -74,7 +74,7 @@ macro_rules! pm4_reasons {
             /// All reasons.
             pub const ALL: &'static [Self] = &[$(Self::$common,)* $(Self::$name,)*];
 
-            /// Number for user space. A number is never used for another reason.
+            /// Return the number for user space. A number is never used for another reason.
             pub const fn number(self) -> u32 {
                 match self {
                     $(Self::$common => $crate::portable::pm4::Fault::$common.number(),)*
@@ -82,7 +82,7 @@ macro_rules! pm4_reasons {
                 }
             }
 
-            /// A few words for a log line.
+            /// Return a few words for a log line.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Self::$common => $crate::portable::pm4::Fault::$common.text(),)*

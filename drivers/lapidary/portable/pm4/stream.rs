@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A stream that is checked where it lies: its dwords, its packets, and the relocation markers behind them.
+//! A stream that is checked in place: its dwords, its packets, and the relocation markers behind them.
 
 use core::cell::Cell;
 
@@ -16,14 +16,14 @@ pub const MARKER_UNIT: u32 = 4;
 
 /// The dwords of a stream, and the place of the next relocation marker.
 ///
-/// A stream is no longer than memory and a packet no longer than its count field says, so that no index overflows.
+/// A stream is not longer than memory, and a packet not longer than its count field can say. No index overflows.
 pub struct Stream<'a> {
     words: &'a [Cell<u32>],
     marker: usize,
 }
 
 impl<'a> Stream<'a> {
-    /// The stream in `words`.
+    /// Return the stream in `words`.
     pub fn new(words: &'a mut [u32]) -> Self {
         Self {
             words: Cell::from_mut(words).as_slice_of_cells(),
@@ -31,13 +31,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The dwords.
+    /// Return the dwords.
     #[inline]
     pub fn words(&self) -> &'a [Cell<u32>] {
         self.words
     }
 
-    /// Reads the packet of form `F` at index `start`, whose first dword is `word`, and moves on behind it. Returns what
+    /// Read the packet of form `F` at index `start`, whose first dword is `word`, and move on behind it. Return what
     /// its header says, and its body.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<'a> Stream<'a> {
         Ok((header, body))
     }
 
-    /// Moves on to index `end`, behind a packet whose values begin at index `first`. Returns the values.
+    /// Move on to index `end`, behind a packet whose values begin at index `first`. Return the values.
     ///
     /// # Errors
     ///
@@ -69,24 +69,24 @@ impl<'a> Stream<'a> {
         self.words.get(first..end).ok_or(Fault::Truncated)
     }
 
-    /// Moves on to index `end`, behind a packet that the caller has read itself.
+    /// Move on to index `end`, behind a packet that the caller has read itself.
     #[inline]
     pub fn pass(&mut self, end: usize) {
         self.marker = end;
     }
 
-    /// Index behind the last packet and its markers, as far as they have been taken.
+    /// Return the index behind the last packet and its markers, as far as they have been taken.
     #[inline]
     pub fn next(&self) -> usize {
         self.marker
     }
 
-    /// Takes the next relocation marker behind the packet. Returns the number of the entry that it names.
+    /// Take the next relocation marker behind the packet. Return the number of the entry that it names.
     ///
     /// # Errors
     ///
-    /// [`Fault::MissingRelocation`]; [`Fault::BadRelocation`] for a dword that is no multiple of [`MARKER_UNIT`], whose
-    /// index goes to `position` then.
+    /// [`Fault::MissingRelocation`]; [`Fault::BadRelocation`] for a dword that is not a multiple of [`MARKER_UNIT`].
+    /// Then `position` is set to the index of that dword.
     #[inline]
     pub fn relocation(&mut self, position: &mut usize) -> Result<u32, Fault> {
         let index = self.marker.wrapping_add(1);
@@ -102,7 +102,7 @@ impl<'a> Stream<'a> {
         Ok(dword / MARKER_UNIT)
     }
 
-    /// Puts another value into the stream, at a position that has been looked at.
+    /// Put another value into the stream, at a position that has been checked.
     ///
     /// # Errors
     ///
