@@ -2,8 +2,8 @@
 
 //! The chips of the family.
 //!
-//! All R5xx share one command processor, one 2D engine and one register map. [`ids`](crate::ids) says which PCI device is
-//! which chip, and [`hal`](crate::hal) what differs between them.
+//! All R5xx share one command processor, one 2D engine and one register map. [`ids`](crate::ids) says which PCI device
+//! is which chip, and [`hal`](crate::hal) what differs between them.
 
 /// A chip of the R5xx family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Chipset {
 }
 
 impl Chipset {
-    /// Returns the chip's name, as people write it.
+    /// Return the chip's name for log lines, for example `RV515`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rv515 => "RV515",

@@ -2,17 +2,16 @@
 
 //! Starting and stopping the command processor.
 //!
-//! The command processor (CP) fetches dwords from a ring in memory, and from indirect buffers that
-//! packets in the ring name, and turns them into register writes to the engines (R5xx 4.1). The
-//! host tells it where the ring is, and moves the write pointer; the CP moves the read pointer and
-//! reports it to a place in memory (R5xx 4.4).
+//! The command processor (CP) fetches dwords from a ring in memory, and from indirect buffers that packets in the ring
+//! name. It turns them into register writes to the engines (R5xx 4.1). The host tells the CP where the ring is, and
+//! moves the write pointer. The CP moves the read pointer and reports it to memory (R5xx 4.4).
 //!
-//! Starting it follows the manual's rules for a clean reset (R5xx 4.8): fetching off and reset in
-//! [`stop`], both pointers equal and fetching on in [`start`]. In between go the ring's place and size, the places it writes back
-//! to, and the delay that gives a chipset time to bring the ring's new contents to memory before
-//! the CP looks (R5xx 4.5).
+//! Starting the CP follows the manual's rules for a clean reset (R5xx 4.8). [`stop`] switches fetching off and resets.
+//! [`start`] programs place and size of the ring, the addresses of the reports, and a delay. The delay gives the
+//! chipset time to bring new contents of the ring to memory before the CP reads them (R5xx 4.5). Then it makes both
+//! pointers equal and switches fetching on.
 //!
-//! Register fields are Linux' (`r100_cp_init`), as the manual only names the registers.
+//! Register fields are Linux' (`r100_cp_init`), because the manual names only the registers.
 
 use kernel::{
     io::{
@@ -38,26 +37,26 @@ use crate::{
     },
 };
 
-/// First entries of the two indirect streams in the CP's queue of fetched dwords; what is before
-/// belongs to the ring.
+/// First entries of the two indirect streams in the CP's queue of fetched dwords. The entries before belong to the
+/// ring.
 const INDIRECT1_START: u32 = 77;
 const INDIRECT2_START: u32 = 77;
 
-/// The read pointer is reported each 2^n qwords, and when the ring runs empty.
+/// The read pointer is reported every 2^n qwords, and when the ring runs empty.
 const REPORT_BLOCK: u32 = 7;
 
-/// A new write pointer takes effect after this many clocks, or after so many writes (R5xx 4.5).
+/// A new write pointer takes effect after this many clocks, or after this many writes (R5xx 4.5).
 const PRE_WRITE_TIMER: u32 = 64;
 const PRE_WRITE_LIMIT: u32 = 15;
 
-/// Time for a soft reset to reach every unit. Generous: the clocks are some hundred MHz.
+/// Time for a soft reset to reach every unit. This is much more than needed: the clocks are some hundred MHz.
 const RESET_TIME: Delta = Delta::from_micros(50);
 
-/// Length of a reset of the 3D pipe, and the time to leave it alone afterwards (R5xx 9.2.1, 9.4.1).
+/// Length of a reset of the 3D pipe, and the time in which it must not be accessed afterwards (R5xx 9.2.1, 9.4.1).
 const RASTER_RESET_CLOCKS: u32 = 0x200;
 const RASTER_RESET_TIME: Delta = Delta::from_millis(1);
 
-/// Time for the engines to finish what they are at.
+/// Time for the engines to become idle.
 const IDLE_TIME: Delta = Delta::from_millis(20);
 
 /// Where the ring is and where the CP reports to. Addresses are the GPU's.
@@ -72,18 +71,18 @@ pub(crate) struct Setup {
     pub(crate) scratch: u32,
 }
 
-/// Starts the CP on an empty ring. Its microcode is loaded, and it has been [`stop`]ped.
+/// Start the CP on an empty ring. Its microcode is loaded, and it has been [`stop`]ped.
 pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
     let control = CP_RB_CNTL::zeroed()
         .try_with_rb_bufsz(setup.order)?
         .with_const_rb_blksz::<REPORT_BLOCK>()
         .with_const_max_fetch::<{ max_fetch::DWORDS_8 }>();
 
-    // No delay yet: pointers have to be in place before the next step.
+    // No delay yet: the pointers must be set before the next step.
     window.write_reg(CP_RB_WPTR_DELAY::zeroed());
     window.write_reg(CP_RB_BASE::from(setup.ring));
-    // Both pointers at 0: the ring looks empty. The read pointer takes its new value when the write pointer is written, and
-    // only while it is enabled to (R5xx 4.8).
+    // Both pointers at 0: the ring looks empty. The read pointer takes its new value when the write pointer is written,
+    // and only while it is enabled to (R5xx 4.8).
     window.write_reg(control.with_rb_no_update(true).with_rb_rptr_wr_ena(true));
     window.write_reg(CP_RB_RPTR_WR::zeroed());
     window.write_reg(CP_RB_WPTR::zeroed());
@@ -91,7 +90,7 @@ pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
     window.write_reg(CP_RB_RPTR_ADDR::from(setup.read_pointer));
     window.write_reg(SCRATCH_ADDR::from(setup.scratch));
     window.write_reg(SCRATCH_UMSK::from(0xff));
-    // Step 6 of R5xx 4.8: the read pointer is the CP's alone from here on, and is reported.
+    // Step 6 of R5xx 4.8: from here on only the CP moves the read pointer, and reports it.
     window.write_reg(control);
     fsleep(RESET_TIME);
 
@@ -110,10 +109,10 @@ pub(crate) fn start(window: Window<'_>, setup: &Setup) -> Result {
     Ok(())
 }
 
-/// Stops the CP and whatever it has set going, so that nothing accesses memory any more.
+/// Stop the CP and the engines that it has started, so that they no longer access memory.
 ///
-/// Has no effect when repeated, never fails, and gives up waiting after less than 100 ms. The
-/// display and the memory controller are not among what is reset.
+/// Does nothing when repeated and never fails. Sleeps for less than 100 ms. The display and the memory controller are
+/// not reset.
 pub(crate) fn stop(window: Window<'_>) {
     // Steps 1 and 2 of R5xx 4.8; the others are `start`.
     window.write_reg(CP_CSQ_CNTL::zeroed());
@@ -123,8 +122,8 @@ pub(crate) fn stop(window: Window<'_>) {
         return;
     }
 
-    // What has been handed to the engines is best left to finish: a reset in the middle may leave a
-    // unit of the 3D pipe waiting for another for ever.
+    // Let the engines finish their commands. A reset in the middle may leave one unit of the 3D pipe waiting for
+    // another without end.
     let idle = wait_idle(window);
     let reset = RBBM_SOFT_RESET::zeroed().with_soft_reset_cp(true);
     let reset = match idle {
@@ -139,13 +138,12 @@ pub(crate) fn stop(window: Window<'_>) {
     };
     soft_reset(window, reset);
     if idle.is_err() {
-        // The second half of a raster reset: the first has made the front end listen again.
+        // The second half of a raster reset. After the first half the front end takes register writes again.
         reset_3d(window);
     }
 }
 
-/// Asserts and de-asserts `reset`. The read makes sure that the first write has arrived when the
-/// time begins.
+/// Assert and de-assert `reset`. The read ensures that the first write has arrived when the time begins.
 fn soft_reset(window: Window<'_>, reset: RBBM_SOFT_RESET) {
     window.write_reg(reset);
     let _ = window.read(RBBM_SOFT_RESET);
@@ -155,13 +153,13 @@ fn soft_reset(window: Window<'_>, reset: RBBM_SOFT_RESET) {
     fsleep(RESET_TIME);
 }
 
-/// Resets the 3D pipe (R5xx 9.2.1): it loses all state, and is idle afterwards.
+/// Reset the 3D pipe (R5xx 9.2.1). It loses all state and is idle afterwards.
 pub(crate) fn reset_3d(window: Window<'_>) {
     window.write_reg(GA_SOFT_RESET::zeroed().with_const_count::<RASTER_RESET_CLOCKS>());
     fsleep(RASTER_RESET_TIME);
 }
 
-/// Waits until no engine is busy.
+/// Wait until no engine is busy.
 ///
 /// # Errors
 ///

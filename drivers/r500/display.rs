@@ -2,17 +2,15 @@
 
 //! The display that the firmware left running.
 //!
-//! A posted card usually shows something: a VGA text screen, which the VGA core reads from 256 KiB
-//! of VRAM, or a frame buffer, which one of the two CRTCs scans out. This driver has no display
-//! engine of its own and lets that picture be: it reads where it lies, so that nothing else is put
-//! there, and changes no register that it depends on.
+//! A posted card usually shows something: a VGA text screen, which the VGA core reads from 256 KiB of VRAM, or a frame
+//! buffer, which one of the two CRTCs scans out. This driver does not drive the display and keeps that picture. It
+//! reads from registers where the picture lies, reserves that VRAM, and changes no register that the picture depends
+//! on.
 //!
-//! What it does change are the interrupt enables of the display. The firmware serves none once an
-//! operating system runs, and an interrupt that nobody acknowledges would hold the line of
-//! everybody who shares it.
+//! It does switch off the interrupts of the display. The firmware serves none once an operating system runs. A pending
+//! interrupt that is never acknowledged would hold the interrupt line of all devices that share it.
 //!
-//! The manual has no display registers; names and fields are those of Linux' `radeon`
-//! (`r500_reg.h`, `rs600d.h`).
+//! The manual has no display registers. Names and fields are those of Linux' `radeon` (`r500_reg.h`, `rs600d.h`).
 
 use core::ops::Range;
 
@@ -40,7 +38,7 @@ const VGA_SIZE: u64 = SZ_256K as u64;
 /// Rows are reserved in multiples of the tallest tile, for a tiled frame buffer.
 const TILE_ROWS: u64 = 16;
 
-/// Reserved for a scan-out whose size makes no sense.
+/// Bytes reserved for a scan-out whose size makes no sense.
 const UNKNOWN_SIZE: u64 = SZ_16M as u64;
 
 /// Scan-out of one CRTC, as its registers describe it.
@@ -48,7 +46,7 @@ const UNKNOWN_SIZE: u64 = SZ_16M as u64;
 struct Scanout {
     /// First byte, in GPU addresses.
     address: u32,
-    /// Pixels from a row to the next.
+    /// Pixels from one row to the next.
     pitch: u32,
     /// Rows.
     rows: u32,
@@ -57,10 +55,10 @@ struct Scanout {
 }
 
 impl Scanout {
-    /// The bytes it covers, in GPU addresses.
+    /// Return the GPU addresses that it covers.
     fn bytes(self) -> GpuRange {
         let rows = u64::from(self.rows).next_multiple_of(TILE_ROWS);
-        // The registers are read whole: a device that answers nonsense may have more bits than its fields.
+        // The registers are read whole. A device that answers nonsense may set bits outside of the fields.
         let size = u64::from(self.pitch)
             .saturating_mul(rows)
             .saturating_mul(1 << self.depth.min(3));
@@ -69,13 +67,12 @@ impl Scanout {
     }
 }
 
-/// Whether a CRTC is on.
+/// Return whether a CRTC is on.
 pub(crate) fn is_on(window: Window<'_>) -> bool {
     window.read(D1CRTC_CONTROL).crtc_master_en() || window.read(D2CRTC_CONTROL).crtc_master_en()
 }
 
-/// The part of `range` that lies in `vram`, in whole pages, as offsets in VRAM; empty if there is
-/// none.
+/// Return the part of `range` that lies in `vram`, in whole pages, as offsets in VRAM. It is empty if there is none.
 fn offsets(range: GpuRange, vram: &GpuRange) -> Range<u64> {
     const PAGE: u64 = PAGE_SIZE as u64;
     let start = range.start.clamp(vram.start, vram.end) - vram.start;
@@ -87,11 +84,11 @@ fn offsets(range: GpuRange, vram: &GpuRange) -> Range<u64> {
     start - start % PAGE..end.next_multiple_of(PAGE).min(size)
 }
 
-/// What must stay as it is in VRAM, which lies at `vram`: VGA memory and scan-outs, as offsets.
-/// Empty ones for what is off.
+/// Return the ranges of VRAM that must not change: VGA memory and scan-outs. They are offsets in VRAM, which lies at
+/// `vram`. The range of a scan-out that is off is empty.
 ///
-/// VGA memory is always kept, because a text console may be switched back to: at the address that
-/// its register says, and at the start of VRAM, where video BIOSes put it when they set a mode.
+/// VGA memory is always kept, because the text console may be used again. It is kept in two places: at the address in
+/// its register, and at the start of VRAM, where video BIOSes put it when they set a mode.
 pub(crate) fn reserved(window: Window<'_>, vram: &GpuRange) -> [Range<u64>; 4] {
     let vga = u64::from(window.read(VGA_MEMORY_BASE_ADDRESS).into_raw());
     let first = if window.read(D1CRTC_CONTROL).crtc_master_en() {
@@ -124,8 +121,7 @@ pub(crate) fn reserved(window: Window<'_>, vram: &GpuRange) -> [Range<u64>; 4] {
     ]
 }
 
-/// Switches off the display's interrupts and acknowledges those pending. The picture does not
-/// depend on them.
+/// Switch off the display's interrupts and acknowledge those pending. The picture does not depend on them.
 ///
 /// Any context.
 pub(crate) fn silence(window: Window<'_>) {

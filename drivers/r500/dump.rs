@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Registers that say what the chip does at the moment, for a developer: which units are busy, how far the command
-//! processor is in ring and indirect buffer, what it has written for the host, which interrupts are on.
+//! Registers that show a developer what the chip is doing: which units are busy, how far the command processor is in
+//! ring and indirect buffer, what it has written for the host, which interrupts are on.
 //!
-//! Reading them changes nothing. Names are those of the register database, so that a decoder knows their fields.
+//! Reading them has no side effects. Names are those of the register database, so that a decoder knows their fields.
 
 use kernel::io::Io;
 
@@ -12,7 +12,7 @@ use crate::regs::{
     Window, //
 };
 
-/// Reports registers by name.
+/// Call `report` with name and value of each register.
 pub(crate) fn dump(window: Window<'_>, report: &mut dyn FnMut(&'static str, u32)) {
     macro_rules! report {
         ($($name:ident)*) => {

@@ -2,13 +2,12 @@
 
 //! Loading the command processor's microcode.
 //!
-//! The command processor is a small processor of its own with 256 words of program memory, which
-//! are empty after power-on. One image serves the whole family. It is written word by word, in two
-//! halves (R5xx 4.12), and can be read back (R5xx 4.13), which is done here: a word that did not
-//! arrive would show much later, as a packet that does something else.
+//! The command processor is a small processor with 256 words of program memory, which are empty after power-on. One
+//! image serves the whole family. It is written word by word, in two halves (R5xx 4.12). The driver reads it back (R5xx
+//! 4.13), because a word that did not arrive would show much later, as a packet that does something else.
 //!
-//! The engines have to be idle, and the command processor stopped. The image stays in memory: it is loaded again after
-//! every reset, when asking user space for it is out of the question.
+//! The engines must be idle and the command processor stopped. The image stays in memory, because it is loaded again
+//! after every reset. Then the firmware loader cannot be used: user space and the disks may depend on the reset.
 
 use kernel::{
     device::Device,
@@ -33,17 +32,16 @@ use crate::{
 /// Name of the image, as in linux-firmware.
 const IMAGE: &CStr = c"radeon/R520_cp.bin";
 
-/// The image, which has the right form.
+/// An image of the right form.
 pub(crate) struct Image(Firmware);
 
-/// Gets the image from user space.
+/// Request the image from the firmware loader. Sleeps.
 ///
 /// # Errors
 ///
-/// What the firmware loader reports; `EINVAL` for an image of the wrong form. Each after one line
-/// in the log.
+/// Those of the firmware loader; `EINVAL` for an image of the wrong form. Each after one line in the log.
 pub(crate) fn get(dev: &Device) -> Result<Image> {
-    // The loader's own message would be a second one.
+    // The loader would log a second line.
     let image = Firmware::request_nowarn(IMAGE, dev)
         .inspect_err(|_| dev_err!(dev, "CP firmware {} not found\n", IMAGE))?;
     Microcode::new(image.data()).map_err(|error| {
@@ -68,7 +66,7 @@ pub(crate) fn get(dev: &Device) -> Result<Image> {
     Ok(Image(image))
 }
 
-/// Loads the image and compares what was loaded. Allocates nothing.
+/// Load the image and verify it. Allocates nothing.
 ///
 /// # Errors
 ///
@@ -87,13 +85,13 @@ pub(crate) fn load(dev: &Device, window: Window<'_>, image: &Image) -> Result {
     })
 }
 
-/// Writes all words, and reads them back; on a difference returns where, and what was read.
+/// Write all words and read them back. On a difference return the index of the word, and the two halves that were read.
 fn write_verified(window: Window<'_>, microcode: &Microcode<'_>) -> Result<(), (usize, u32, u32)> {
     write(window, microcode);
     verify(window, microcode)
 }
 
-/// Writes all words. The address moves on with each low half.
+/// Write all words. The chip increments the address with each low half.
 fn write(window: Window<'_>, microcode: &Microcode<'_>) {
     window.write_reg(CP_ME_RAM_ADDR::zeroed());
     for word in microcode.words() {
@@ -102,7 +100,7 @@ fn write(window: Window<'_>, microcode: &Microcode<'_>) {
     }
 }
 
-/// Reads all words back; on a difference returns where, and what was read.
+/// Read all words back. On a difference return the index of the word, and the two halves that were read.
 fn verify(window: Window<'_>, microcode: &Microcode<'_>) -> Result<(), (usize, u32, u32)> {
     window.write_reg(CP_ME_RAM_RADDR::zeroed());
     for (index, word) in microcode.words().enumerate() {

@@ -2,12 +2,12 @@
 
 //! The registers of the window on system memory.
 //!
-//! The PCI Express interface of the chip translates a window of GPU addresses through a table of
-//! 32-bit entries in VRAM ([`lapidary::amd::gart`]), and passes the result on to the bus. Accesses outside of the
-//! window, and to pages that may not be accessed, are discarded: reads of such come from an address that can be set.
+//! The PCI Express interface of the chip translates a window of GPU addresses through a table of 32-bit entries in VRAM
+//! ([`lapidary::amd::gart`]), and passes the result on to the bus. The chip discards accesses outside of the window,
+//! and accesses that the page does not allow. A discarded read is answered from an address that the driver sets.
 //!
-//! The manual has no memory controller; the registers, and that a single invalidation is not always
-//! enough, are from Linux (`rv370_pcie_gart_enable`, `rv370_pcie_gart_tlb_flush`).
+//! The manual does not describe the memory controller. The registers are from Linux (`rv370_pcie_gart_enable`,
+//! `rv370_pcie_gart_tlb_flush`), and so is the fact that one invalidation is not always enough.
 
 use kernel::{
     io::{
@@ -49,13 +49,13 @@ use crate::{
     },
 };
 
-/// How many times the cache is told to forget: some chips miss the first.
+/// How many times the cache is invalidated. Some chips miss the first.
 const INVALIDATIONS: usize = 2;
 
 /// The page table, in use while this lives.
 pub(crate) type Gart<'a> = gart::Gart<'a, Registers<'a>>;
 
-/// Bytes of a table for a window of `size` bytes.
+/// Return the bytes of a table for a window of `size` bytes.
 pub(crate) const fn table_size(size: u64) -> u64 {
     gart::table_size::<Entry>(size)
 }
@@ -73,7 +73,7 @@ impl gart::Entry for Entry {
     }
 
     fn store<'t>(self, memory: impl TableIo<'t>, offset: usize) {
-        // The error would be one of range.
+        // No error: the entry is inside of the table.
         let _ = memory.try_write32(self.word(), offset);
     }
 }
@@ -93,12 +93,13 @@ struct Place {
     last: u32,
     /// The table.
     table: u32,
-    /// Where discarded reads are answered from.
+    /// The page that discarded reads are answered from.
     discarded: u32,
 }
 
-/// Translates `window` through a table at GPU address `address`, which the host sees as `table`. It starts with no page
-/// mapped, and all of its memory zero. Discarded reads are answered from `discarded`, an address in VRAM.
+/// Return an initializer for the page table of `window` at GPU address `address`, which the host sees as `table`. No
+/// page is mapped, and all of the table's memory is zero. Discarded reads are answered from `discarded`, an address in
+/// VRAM.
 ///
 /// # Errors
 ///
@@ -144,7 +145,7 @@ impl Translation for Registers<'_> {
     }
 }
 
-/// Sets up the window, closed.
+/// Set up the window, closed.
 fn set_up(registers: &Pcie<'_>, place: &Place) {
     let closed =
         PCIE_TX_GART_CNTL::zeroed().with_const_unmapped_access::<{ unmapped_access::DISCARD }>();
@@ -159,7 +160,7 @@ fn set_up(registers: &Pcie<'_>, place: &Place) {
     registers.write(PCIE_TX_GART_ERROR::zeroed());
 }
 
-/// Closes the window: whatever is addressed to it is discarded.
+/// Close the window. The chip discards accesses to it.
 fn disable(registers: &Pcie<'_>) {
     registers.update(|control: PCIE_TX_GART_CNTL| {
         control
@@ -170,16 +171,16 @@ fn disable(registers: &Pcie<'_>) {
     registers.write(PCIE_TX_GART_END_LO::zeroed());
 }
 
-/// The control register while the window is open.
+/// Return the control register while the window is open.
 fn open() -> PCIE_TX_GART_CNTL {
     PCIE_TX_GART_CNTL::zeroed()
         .with_const_unmapped_access::<{ unmapped_access::DISCARD }>()
         .with_gart_en(true)
 }
 
-/// Makes the chip forget what it has cached of `entries`, when those have arrived in VRAM, and opens the window.
+/// Wait until `entries` have arrived in VRAM, invalidate the chip's cache of them, and open the window.
 fn invalidate(registers: &Pcie<'_>, entries: &Entries<Mmio<'_, Region>, Entry>) {
-    // The selection is an access to a register, behind which nothing is left to be combined.
+    // Selecting the register is an uncached access: the CPU flushes its combined writes before.
     forget(&registers.select(), entries);
 }
 
@@ -199,12 +200,12 @@ impl Control for PcieSelected<'_, '_, PCIE_TX_GART_CNTL> {
     }
 }
 
-/// The same, with the register at hand.
+/// Do what [`invalidate`] does, with the control register selected.
 fn forget<'t>(control: &impl Control, entries: &Entries<impl TableIo<'t>, Entry>) {
     entries.settle();
     for _ in 0..INVALIDATIONS {
         control.write(open().with_invalidate_tlb(true));
-        // Returns when the write has arrived.
+        // Wait until the write has arrived.
         let _ = control.read();
         control.write(open());
     }
@@ -216,7 +217,7 @@ mod tests {
     use crate::regs::fake;
     use kernel::io::Io;
 
-    /// What the entry of a page that may be read and written looks like, by Linux' definition.
+    /// The bits of an entry for reading and writing, as Linux defines them.
     const READ_WRITE: u32 = 0xc;
 
     #[test]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A running chip: bring-up in order, and the seams to the generic driver.
+//! A running chip: its bring-up in order, and the traits by which the generic driver uses it.
 
 use kernel::{
     device::Bound,
@@ -79,7 +79,7 @@ use crate::{
 
 /// A running chip.
 ///
-/// Fields are dropped from top to bottom: first the chip stops, then what it used goes.
+/// Fields are dropped from top to bottom. First the chip is stopped, then its memory and registers are released.
 #[pin_data]
 pub(crate) struct Gpu<'a> {
     running: Running<'a>,
@@ -101,7 +101,7 @@ pub(crate) struct Gpu<'a> {
     surfaces: Surfaces<'a>,
     #[pin]
     pub(crate) picture: Picture<'a>,
-    /// Where memory was when the card was found, and stays.
+    /// Where memory was at probe. It stays there.
     pub(crate) layout: Layout,
     pub(crate) location: FbLocation,
     /// Bytes of the host's window on VRAM.
@@ -109,16 +109,16 @@ pub(crate) struct Gpu<'a> {
     /// Where the ring lies in the window on system memory, and its first entry in the page table.
     _place: Range,
     pub(crate) ring_entry: u64,
-    /// VRAM of the page table, and behind it a page of zeros for reads that go nowhere. Everything else that the driver
-    /// keeps is system memory.
+    /// VRAM of the page table, and behind it a page of zeros, from which discarded reads are answered. Everything else
+    /// that the driver keeps is system memory.
     _table: Kept,
-    /// What all windows in the other fields look at.
+    /// The mapping that all windows in the other fields point to.
     _registers: pci::Bar<'a, WINDOW>,
-    /// VRAM is write-combined for everybody who maps it.
+    /// All mappings of VRAM are write-combined.
     _combining: wc::Combining<'a>,
 }
 
-/// The chip is stopped when this goes.
+/// The chip is stopped when this is dropped.
 struct Running<'a>(Window<'a>);
 
 impl Drop for Running<'_> {
@@ -127,7 +127,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Implements [`family::Family::bring_up`].
+/// Implement [`family::Family::bring_up`].
 pub(crate) fn bring_up<'a, 'm>(
     board: Board<'a>,
     memory: &'m Memory,
@@ -142,9 +142,8 @@ pub(crate) fn bring_up<'a, 'm>(
         } = board;
         let dev = pdev.as_ref();
 
-        // SAFETY: A window is a copy of the mapping's address and stays valid where `registers`
-        // goes. All users of this one are fields of `Gpu`, which are dropped before `_registers`,
-        // or end with this function.
+        // SAFETY: A window is a copy of the mapping's address, and stays valid when `registers` is moved. All users of
+        // this one are fields of `Gpu`, which are dropped before `_registers`, or end with this function.
         let window: Window<'a> = unsafe { &*core::ptr::from_ref(&registers) }.as_view();
 
         let combining = wc::Combining::new(pdev, VRAM_BAR, &layout.reserved)
@@ -168,8 +167,7 @@ pub(crate) fn bring_up<'a, 'm>(
         Ok(try_pin_init!(Gpu {
             _combining: combining,
             _registers: registers,
-            // Whoever had the chip before may have left it running: a kernel that was replaced, or
-            // firmware.
+            // The firmware, or a kernel that was replaced, may have left the chip running.
             irq: Irq::new(window),
             _: { cp::stop(window) },
             location: mc::location(chipset, window),
@@ -206,18 +204,18 @@ pub(crate) fn bring_up<'a, 'm>(
 }
 
 impl<'a> Gpu<'a> {
-    /// What knows the sizes of the memories on the chip.
+    /// Return the isolation, which knows the sizes of the memories on the chip.
     pub(crate) fn on_chip(&self) -> &Isolation {
         &self.isolation
     }
 
-    /// The registers.
+    /// Return the registers.
     pub(crate) fn window(&self) -> Window<'a> {
         self.running.0
     }
 }
 
-/// Maps the ring's memory for the chip, from entry `first` of the page table on.
+/// Map the ring's memory for the chip, from entry `first` of the page table on.
 pub(crate) fn map_ring(gart: &Gart<'_>, ring: &Ring<'_>, first: u64) -> Result {
     let mut first = usize::try_from(first)?;
     for (addr, size) in ring.pieces() {
@@ -260,7 +258,7 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
     }
 
     fn reset(&self) -> Result {
-        // The interrupt is off since `quiesce`.
+        // `quiesce` has switched the interrupt off.
         self.restart()
     }
 
@@ -313,6 +311,6 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
     }
 
     fn drain(&self, _report: &mut dyn FnMut(Event)) {
-        // The top half has told everything.
+        // The top half has reported everything.
     }
 }

@@ -2,9 +2,9 @@
 
 //! The PCI devices this driver serves.
 //!
-//! The list is that of Linux' `include/drm/drm_pciids.h`. The RS600, RS690 and RS740 chipsets also
-//! carry "R5xx" in some lists, but have another memory controller and GART and an R3xx-class
-//! engine: they are not served.
+//! The list is that of Linux' `include/drm/drm_pciids.h`. Some lists also call the RS600, RS690 and RS740 chipsets
+//! "R5xx". They have another memory controller and GART, and an engine of the R3xx class. This driver does not serve
+//! them.
 
 use kernel::pci;
 

@@ -2,28 +2,27 @@
 
 //! Interrupts.
 //!
-//! `GEN_INT_CNTL` enables sources, `GEN_INT_STATUS` shows them and is written with ones to
-//! acknowledge. The source this driver lives on is `SW_INT`: a fence ends with a command that
-//! writes `SW_INT_FIRE` to the status register, which raises it behind everything that the command
-//! processor did before. It is enabled only while somebody waits, so that a busy ring without
-//! waiters does not interrupt at all.
+//! `GEN_INT_CNTL` enables sources. `GEN_INT_STATUS` shows which are pending; writing ones acknowledges them. The driver
+//! uses the source `SW_INT`. A fence ends with a command that writes `SW_INT_FIRE` to the status register. This raises
+//! the interrupt behind everything that the command processor did before. The source is enabled only while a thread
+//! waits for a fence, so that a busy ring without waiters does not interrupt at all.
 //!
-//! Message-signalled interrupts are sent once and then need a re-arm. An R5xx does that by a write
-//! of one to `MSI_REARM_EN`, a trigger rather than a bit that is kept. It must be the last thing:
-//! what is pending after it sends the next message.
+//! A message-signalled interrupt (MSI) is sent once and then has to be re-armed. On an R5xx a write of one to
+//! `MSI_REARM_EN` does this. That bit is a trigger and not stored. The re-arm must be the last access, because a source
+//! that is pending then sends the next message.
 //!
-//! Every register access costs the CPU about as much as a thousand instructions, so a wait has few
-//! of them. With messages the source stays enabled, and the re-arm lets one of them through: to arm,
-//! the old state is acknowledged, read back, and the message re-armed; when it comes, no register
-//! is touched. A message comes from this chip alone and only for what is enabled, and the next arming
-//! acknowledges. A line is low only while nothing is pending or nothing enabled, so the handler asks,
-//! disables the source and acknowledges, and arming enables it.
+//! A register access costs the CPU about as much as a thousand instructions, so a wait has few of them:
 //!
-//! Display interrupts come in through one bit of the same status, and belong to nobody here: should
-//! one be pending, its sources are switched off (see [`display`]).
+//! - With messages the source stays enabled, and the re-arm lets one message through. To arm, the driver acknowledges
+//!   the old state, reads it back, and re-arms the message. The handler accesses no register: only this chip sends the
+//!   message, only an enabled source causes it, and the next arming acknowledges.
+//! - A line stays high as long as an enabled source is pending. The handler reads the status, disables the source and
+//!   acknowledges it. Arming enables the source.
 //!
-//! The manual mentions interrupts in 4.9 and 9.1.13 only; facts are from Linux' `radeon`
-//! (`rs600_irq_process`).
+//! Display interrupts show in one bit of the same status. The driver does not use them. If one is pending, its sources
+//! are switched off (see [`display`]).
+//!
+//! The manual mentions interrupts in 4.9 and 9.1.13 only. The facts are from Linux' `radeon` (`rs600_irq_process`).
 
 use kernel::{
     io::Io,
@@ -47,10 +46,10 @@ use crate::{
     },
 };
 
-/// The ring whose fences raise the interrupt: there is one.
+/// The ring whose fences raise the interrupt. There is only one.
 const RING: usize = 0;
 
-/// What a value of the status register asks for.
+/// What is pending in a value of the status register.
 #[derive(Clone, Copy)]
 struct Pending {
     /// A fence has completed.
@@ -71,18 +70,18 @@ impl Pending {
 /// The interrupt logic of one chip.
 pub(crate) struct Irq<'a> {
     window: Window<'a>,
-    /// Interrupts are messages: re-arm after each.
+    /// Interrupts are messages, which are re-armed after each.
     messages: Atomic<bool>,
-    /// The fence interrupt is let through, and has not come since.
+    /// The fence interrupt is armed, and has not come since.
     armed: Atomic<bool>,
     /// The source is enabled.
     enabled: Atomic<bool>,
-    /// The chip may send a message: none has come since the last re-arm.
+    /// The chip may send a message. None has come since the last re-arm.
     ready: Atomic<bool>,
 }
 
 impl<'a> Irq<'a> {
-    /// Takes over the interrupts of the chip in `window`: all off.
+    /// Take over the interrupts of the chip in `window`, and disable them all.
     pub(crate) fn new(window: Window<'a>) -> Self {
         let irq = Self {
             window,
@@ -96,7 +95,7 @@ impl<'a> Irq<'a> {
         irq
     }
 
-    /// Told before the handler can run.
+    /// Note the kind of interrupt. Called before the handler can run.
     pub(crate) fn set_kind(&self, kind: pci::IrqType) {
         let messages = !matches!(kind, pci::IrqType::Intx);
         self.messages.store(messages, Relaxed);
@@ -106,17 +105,17 @@ impl<'a> Irq<'a> {
         }
     }
 
-    /// Lets the fence interrupt through for one time, or stops it; says whether that is a change.
-    /// Letting it through forgets what was pending.
+    /// Arm the fence interrupt for one time, or disarm it. Return whether that is a change. Arming acknowledges what
+    /// was pending.
     pub(crate) fn arm(&self, on: bool) -> bool {
         if self.is_armed() == on {
             return false;
         }
         if on {
             let status = self.acknowledge_fence();
-            // Before the interrupt can come. A message that was on its way is taken for the one that
-            // is waited for: the handler clears `ready` first, so that either this re-arms, or the
-            // handler finds that somebody still waits, and has it armed again.
+            // This store comes before the interrupt can. A message that was on its way is taken for the awaited one.
+            // The handler clears `ready` first. So either this function re-arms, or the handler finds that a thread
+            // still waits, and arms again.
             self.armed.store(true, Relaxed);
             if !self.enabled.load(Relaxed) {
                 self.enabled.store(true, Relaxed);
@@ -135,24 +134,24 @@ impl<'a> Irq<'a> {
         true
     }
 
-    /// Whether the fence interrupt is let through and has not come since.
+    /// Return whether the fence interrupt is armed and has not come since.
     pub(crate) fn is_armed(&self) -> bool {
         self.armed.load(Relaxed)
     }
 
-    /// Disables everything.
+    /// Disable all sources and disarm.
     pub(crate) fn off(&self) {
         self.mask();
         self.armed.store(false, Relaxed);
     }
 
-    /// Disables all sources.
+    /// Disable all sources.
     fn mask(&self) {
         self.window.write_reg(GEN_INT_CNTL::zeroed());
         self.enabled.store(false, Relaxed);
     }
 
-    /// As after [`Irq::new`] and [`Irq::set_kind`], on a chip that may have lost its registers.
+    /// Bring a chip that may have lost its registers to the state after [`Irq::new`] and [`Irq::set_kind`].
     pub(crate) fn renew(&self) {
         self.off();
         display::silence(self.window);
@@ -162,29 +161,28 @@ impl<'a> Irq<'a> {
         }
     }
 
-    /// Lets the next message be sent.
+    /// Re-arm the message.
     fn rearm(&self) {
         self.window
             .write_reg(MSI_REARM_EN::zeroed().with_msi_rearm_en(true));
     }
 
-    /// Forgets the fence interrupt that is pending, and returns when the chip has done so, with
-    /// what else is pending.
+    /// Acknowledge the pending fence interrupt, wait until the chip has done so, and return what else is pending.
     ///
-    /// Writes are on their way for a while, and this one would also take away the interrupt of a
-    /// fence that completes meanwhile, after the caller has looked which ones have. The answer of
-    /// the read comes behind the write, and behind what the chip wrote to memory before.
+    /// A posted write takes a while to arrive. A late one would also acknowledge the interrupt of a fence that
+    /// completes after the caller has looked which fences have. The read waits: its answer comes behind the write, and
+    /// behind what the chip wrote to memory before.
     fn acknowledge_fence(&self) -> GEN_INT_STATUS {
         self.window
             .write_reg(GEN_INT_STATUS::zeroed().with_sw_int(true));
         self.window.read(GEN_INT_STATUS)
     }
 
-    /// Hard interrupt: finds out whether the chip has raised it, and sees to it that it does not go
-    /// on. A fence interrupt comes once, then it has to be armed again.
+    /// Handle the hard interrupt. Find out whether the chip has raised it, and quiet it. A fence interrupt comes once
+    /// and then has to be armed again.
     pub(crate) fn top_half(&self) -> TopHalf {
         if self.messages.load(Relaxed) {
-            // The chip sends no other before the re-arm. If it was the display, arming finds out.
+            // The chip sends no other message before the re-arm. If it was the display, arming finds out.
             self.ready.store(false, Relaxed);
             self.armed.xchg(false, Full);
             return TopHalf::Fence(RING);
@@ -200,9 +198,9 @@ impl<'a> Irq<'a> {
         }
         if pending.fence {
             self.mask();
-            // The line has to be low before the handler returns.
+            // The line must be low before the handler returns.
             self.acknowledge_fence();
-            // Last: from here on another CPU may arm again.
+            // This store is the last. From here on another CPU may arm again.
             self.armed.store(false, Relaxed);
             TopHalf::Fence(RING)
         } else if pending.display {
@@ -213,8 +211,8 @@ impl<'a> Irq<'a> {
     }
 }
 
-/// Which kinds of interrupt to ask for: what the `msi` parameter says (0 never, 1 always, else the
-/// chip's habit).
+/// Return which kinds of interrupt to request. The `msi` parameter decides (0 no messages, 1 messages). With any other
+/// value the chip decides.
 pub(crate) fn types(chipset: Chipset, parameter: i32) -> pci::IrqTypes {
     let messages = match parameter {
         0 => false,
@@ -272,7 +270,7 @@ mod tests {
         assert!(irq.arm(false));
         assert!(irq.arm(true));
         assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
-        // That of an arming that was taken back, which comes all the same.
+        // The message of an arming that was taken back comes all the same.
         assert!(irq.arm(false));
         assert!(irq.top_half() == TopHalf::Fence(RING));
         assert!(irq.arm(true));
@@ -367,7 +365,7 @@ mod tests {
         Ok(())
     }
 
-    /// A chip on which somebody has left interrupts on.
+    /// A chip on which interrupts were left on.
     fn left_on(window: Window<'_>) {
         window.write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(true));
         window.write_reg(DXMODE_INT_MASK::from(u32::MAX));

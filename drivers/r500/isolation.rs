@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What keeps the commands of a client within its objects.
+//! Isolation: the commands of a client access only its own objects.
 //!
-//! An R5xx has one address space for everybody, so the only protection is to look at what is to be
-//! executed: the portable [`checker`] walks through a stream, copies what is harmless, and notes
-//! where addresses have to go. This file is its connection to the generic driver.
+//! An R5xx has one address space for all clients. Protection therefore means to check each stream before it is
+//! executed. The portable [`checker`] walks through a stream, changes what has to be changed, and notes which dwords
+//! take an address. This file connects it to the generic driver.
 
 use kernel::prelude::*;
 
@@ -48,9 +48,9 @@ pub(crate) struct Isolation {
 }
 
 impl Isolation {
-    /// A checker for a chip that has `pipes`.
+    /// Return the checker for a chip with `pipes`.
     pub(crate) fn new(chipset: Chipset, pipes: &Pipes) -> Self {
-        // No chip has more than a handful.
+        // No chip has more than four.
         let count = |pipes: u32| u8::try_from(pipes).unwrap_or(1);
         Self {
             chip: match chipset {
@@ -66,8 +66,8 @@ impl Isolation {
         }
     }
 
-    /// Writes into `out` commands that fill the memories behind `resource` with zeros, all that a client could reach;
-    /// returns the number of dwords.
+    /// Write into `out` the commands that fill the memories behind `resource` with zeros, as far as a client could
+    /// reach them. Return the number of dwords.
     ///
     /// # Errors
     ///

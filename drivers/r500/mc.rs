@@ -2,18 +2,16 @@
 
 //! The GPU's address space.
 //!
-//! Every engine of an R5xx sees one 32-bit space of byte addresses, which the memory controller
-//! divides: a window on VRAM (`MC_FB_LOCATION`), a window on system memory through the page table
-//! of the bus interface (see [`gart`](crate::gart)), and an AGP window, which a PCI Express card
-//! has no use for.
+//! All engines of an R5xx use one 32-bit space of byte addresses. The memory controller divides it into a window on
+//! VRAM (`MC_FB_LOCATION`), a window on system memory through the page table of the bus interface (see
+//! [`gart`](crate::gart)), and an AGP window, which a PCI Express card does not use.
 //!
-//! The firmware has placed VRAM when it posted the card, and a display that is being scanned out
-//! reads by these addresses. So VRAM stays where it is, and the driver puts the system window where
-//! there is room.
+//! The firmware has placed VRAM when it posted the card, and a display that is scanned out reads by these addresses. So
+//! VRAM stays where it is, and the driver puts the system window where there is room.
 //!
-//! `CONFIG_MEMSIZE` says how much memory the card has, `HDP_FB_LOCATION` where the host's window on
-//! VRAM (BAR 0) begins. The manual has none of this; facts are from Linux' `radeon`
-//! (`rv515_mc_program`, `r100_vram_init_sizes`).
+//! `CONFIG_MEMSIZE` says how much memory the card has. `HDP_FB_LOCATION` says where the host's window on VRAM (BAR 0)
+//! begins. The manual has none of this. The facts are from Linux' `radeon` (`rv515_mc_program`,
+//! `r100_vram_init_sizes`).
 
 use core::ops::Range;
 
@@ -60,13 +58,12 @@ pub(crate) type GpuRange = Range<u64>;
 /// End of the GPU's address space.
 const SPACE_END: u64 = 1 << 32;
 
-/// Size of the window on system memory where there is room for it, and the least that is worth
-/// having.
+/// Size of the window on system memory where there is room for it, and the smallest size that is used.
 const GTT_SIZE: u64 = SZ_512M as u64;
 const GTT_LEAST: u64 = SZ_32M as u64;
 
-/// How long the memory controller may take to finish what it is at. Linux waits as long (`radeon`: `usec_timeout`). It is
-/// looked at a few times at least, also on a machine whose processor is away for some milliseconds now and then.
+/// How long the memory controller may take to become idle. Linux waits as long (`radeon`: `usec_timeout`). The time is
+/// long enough for several polls, also in a virtual machine whose CPU is not scheduled for some milliseconds.
 const IDLE_TIME: Delta = Delta::from_millis(100);
 
 /// Bytes of a page.
@@ -75,7 +72,7 @@ const PAGE: u64 = PAGE_SIZE as u64;
 /// Alignment of the window on system memory.
 const GTT_ALIGN: u64 = SZ_1M as u64;
 
-/// VRAM in GPU addresses: where the firmware placed it, no longer than the card's memory.
+/// Return VRAM in GPU addresses: where the firmware placed it, not longer than the card's memory.
 ///
 /// # Errors
 ///
@@ -96,18 +93,18 @@ pub(crate) fn vram(dev: &Device, chipset: Chipset, window: Window<'_>) -> Result
     })
 }
 
-/// Where the firmware placed VRAM, exactly: what [`restore`] takes.
+/// Return where the firmware placed VRAM, in the form that [`restore`] takes.
 pub(crate) fn location(chipset: Chipset, window: Window<'_>) -> FbLocation {
     pin_init::stack_pin_init!(let mc = Mc::new(window));
     memory::of(chipset).fb_location(&mc)
 }
 
-/// Puts VRAM back to `location`, so that it is at `vram` again, on a card that has lost its settings and may have got
-/// others when it was posted.
+/// Put VRAM back to `location`, so that it is at `vram` again. The card has lost its settings, and posting may have
+/// placed VRAM elsewhere.
 ///
 /// # Errors
 ///
-/// `EIO` after one line in the log: a display already reads from another place, or there is another amount of memory.
+/// `EIO` after one line in the log if a display already reads from another place, or if the amount of memory differs.
 pub(crate) fn restore(
     dev: &Device,
     chipset: Chipset,
@@ -136,7 +133,7 @@ pub(crate) fn restore(
     Ok(())
 }
 
-/// Waits until nobody accesses memory; says so if that does not happen.
+/// Wait until no client of the memory controller accesses memory. Log a line if that does not happen.
 fn await_idle(dev: &Device, chipset: Chipset, mc: &Mc<'_>) {
     let idle = poll::read_poll_timeout(
         || Ok(memory::of(chipset).is_idle(mc)),
@@ -149,7 +146,7 @@ fn await_idle(dev: &Device, chipset: Chipset, mc: &Mc<'_>) {
     }
 }
 
-/// The range of `size` bytes of memory at `location`, whole pages; none if there is nothing.
+/// Return the range of `size` bytes of memory at `location`, in whole pages; none if it is empty.
 fn placed(location: FbLocation, size: u64) -> Option<GpuRange> {
     const UNIT: u64 = SZ_64K as u64;
     let start = u64::from(location.start) * UNIT;
@@ -159,9 +156,9 @@ fn placed(location: FbLocation, size: u64) -> Option<GpuRange> {
     (size != 0).then_some(start..start + size)
 }
 
-/// Where the window on system memory goes: behind VRAM, or before it.
+/// Return the place of the window on system memory: behind VRAM, or before it.
 ///
-/// Takes the largest power of two up to 512 MiB for which there is room.
+/// Its size is the largest power of two up to 512 MiB for which there is room.
 ///
 /// # Errors
 ///
@@ -182,9 +179,8 @@ pub(crate) fn gtt(vram: &GpuRange) -> Result<GpuRange> {
     Err(ENOSPC)
 }
 
-/// Makes the windows of the address space what the driver expects: VRAM where it already is,
-/// reached by the host through all `bar_size` bytes of BAR 0 and as it is, without tiling; no AGP
-/// window.
+/// Set up the windows of the address space. VRAM stays where it is. The host reaches it through all `bar_size` bytes of
+/// BAR 0, without tiling. The AGP window is closed.
 pub(crate) fn arrange(
     dev: &Device,
     chipset: Chipset,
@@ -193,8 +189,7 @@ pub(crate) fn arrange(
     bar_size: u64,
 ) {
     pin_init::stack_pin_init!(let mc = Mc::new(window));
-    // A display keeps the memory controller busy for ever. It reads VRAM, whose window stays as it
-    // is.
+    // A display always keeps the memory controller busy. It reads VRAM, whose window does not change.
     if !display::is_on(window) {
         await_idle(dev, chipset, &mc);
     }
@@ -203,10 +198,10 @@ pub(crate) fn arrange(
     clear_surfaces(window, &layout.reserved);
 }
 
-/// Switches off the tiled surfaces that the host sees in its window on VRAM, but for those that
-/// begin in a range which must stay as it is; they end with it. `reserved` are offsets in VRAM.
+/// Switch off the tiled surfaces of the host's window on VRAM. A surface that begins in a reserved range stays, and is
+/// made to end with that range. `reserved` are offsets in VRAM.
 ///
-/// Whoever writes through a surface without knowing of it writes to other places, and clients' objects lie in all of
+/// A CPU that writes through a surface without knowing of it writes to other places. Clients' objects lie in all of
 /// VRAM that is not reserved.
 fn clear_surfaces(window: Window<'_>, reserved: &[Range<u64>]) {
     for index in 0..<SURFACE_INFO as RegisterArray>::SIZE {
@@ -220,7 +215,7 @@ fn clear_surfaces(window: Window<'_>, reserved: &[Range<u64>]) {
         let first = u64::from(window.read(lower).into_raw());
         let last = u64::from(window.read(upper).into_raw());
         let around = reserved.iter().filter(|range| range.contains(&first));
-        // Whole pages are reserved.
+        // Reserved ranges are widened to whole pages.
         let end = around.map(|range| range.end.div_ceil(PAGE) * PAGE).max();
         match end.map(|end| u32::try_from(end - 1)) {
             Some(Ok(end)) if last > u64::from(end) => {
@@ -234,15 +229,14 @@ fn clear_surfaces(window: Window<'_>, reserved: &[Range<u64>]) {
     }
 }
 
-/// Lets the host reach VRAM through all of BAR 0. A register is written only if the firmware left
-/// it otherwise.
+/// Let the host reach VRAM through all of BAR 0. Write only the registers that the firmware has set otherwise.
 fn open_host_window(window: Window<'_>, vram: &GpuRange, bar_size: u64) {
     // CAST: VRAM lies below 4 GiB, so that 16 bits are left.
     let start = (vram.start >> 16) as u16;
     if window.read(HDP_FB_LOCATION).hdp_fb_start().get() != u32::from(start) {
         window.write_reg(HDP_FB_LOCATION::zeroed().with_hdp_fb_start(start));
     }
-    // The host's window is in two halves, of which the second answers only if it is told to.
+    // The host's window has two halves. The second answers only if it is enabled.
     if bar_size > u64::from(window.read(CONFIG_APER_SIZE).into_raw()) {
         let host_path = window.read(HOST_PATH_CNTL);
         if !host_path.hdp_aper_cntl() {

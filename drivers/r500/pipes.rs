@@ -2,13 +2,12 @@
 
 //! The pixel pipes.
 //!
-//! An R5xx has one to four pixel pipes. Each draws its share of a checkerboard of screen tiles; how
-//! many take part is said in `GB_TILE_CONFIG`, how many there are in the fuses that
-//! `GB_PIPE_SELECT` shows (R5xx 9.3.4). The 2D engine follows the same setting. User space
-//! asks for the numbers, because they decide how occlusion results have to be summed.
+//! An R5xx has one to four pixel pipes. Each draws its share of a checkerboard of screen tiles. The fuses in
+//! `GB_PIPE_SELECT` say how many pipes there are; `GB_TILE_CONFIG` sets how many take part (R5xx 9.3.4). The 2D engine
+//! follows the same setting. User space asks for the numbers, because they decide how occlusion results are summed.
 //!
-//! The sequence is Linux' (`r420_pipes_init`, `rv515_gpu_init`, `r520_gpu_init`). The engines must
-//! be idle; changing the tiling loses all state of the 3D pipe.
+//! The sequence is Linux' (`r420_pipes_init`, `rv515_gpu_init`, `r520_gpu_init`). The engines must be idle. A change of
+//! the tiling loses all state of the 3D pipe.
 
 use kernel::{
     io::Io,
@@ -43,7 +42,7 @@ const TILE_16: u32 = 1;
 /// Codes for one to four pipes in `GB_TILE_CONFIG` (R5xx 9.3.4.1).
 const PIPE_COUNT: [u32; 4] = [0, 3, 6, 7];
 
-/// Counts the pipes and sets all of them up.
+/// Count the pipes and set all of them up.
 ///
 /// # Errors
 ///
@@ -51,8 +50,7 @@ const PIPE_COUNT: [u32; 4] = [0, 3, 6, 7];
 pub(crate) fn set_up(chipset: Chipset, window: Window<'_>) -> Result<Pipes> {
     let hal = hal::pipes::of(chipset);
     hal.before(window);
-    // Register reads and writes may mix with drawing; without this the geometry front end can lock
-    // up.
+    // Let register accesses mix with drawing. Without this the geometry front end can lock up.
     window.write_reg(
         GA_ENHANCE::zeroed()
             .with_deadlock_cntl(true)
@@ -96,8 +94,7 @@ pub(crate) fn set_up(chipset: Chipset, window: Window<'_>) -> Result<Pipes> {
     })
 }
 
-/// Powers the memories of the pipes in use, and keeps the clocks of the command processor and the
-/// 2D engine on.
+/// Power the memories of the pipes in use, and keep the clocks of the command processor and the 2D engine on.
 ///
 /// A sync pulse that arrives while the command processor's clock is off would be lost (R5xx 4.9).
 fn clocks(window: Window<'_>, pll: &Pll<'_>, fuses: GB_PIPE_SELECT) -> Result {

@@ -80,7 +80,7 @@ impl bios::Chip for Unposted<'_> {
     }
 }
 
-/// What a command table works on.
+/// The card as a command table accesses it.
 struct Registers<'a> {
     window: Window<'a>,
     hal: &'a dyn hal::post::Hal,
@@ -147,7 +147,7 @@ mod tests {
         Monotonic, //
     };
 
-    /// A window of memory, and a device to complain to.
+    /// A window of memory, and a device whose log takes messages.
     fn with_window(test: impl FnOnce(&Device, Window<'_>) -> Result) -> Result {
         let device = fake::Device::new()?;
         let mut memory = fake::Memory::new()?;
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(log.take().as_slice(), [Write(0x70, 3)]);
     }
 
-    /// What a video BIOS waits for has no other sign than the time: it must not be shorter.
+    /// A video BIOS waits for the hardware by time alone, so a wait must not be shorter.
     #[test]
     fn waits_last_as_long_as_they_are_asked_to() -> Result {
         with_window(|_, window| {

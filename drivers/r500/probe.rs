@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Finding out what card this is, without touching it: but for one that nobody has posted.
+//! Identifying a card. This only reads registers, unless the card has to be posted.
 //!
-//! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and has
-//! been posted (see [`post`](crate::post)), and with the places of VRAM, of what must not be touched in it, and of
-//! the window on system memory. Everything that can be wrong with a card at this point has one line in the log, and
-//! everything taken is given back.
+//! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and has been posted (see
+//! [`post`](crate::post)). The board has the places of VRAM, of its reserved ranges, and of the window on system
+//! memory. Each thing that can be wrong with a card at this point has one line in the log. On an error all resources
+//! are released.
 
 use kernel::{
     device::{
@@ -62,7 +62,7 @@ pub(crate) struct Board<'a> {
     pub(crate) bios: Option<Pin<KBox<Bios>>>,
 }
 
-/// Implements [`lapidary::family::Family::identify`].
+/// Implement [`lapidary::family::Family::identify`].
 pub(crate) fn identify<'a>(
     pdev: &'a pci::Device<Core<'_>>,
     chipset: Chipset,
@@ -73,8 +73,7 @@ pub(crate) fn identify<'a>(
     }
 
     find(pdev)?;
-    // System memory is reached through the page table of the PCI Express interface, which takes
-    // 40-bit addresses.
+    // System memory is reached through the page table of the PCI Express interface, which takes 40-bit addresses.
     if !bus::has_capability(pdev, PCI_EXPRESS) {
         dev_err!(
             pdev,
@@ -82,7 +81,7 @@ pub(crate) fn identify<'a>(
         );
         return Err(ENODEV);
     }
-    // SAFETY: The device is being probed; nobody else sets up DMA on it.
+    // SAFETY: The device is being probed. No other code sets up DMA on it.
     unsafe { pdev.dma_set_mask_and_coherent(DmaMask::new::<40>()) }
         .inspect_err(|_| dev_err!(pdev, "the platform has no memory that 40 bits address\n"))?;
 
@@ -150,11 +149,11 @@ pub(crate) fn identify<'a>(
     Ok((board, layout))
 }
 
-/// Looks whether a card is in its slot.
+/// Check that a card is in its slot.
 ///
 /// # Errors
 ///
-/// `ENODEV` if none is, after a line in the log.
+/// `ENODEV` if there is none, after a line in the log.
 pub(crate) fn find(pdev: &pci::Device<Bound>) -> Result {
     if pdev.config_space().try_read16(0)? == u16::MAX {
         dev_err!(
@@ -166,7 +165,7 @@ pub(crate) fn find(pdev: &pci::Device<Bound>) -> Result {
     Ok(())
 }
 
-/// Whether the device has vanished from the bus, or is in a state without clocks or power.
+/// Return whether the device has vanished from the bus, or is in a state without clocks or power.
 ///
 /// No valid state of the status register has all bits set: its FIFO counter does not reach 127.
 pub(crate) fn is_dead(window: Window<'_>) -> bool {

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Driver for AMD Radeon R5xx (X1000 series): RV515, R520, RV530, RV560, RV570, R580 and their
-//! mobile forms.
+//! Driver for AMD Radeon R5xx (X1000 series): RV515, R520, RV530, RV560, RV570, R580 and their mobile forms.
 //!
-//! The chip takes commands from a ring in system memory, which it reaches through a page table of
-//! its own, and executes them with a 2D and a 3D engine. This module knows how to find, start and
-//! stop such a chip; what user space and the DRM core see is the generic driver of `lapidary.ko`.
+//! The chip takes commands from a ring in system memory, which it reaches through its own page table, and executes them
+//! with a 2D and a 3D engine. This module finds, starts and stops such a chip. The generic driver in `lapidary.ko` is
+//! what user space and the DRM core see.
 //!
-//! In the order in which a card comes up:
+//! In the order in which a card is brought up:
 //!
 //! - [`ids`], [`chip`], [`hal`]: which devices there are, and what differs between them;
-//! - [`probe`]: identifies a card without touching it; [`post`]: sets one up that firmware has not;
-//!   [`display`]: what its firmware shows, which stays;
+//! - [`probe`]: identifies a card; [`post`]: sets up a card that firmware has not posted; [`display`]: what the
+//!   firmware shows, which stays;
 //! - [`gpu`]: brings it up;
 //! - [`mc`], [`gart`]: the GPU's address space, and the page table for system memory;
 //! - [`pipes`], [`firmware`], [`cp`]: pixel pipes, microcode, command processor;
-//! - [`ring`], [`state`], [`selftest`]: the command ring, the engines' first state, and whether all
-//!   this works;
-//! - [`irq`]: interrupts, while somebody waits for one;
-//! - [`sleep`]: losing all this and doing it again;
+//! - [`ring`], [`state`], [`selftest`]: the command ring, the engines' first state, and the ring test;
+//! - [`irq`]: interrupts, while a thread waits for one;
+//! - [`sleep`]: suspend, and bring-up again after resume;
 //! - [`surface`]: tiled memory as the CPU sees it;
-//! - [`isolation`]: what keeps the commands of user space within its objects;
+//! - [`isolation`]: the commands of a client access only its own objects;
 //! - [`regs`]: access to registers;
 //! - [`portable`]: code without kernel types, shared with the host tests.
 //!
@@ -87,7 +85,7 @@ mod sleep;
 mod state;
 mod surface;
 
-/// Reference clock of the cards' PLLs in kHz if the video BIOS does not say; nearly all say this.
+/// Reference clock of a card's PLLs in kHz, if its video BIOS does not say it. Nearly all cards have this one.
 const CRYSTAL_KHZ: u32 = 27_000;
 
 /// The family.

@@ -2,22 +2,21 @@
 
 //! Register access.
 //!
-//! An R5xx has one memory-mapped register window (BAR 2, 64 KiB, offsets in bytes) and three more
-//! register spaces that are reached through index/data pairs inside it:
+//! An R5xx has one memory-mapped register window (BAR 2, 64 KiB, offsets in bytes). Three more register spaces are
+//! reached through index and data registers in it:
 //!
-//! - *MC*, the memory controller: `MC_IND_INDEX`/`MC_IND_DATA`. The index word also carries byte
-//!   enables, one set for reading and one for writing, and has to be put back to zero afterwards.
-//!   The RV515 and the other chips use the same pair with different register numbers, which is why
-//!   the register database has two MC spaces.
+//! - *MC*, the memory controller: `MC_IND_INDEX`/`MC_IND_DATA`. The index word also has byte enables, one set for
+//!   reading and one for writing, and has to be reset to zero afterwards. The RV515 uses other register numbers than
+//!   the other chips, so the register database has two MC spaces.
 //! - *PCIE*, the bus interface with the GART: `PCIE_INDEX`/`PCIE_DATA`.
-//! - *PLL*, the clocks: `CLOCK_CNTL_INDEX`/`CLOCK_CNTL_DATA`. The index is the low byte of a word
-//!   whose upper bytes belong to the display clocks, so that it is written as a byte.
+//! - *PLL*, the clocks: `CLOCK_CNTL_INDEX`/`CLOCK_CNTL_DATA`. The index is the low byte of a word. Its upper bytes
+//!   belong to the display clocks, so the index is written as a byte.
 //!
-//! The manual gives none of these; the facts are Linux' (`radeon`: `rv515_mc_rreg`,
-//! `rv370_pcie_rreg`, `r100_pll_rreg`).
+//! The manual does not describe these. The facts are Linux' (`radeon`: `rv515_mc_rreg`, `rv370_pcie_rreg`,
+//! `r100_pll_rreg`).
 //!
-//! Registers are defined by the generator from `registers/*.xml`. Those of an indirect space are
-//! relative to that space's `Space` type, which says by which pair they are served ([`lapidary::amd::indirect`]).
+//! The generator defines registers from `registers/*.xml`. Those of an indirect space are relative to that space's
+//! `Space` type, which names the pair that serves it ([`lapidary::amd::indirect`]).
 
 use kernel::{
     io::{
@@ -42,13 +41,13 @@ use lapidary::amd::indirect::{
 // Definitions of registers that `driver.list` names, generated from the register database.
 include!(concat!(env!("R500_GENERATED"), "/kernel.rs"));
 
-/// Size in bytes of the register window, and the least that BAR 2 must offer.
+/// Size in bytes of the register window. BAR 2 must be at least as long.
 pub(crate) const WINDOW: usize = SZ_64K;
 
 /// The register window. Cheap to copy; accesses are 32 bits wide unless a function says otherwise.
 pub(crate) type Window<'a> = io::Mmio<'a, Region<WINDOW>>;
 
-/// The registers of the window: those of the chip, or in a test what notes each access.
+/// The registers of the window: those of the chip, or a recorder of accesses in a test.
 pub(crate) trait RegisterIo<'a>:
     Io<'a, Target = Region<WINDOW>, Backend: IoCapable<u32>>
 {
@@ -123,12 +122,12 @@ impl ServedBy<PciePair> for pcie::Space {}
 pub(crate) struct PllPair;
 
 impl PllPair {
-    /// Makes the next data access a write, in the index byte.
+    /// Bit of the index byte that makes the next data access a write.
     const WRITE: u8 = 0x80;
     /// Bits of the index byte that select the register.
     const INDEX: u32 = 0x3f;
 
-    /// Writes the index byte and leaves the other bytes of the word alone.
+    /// Write the index byte. The other bytes of the word do not change.
     fn select(window: Window<'_>, index: u32, flags: u8) {
         // CAST: the mask leaves six bits.
         let byte = (index & Self::INDEX) as u8 | flags;
@@ -147,7 +146,7 @@ impl Pair for PllPair {
     fn write(window: Window<'_>, index: u32, value: u32) {
         Self::select(window, index, Self::WRITE);
         window.write_reg(mmio::CLOCK_CNTL_DATA::from(value));
-        // Without this a stray write to the data register would hit the register just written.
+        // Otherwise a stray write to the data register would change this register.
         Self::select(window, index, 0);
     }
 }
@@ -158,7 +157,7 @@ impl ServedBy<PllPair> for pll::Space {}
 pub(crate) type Mc<'a> = Indirect<'a, McPair>;
 /// Registers of the PCI Express interface.
 pub(crate) type Pcie<'a> = Indirect<'a, PciePair>;
-/// One of them that stays selected.
+/// A register of the PCI Express interface that stays selected.
 pub(crate) type PcieSelected<'s, 'a, R> = Selected<'s, 'a, PciePair, R>;
 /// Registers of the clocks.
 pub(crate) type Pll<'a> = Indirect<'a, PllPair>;
@@ -182,7 +181,7 @@ mod tests {
     use super::*;
     use kernel::alloc::KBox;
 
-    /// What the last access left in an index register tells which register was meant.
+    /// The index register shows which register was accessed last.
     #[test]
     fn pcie_pair_selects_by_plain_index() -> Result {
         let mut memory = fake::Memory::new()?;

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Starting the engines anew, after a hang or after they have lost their state.
+//! Restarting the engines after a hang, or after they have lost their state.
 //!
-//! The chip has no single reset that brings everything back and leaves memory alone. What hangs is
-//! one of the engines, or the command processor (CP) that feeds them, and each is reset by itself:
+//! The chip has no single reset that restores everything and keeps memory. One of the engines hangs, or the command
+//! processor (CP) that feeds them. Each is reset by itself:
 //!
-//! 1. the CP by the seven steps of R5xx 4.8, of which the last five are step 5 here. With an engine that
-//!    does not become idle, the soft reset goes to all engines at the same time (R5xx 9.1.9 names GA,
-//!    CP and VAP; `rs600_asic_reset` of Linux' `radeon` does these, too);
-//! 2. the 3D pipe by a raster reset of two halves (R5xx 9.2.1, 9.4.1). Both steps are [`cp::stop`], and come before
-//!    [`Gpu::restart`];
-//! 3. now the engines have to be idle. The host's read buffer is emptied, as behind a fence, and they get the
-//!    registers that clients cannot write, as at the first start ([`pipes`]);
-//! 4. the microcode is written again, and read back: whatever the CP had executed last, it is right
-//!    now;
-//! 5. the ring is empty and the CP starts; the ring test brings the first state to the engines, and
-//!    shows that the CP executes and reports.
+//! 1. The CP is reset by the seven steps of R5xx 4.8. The last five of them are step 5 here. If an engine does not
+//!    become idle, all engines get the soft reset at the same time (R5xx 9.1.9 names GA, CP and VAP; `rs600_asic_reset`
+//!    of Linux' `radeon` does these, too).
+//! 2. The 3D pipe is reset by a raster reset of two halves (R5xx 9.2.1, 9.4.1). Steps 1 and 2 are [`cp::stop`], which
+//!    is called before [`Gpu::restart`].
+//! 3. The engines must be idle now. The host's read buffer is emptied, as behind a fence. The registers that clients
+//!    cannot write are set as at the first start ([`pipes`]).
+//! 4. The microcode is written again and read back. It is right even if the CP has overwritten it.
+//! 5. The ring is emptied and the CP started. The ring test sets the first state of the engines, and shows that the CP
+//!    executes and reports.
 //!
-//! Memory controller, page table, display and clocks keep what they have: none of them takes
-//! commands from the ring. Linux resets the memory controller too, which needs the display stopped.
+//! Memory controller, page table, display and clocks keep their state, because none of them takes commands from the
+//! ring. Linux resets the memory controller too, which requires the display to be stopped.
 
 use kernel::{
     io::Io,
@@ -36,11 +35,11 @@ use crate::{
 };
 
 impl Gpu<'_> {
-    /// Starts anew with an empty ring, as described above.
+    /// Do steps 3 to 5, and start with an empty ring.
     ///
-    /// [`cp::stop`] has stopped the engines, the page table is in force, and the card is posted. Allocates nothing, sleeps
-    /// for at most 0.9 s: four times 20 ms until the engines are idle, twice 400 ms for the ring test, and some thousand
-    /// register accesses.
+    /// [`cp::stop`] has stopped the engines, the page table is in force, and the card is posted. Allocates nothing.
+    /// Sleeps for at most 0.9 s: four times 20 ms until the engines are idle, twice 400 ms for the ring test, and some
+    /// thousand register accesses.
     ///
     /// # Errors
     ///
@@ -52,8 +51,7 @@ impl Gpu<'_> {
             dev_err!(dev, "device does not answer: registers read all ones\n");
             return Err(ENODEV);
         }
-        // What the engines had written must not be hidden by what the CPU has read before: the ring test reports like a
-        // fence.
+        // Drop what the host data path has read ahead, as a fence does. It would hide what the engines have written.
         window.update(HOST_PATH_CNTL, |control| {
             control.with_hdp_read_buffer_invalidate(true)
         });

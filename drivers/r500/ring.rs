@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The command processor as the one who empties the ring.
+//! The command ring, with the command processor as its engine.
 //!
-//! The ring itself is that of all families ([`lapidary::amd::ring`]). The command processor (CP) writes its read pointer
-//! to the page of reports, and copies to it the scratch registers, of which one takes the sequence numbers of fences and
-//! another what the ring test writes (R5xx 4.4, 4.9). Fillers are type-2 packets.
+//! The ring itself is that of all families ([`lapidary::amd::ring`]). The command processor (CP) writes its read
+//! pointer to the page of reports, and copies the scratch registers there. One scratch register takes the sequence
+//! numbers of fences, another the value of the ring test (R5xx 4.4, 4.9). Fillers are type-2 packets.
 
 use kernel::{
     io::{
@@ -49,7 +49,7 @@ use crate::{
 /// Size of the ring in dwords: 256 KiB, some 1,600 jobs.
 const DWORDS: u32 = 1 << 16;
 
-/// Alignment of the write pointer in dwords: what the CP fetches at once at most.
+/// Alignment of the write pointer in dwords: the most that the CP fetches at once.
 const ALIGN: u32 = 16;
 
 /// Scratch register that takes the sequence numbers of fences.
@@ -58,8 +58,7 @@ const FENCE: u32 = 0;
 /// Scratch register that the ring test writes.
 pub(crate) const TEST: u32 = 1;
 
-/// Places in the page that the CP writes to, in dwords: scratch registers, and the read pointer in
-/// another cache line.
+/// Places in the page of reports, in dwords. The read pointer is in another cache line than the scratch registers.
 const SCRATCH: usize = 0;
 const READ_POINTER: usize = 16;
 
@@ -72,8 +71,7 @@ const SHAPE: Shape = Shape {
     read_pointer: READ_POINTER,
 };
 
-/// Bytes that [`Ring`] takes of the window on system memory: the ring and the page that the CP
-/// writes to.
+/// Bytes that [`Ring`] takes of the window on system memory: the ring and the page of reports.
 pub(crate) const BYTES: usize = SHAPE.bytes();
 
 /// Alignment of the ring in GPU addresses, in bytes.
@@ -89,11 +87,12 @@ pub(crate) struct Cp<'a> {
 }
 
 impl<'a> Cp<'a> {
-    /// That of the chip in `window`, whose `HOST_PATH_CNTL` has its value: fences put their bit into it.
+    /// Return the CP of the chip in `window`. `HOST_PATH_CNTL` must have been set up: fences write it with one bit
+    /// changed.
     ///
     /// # Errors
     ///
-    /// None that can happen.
+    /// Those of [`Numbered::new`], which do not happen.
     pub(crate) fn new(window: Window<'a>) -> Result<Self> {
         let host_path_cntl = window.read(HOST_PATH_CNTL).into_raw();
         let fence = Numbered::new(|sequence| {
@@ -109,14 +108,14 @@ impl<'a> Cp<'a> {
         Ok(Self { window, fence })
     }
 
-    /// A scratch register.
+    /// Read scratch register `index`.
     fn scratch(&self, index: u32) -> u32 {
         self.window.read(SCRATCH_REG::at(index as usize)).into_raw()
     }
 }
 
-/// What the CP has to know if the pieces of `ring` are mapped one after the other from GPU address `start`, which must
-/// be aligned to the ring's size.
+/// Return the addresses that the CP needs if the pieces of `ring` are mapped one after the other from GPU address
+/// `start` on. `start` must be aligned to the ring's size.
 ///
 /// # Errors
 ///
@@ -152,7 +151,7 @@ impl Engine for Cp<'_> {
 
     fn completed(&self) -> Option<u32> {
         let number = self.scratch(FENCE);
-        // All ones may be a number, or a device that is not there.
+        // All ones may be a sequence number, or the answer of a device that is gone.
         (number != u32::MAX || !is_dead(self.window)).then_some(number)
     }
 
@@ -335,7 +334,7 @@ mod tests {
             };
             set(7);
             assert_eq!(ring.completed_slow(), Some(7));
-            // The last number of all, or a device that is gone.
+            // The highest number, or a device that is gone.
             set(u32::MAX);
             assert_eq!(ring.completed_slow(), Some(u32::MAX));
             window.write_reg(RBBM_STATUS::from(u32::MAX));

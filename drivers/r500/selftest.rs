@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The first commands: the engines' first state, and on the way whether the ring runs.
+//! The first commands in the ring. They set the first state of the engines and test that the CP runs.
 
 use kernel::{
     device::Device,
@@ -20,7 +20,7 @@ use crate::{
     state, //
 };
 
-/// Gives the engines their first state through the ring and tests on the way that it runs.
+/// Set the first state of the engines through the ring, and test that the CP executes and reports.
 ///
 /// # Errors
 ///

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Sleep: leaving a card that may lose its power, and starting it again.
+//! Sleep: suspend, and bring-up again after resume.
 //!
-//! In D3hot, let alone without power, a card forgets its registers, and its memory is not refreshed. The PCI core
-//! brings back configuration space and D0; everything else is done here, as if the card had just been found, with two
-//! differences: nobody has posted it, so the driver does ([`post`]), and everybody relies on what was found at the
-//! first time — where VRAM and the window on system memory are, how many pipes there are — so that has to come out the
-//! same.
+//! In D3hot and without power a card loses its registers, and its memory is not refreshed. The PCI core restores
+//! configuration space and D0. The driver does everything else, as at probe, with two differences. The firmware has not
+//! posted the card, so the driver does ([`post`]). And what was found at probe must come out the same, because the
+//! generic driver relies on it: where VRAM and the window on system memory are, and how many pipes there are.
 //!
-//! The order is that of [`gpu::bring_up`](crate::gpu::bring_up). No firmware file is asked for and no memory taken:
-//! user space, and the disks, are not there yet.
+//! The order is that of [`gpu::bring_up`](crate::gpu::bring_up). No firmware file is requested and no memory allocated,
+//! because user space and the disks do not run yet.
 
 use kernel::prelude::*;
 
@@ -31,26 +30,25 @@ use crate::{
 };
 
 impl Gpu<'_> {
-    /// Implements [`lapidary::family::Gpu::suspend`].
+    /// Implement [`lapidary::family::Gpu::suspend`].
     pub(crate) fn fall_asleep(&self) -> Result {
         self.picture.save(display::is_on(self.window()))?;
         self.quiesce();
         Ok(())
     }
 
-    /// Implements [`lapidary::family::Gpu::resume`].
+    /// Implement [`lapidary::family::Gpu::resume`].
     pub(crate) fn awake(&self) -> Result {
         let (pdev, chipset, window) = (self.pdev, self.chipset, self.window());
         let dev = pdev.as_ref();
-        // Of a card that was pulled out meanwhile not even the registers need to read all ones: nobody has given them
-        // their addresses again.
+        // The registers of a card that was pulled out need not even read all ones: its BARs have no addresses.
         probe::find(pdev)?;
         if probe::is_dead(window) {
             dev_err!(dev, "device does not answer: registers read all ones\n");
             return Err(ENODEV);
         }
-        // The PCI core has made it a master of the bus again. A card that has lost its settings has no page table that
-        // bounds what it reaches, and is about to be posted. If it fails it stays held back.
+        // The PCI core has made the card a master of the bus again. It has lost its page table, which bounds what it
+        // reaches, and runs its video BIOS next. On an error it does not become a master.
         bus::hold_back(pdev);
         post::ensure(dev, chipset, window, self.bios.as_deref())?;
         self.irq.renew();

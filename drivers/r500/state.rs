@@ -2,10 +2,10 @@
 
 //! The state that the engines start from.
 //!
-//! Registers whose values no client sets but all rely on: how 2D and 3D engine wait for each other,
-//! which pipes receive register writes, sample positions, rounding. Some of them can be written
-//! through the ring only (R5xx 9.1.14), and those of the 3D pipe only while their caches are empty,
-//! so all go this way. The values are Linux' (`rv515_ring_start`).
+//! These are registers that no client sets and all rely on: how the 2D and the 3D engine wait for each other, which
+//! pipes receive register writes, sample positions, rounding. Some can be written only through the ring (R5xx 9.1.14).
+//! Those of the 3D pipe can be written only while its caches are empty. So the driver writes all of them through the
+//! ring. The values are Linux' (`rv515_ring_start`).
 
 use kernel::prelude::*;
 
@@ -35,11 +35,11 @@ const TEXTURES: u32 = 16;
 /// The most dwords that [`initial`] writes.
 pub(crate) const DWORDS: usize = 45 + 2 * emit::FLUSH_DWORDS + emit::WAIT_IDLE_DWORDS;
 
-/// Writes the state for a chip with `pipes` pixel pipes; `z_pipes` selects those of its Z pipes that register writes
-/// reach, if it has such a register.
+/// Write the state for a chip with `pipes` pixel pipes. If the chip can select Z pipes for register writes, `z_pipes`
+/// is the selection.
 ///
-/// Streams of clients cannot change what is set here and decides where drawing goes or what it reads: the pipes, the
-/// offset of coordinates in the depth buffer, the numbers of textures.
+/// Some of these registers decide where the engines draw or what they read: the pipes, the offset of coordinates in the
+/// depth buffer, the numbers of textures. Streams of clients cannot write those.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> 
     }
     emit::write(out, ZB_DEPTHXY_OFFSET, 0)?;
     emit::write(out, VAP_INDEX_OFFSET, 0)?;
-    // Each texture has the number of its registers.
+    // The ID of each texture is its unit's number.
     out.put(pm4::write(TX_FILTER0.at(0).unwrap_or(0), TEXTURES))?;
     for unit in 0..TEXTURES {
         out.put(tx_filter0::ID.of(unit))?;
@@ -115,7 +115,7 @@ pub(crate) fn initial(out: &mut impl Sink, pipes: u32, z_pipes: Option<u32>) -> 
     )
 }
 
-/// A mask with a bit for each of `pipes` pipes.
+/// Return a mask with a bit for each of `pipes` pipes.
 pub(crate) const fn every(pipes: u32) -> u32 {
     u32::MAX >> (32 - if pipes < 1 { 1 } else { pipes })
 }
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4].map(every), [1, 1, 3, 7, 15]);
     }
 
-    /// What a stream of register writes writes, in order: offsets and values.
+    /// The offsets and values of a stream of register writes, in order.
     fn writes(words: &[u32]) -> Result<KVec<(u32, u32)>> {
         let mut writes = KVec::new();
         let mut rest = words;
@@ -162,7 +162,7 @@ mod tests {
         Ok(writes)
     }
 
-    /// The same of what one of the kernel's sequences writes.
+    /// The same for one of the kernel's sequences.
     fn of(emit: impl FnOnce(&mut SliceSink<'_>) -> Result<(), Full>) -> Result<KVec<(u32, u32)>> {
         let mut words = [0; DWORDS];
         let mut out = SliceSink::new(&mut words);
@@ -171,7 +171,7 @@ mod tests {
         writes(words.get(..written).ok_or(EINVAL)?)
     }
 
-    /// The values are those of Linux' `rv515_ring_start`, as numbers; `every` pipe and `both` Z pipes get them.
+    /// The values are those of Linux' `rv515_ring_start`, as numbers.
     #[test]
     fn each_register_has_its_value() -> Result {
         for (pipes, mask) in [(1, 1), (2, 3), (3, 7), (4, 0xf)] {

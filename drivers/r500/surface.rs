@@ -2,12 +2,12 @@
 
 //! Surface registers: tiled VRAM as the CPU sees it.
 //!
-//! Eight ranges of the host's window on VRAM can be *surfaces*, which the host sees as lines of a given pitch although
-//! their memory is tiled, or with the bytes of each 16-bit or 32-bit unit in the other order. Bounds are offsets in the
-//! window (R5xx 9.1.10, which names no fields; those are Linux', `r100_set_surface_reg`).
+//! Eight ranges of the host's window on VRAM can be *surfaces*. The host sees a surface as lines of a given pitch
+//! although its memory is tiled, or with the bytes of each 16-bit or 32-bit unit in the other order. Bounds are offsets
+//! in the window (R5xx 9.1.10, which names no fields; those are Linux', `r100_set_surface_reg`).
 //!
-//! The chip checks the bounds against the address that the host sends, not against the one that it makes of it. So the
-//! bounds decide what a client sees of others' memory; which they are is portable code, [`cpu_surface`].
+//! The chip compares the bounds with the address that the host sends, not with the translated one. A client could
+//! therefore reach others' memory through wrong bounds. Portable code computes them, [`cpu_surface`].
 
 use kernel::{
     io::{
@@ -42,7 +42,7 @@ use crate::{
     },
 };
 
-/// Bytes next to a client's memory where nothing of the driver's own lies.
+/// Bytes next to a client's memory in which the driver keeps nothing.
 pub(crate) const GUARD: u64 = cpu_surface::LONGEST_ROW;
 
 /// The surface registers, but for those that the firmware uses.
@@ -52,7 +52,7 @@ pub(crate) struct Surfaces<'a> {
 }
 
 impl<'a> Surfaces<'a> {
-    /// Those that are switched off now can be used.
+    /// Return the registers. Those that are switched off now can be used.
     pub(crate) fn new(window: Window<'a>) -> Self {
         let mut usable = 0;
         for index in 0..<SURFACE_INFO as RegisterArray>::SIZE {
@@ -64,7 +64,7 @@ impl<'a> Surfaces<'a> {
     }
 }
 
-/// Writes one register, and waits until the write has arrived: the host's accesses to VRAM come behind it.
+/// Write a register and wait until the write has arrived. The host's later accesses to VRAM come behind it.
 fn write_info<'w>(window: impl RegisterIo<'w>, index: usize, info: SURFACE_INFO) {
     if let Some(at) = SURFACE_INFO::try_at(index) {
         window.write(at, info);
@@ -74,7 +74,7 @@ fn write_info<'w>(window: impl RegisterIo<'w>, index: usize, info: SURFACE_INFO)
     }
 }
 
-/// Makes surface `index` be `values`, or none.
+/// Set surface `index` to `values`, or switch it off.
 fn set<'w>(window: impl RegisterIo<'w>, index: usize, values: Option<CpuSurface>) {
     let (Some(lower), Some(upper)) = (
         SURFACE_LOWER_BOUND::try_at(index),
@@ -82,7 +82,7 @@ fn set<'w>(window: impl RegisterIo<'w>, index: usize, values: Option<CpuSurface>
     ) else {
         return;
     };
-    // Not with the old tiling in the new range, nor the other way round.
+    // Off meanwhile: the old tiling must not meet the new range, nor the new tiling the old range.
     write_info(window, index, SURFACE_INFO::zeroed());
     if let Some(values) = values {
         window.write(lower, values.lower.into());
@@ -91,7 +91,7 @@ fn set<'w>(window: impl RegisterIo<'w>, index: usize, values: Option<CpuSurface>
     }
 }
 
-/// What to write for `surface`; `None` if the CPU sees its memory as it is.
+/// Return the values for `surface`; `None` if the CPU sees its memory without translation.
 fn values(surface: &Surface) -> Option<CpuSurface> {
     let Arrangement { flags, pitch } = surface.arrangement;
     CpuSurface::new(surface.range.clone(), flags, pitch)
@@ -153,7 +153,7 @@ mod tests {
         Ok(())
     }
 
-    /// The switch is off while the bounds change, and each position of it has arrived before anything else is done.
+    /// The surface is off while the bounds change, and each write to its switch arrives before the next access.
     #[test]
     fn a_surface_is_off_while_it_changes() -> Result {
         use fake::Access::{

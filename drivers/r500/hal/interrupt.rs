@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Interrupts: whether message-signalled ones can be relied on.
+//! Interrupts: whether message-signalled interrupts are reliable.
 
 use crate::chip::Chipset;
 
 /// The interrupts of a chip.
 pub(crate) trait Hal {
-    /// Returns whether message-signalled interrupts are used unless the module's parameter says otherwise.
+    /// Return whether message-signalled interrupts are used unless the module's parameter says otherwise.
     fn msi_by_default(&self) -> bool;
 }
 
-/// The interrupts of a chip.
+/// Return the interrupts of a chip.
 pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
     match chipset {
         Chipset::Rv515 => &Rv515,
@@ -21,13 +21,13 @@ pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
 struct Rv515;
 
 impl Hal for Rv515 {
-    /// The chip is known to lose a re-arm now and then, after which no interrupt arrives any more.
+    /// Return false: the chip sometimes loses a re-arm, and then no interrupt arrives any more.
     fn msi_by_default(&self) -> bool {
         false
     }
 }
 
-/// All but the RV515.
+/// All chips but the RV515.
 struct R520;
 
 impl Hal for R520 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The memory controller. The RV515's has other register numbers than that of all the others.
+//! The memory controller. On the RV515 its registers have other numbers than on all other chips.
 
 use kernel::prelude::*;
 
@@ -24,22 +24,21 @@ pub(crate) struct FbLocation {
 
 /// A memory controller.
 pub(crate) trait Hal {
-    /// Reads where the firmware placed the frame buffer.
+    /// Read where the firmware placed the frame buffer.
     fn fb_location(&self, mc: &Mc<'_>) -> FbLocation;
 
-    /// Places the frame buffer. No engine and no display accesses memory meanwhile.
+    /// Place the frame buffer. No engine and no display accesses memory meanwhile.
     fn place_fb(&self, mc: &Mc<'_>, location: FbLocation);
 
-    /// Closes the AGP window, which nothing uses on a PCI Express card and which must not lie over
-    /// the GART's.
+    /// Close the AGP window. A PCI Express card does not use it, and it must not overlap the GART's window.
     fn close_agp(&self, mc: &Mc<'_>);
 
-    /// Returns whether no client of the memory controller has a request under way. Never the case while a
-    /// display is scanned out.
+    /// Return whether no client of the memory controller has a request under way. While a display is scanned out it is
+    /// never idle.
     fn is_idle(&self, mc: &Mc<'_>) -> bool;
 }
 
-/// The memory controller of a chip.
+/// Return the memory controller of a chip.
 pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
     match chipset {
         Chipset::Rv515 => &Rv515,
@@ -47,7 +46,7 @@ pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
     }
 }
 
-/// Value of an AGP location register that opens no window: its start lies behind everything.
+/// Value of an AGP location register that opens no window: its start is the last address.
 const AGP_CLOSED: u32 = u32::MAX;
 
 struct Rv515;
@@ -80,7 +79,7 @@ impl Hal for Rv515 {
     }
 }
 
-/// That of all but the RV515.
+/// The memory controller of all chips but the RV515.
 struct R520;
 
 impl Hal for R520 {

@@ -2,14 +2,14 @@
 
 //! What differs between the chips of the family, block by block.
 //!
-//! A block of the chip that is not the same everywhere has a trait here, and a unit struct for each kind of it. A function
-//! chooses by the [`Chipset`](crate::chip::Chipset), so that the code of a block asks its own trait and no other.
+//! A block that differs from chip to chip has a trait here, and a unit struct for each kind of it. The function `of`
+//! returns the one for a [`Chipset`](crate::chip::Chipset). The code of a block uses only its own trait.
 //!
 //! | file | block |
 //! | --- | --- |
 //! | [`memory`] | memory controller |
 //! | [`pipes`] | pixel and Z pipes |
-//! | [`post`] | what posting by the video BIOS has to know |
+//! | [`post`] | posting by the video BIOS |
 //! | [`interrupt`] | interrupts |
 //!
 //! The facts are Linux' (`radeon`: `rv515.c`, `r520.c`, `r420.c`, `atom.c`, `radeon_irq_kms.c`).

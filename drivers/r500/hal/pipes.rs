@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Pixel and Z pipes. The fuses say how many pixel pipes there are; the RV530 alone has two Z pipes behind one pixel
+//! Pixel and Z pipes. The fuses say how many pixel pipes there are. Only the RV530 has two Z pipes behind one pixel
 //! pipe (R5xx 9.1.15).
 
 use kernel::io::Io;
@@ -15,21 +15,21 @@ use crate::{
 
 /// The pipes of a chip.
 pub(crate) trait Hal {
-    /// Sets up what must be right before the pipes are counted.
+    /// Set up what must be set before the pipes are counted.
     fn before(&self, _window: Window<'_>) {}
 
-    /// Returns the number of Z pipes.
+    /// Return the number of Z pipes.
     fn z_pipes(&self, _window: Window<'_>) -> u32 {
         1
     }
 
-    /// Returns what selects all Z pipes for register writes, on a chip that can select them.
+    /// Return the value that selects all Z pipes for register writes, on a chip that can select them.
     fn z_pipe_select(&self) -> Option<u32> {
         None
     }
 }
 
-/// The pipes of a chip.
+/// Return the pipes of a chip.
 pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
     match chipset {
         Chipset::Rv530 => &Rv530,
@@ -37,7 +37,7 @@ pub(crate) fn of(chipset: Chipset) -> &'static dyn Hal {
     }
 }
 
-/// Those of all but the RV530.
+/// The pipes of all chips but the RV530.
 struct Rv515;
 
 impl Hal for Rv515 {}
@@ -45,13 +45,12 @@ impl Hal for Rv515 {}
 struct Rv530;
 
 impl Hal for Rv530 {
-    /// Gives every FIFO between scan converter and Z unit its full size, without which the second Z
-    /// pipe starves.
+    /// Give each FIFO between scan converter and Z unit its full size. Otherwise the second Z pipe starves.
     fn before(&self, window: Window<'_>) {
         window.write_reg(mmio::GB_FIFO_SIZE2::from(0xff));
     }
 
-    /// Both, if the fuses left both.
+    /// Return 2 if the fuses have left both.
     fn z_pipes(&self, window: Window<'_>) -> u32 {
         const BOTH: u32 = 3;
         if window.read(mmio::GB_PIPE_SELECT2).z_pipes().get() == BOTH {

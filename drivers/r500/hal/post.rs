@@ -39,7 +39,7 @@ impl Hal for Rv515 {
     }
 }
 
-/// All but the RV515.
+/// All chips but the RV515.
 struct R520;
 
 impl Hal for R520 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What a surface register covers: the range of VRAM in which the CPU sees tiles as lines.
+//! The range of a surface register, in which the CPU sees tiles of VRAM as lines.
 //!
-//! For an access to byte `offset` of a range the chip takes line and column from the pitch, and finds the block of
-//! memory that holds this place of the picture (R5xx 2.2, 2.3). The pitch is a whole number of blocks, and a *row* is
-//! the memory of all blocks that lie side by side: `pitch × lines of a block` bytes. A row's lines and a row's blocks
-//! are the same bytes in another order. So whatever the order of bytes in a block is, which the manual leaves open,
-//! an access to a whole row stays in that row. An access to a part of a row does not: the block that it asks for may
-//! lie behind the end of the object. Hence a range has whole rows only; what lies behind them stays linear, up to
-//! the end of the object.
+//! For an access to byte `offset` of a range the chip computes line and column from the pitch, and finds the block of
+//! memory that holds this part of the picture (R5xx 2.2, 2.3). The pitch is a whole number of blocks. A *row* is the
+//! memory of all blocks that lie side by side: `pitch × lines of a block` bytes. A row's lines and a row's blocks are
+//! the same bytes in another order. The manual does not say in which order bytes lie in a block. With any order, an
+//! access to a whole row stays in that row. An access to a part of a row may not, because its block may lie behind the
+//! end of the object. Therefore a range has whole rows only. What lies behind them stays linear, up to the end of the
+//! object.
 //!
-//! The blocks of the host's path come in two shapes (the table in R5xx 2.2 names both for `hdp`), and the register
-//! does not say which is meant: 16 bytes by 2 lines (32-bit pixels, wide 16-bit pixels), or 8 bytes by 4 (8-bit pixels,
-//! square 16-bit pixels). Rows here are whole in both.
+//! The blocks of the host's path have two shapes (the table in R5xx 2.2 names both for `hdp`): 16 bytes by 2 lines
+//! (32-bit pixels, wide 16-bit pixels), or 8 bytes by 4 lines (8-bit pixels, square 16-bit pixels). The register does
+//! not say which is meant. Rows here are whole in both.
 //!
 //! | tiles | a block of the pitch | a row has |
 //! | --- | --- | --- |
@@ -20,8 +20,8 @@
 //! | macro | 256 bytes | 8 lines |
 //! | both | 128 bytes | 32 lines |
 //!
-//! Clients lose nothing by it: objects of Linux' console (`radeon_fbdev.c`: macro tiles, 8 lines) are whole rows, rounded
-//! up to a page. Objects that are only swapped have no rows.
+//! Clients lose nothing: objects of Linux' console (`radeon_fbdev.c`: macro tiles, 8 lines) are whole rows, rounded up
+//! to a page. Objects whose bytes are only swapped have no rows.
 
 use core::ops::Range;
 
@@ -31,7 +31,7 @@ use crate::portable::regs::mmio::surface_info::{
     AP0_SWP, AP1_SWP, PITCHSEL, TILE_MACRO, TILE_MICRO,
 };
 
-/// Bytes that one unit of the pitch stands for (Linux, `r100_set_surface_reg`).
+/// Unit of the pitch in bytes (Linux, `r100_set_surface_reg`).
 const UNIT: u32 = 8;
 /// Bytes that the beginning of a range is a multiple of: a macro block, so that no order of bytes in a block depends
 /// on where the range lies.
@@ -42,11 +42,11 @@ const GRANULE: u64 = 64;
 const LONGEST_PITCH: u32 = PITCHSEL.max() * UNIT;
 /// Lines of the tallest block.
 const MOST_LINES: u32 = 32;
-/// No row has more bytes: what lies so far from all clients' memory is safe from a pitch of theirs, whatever the chip
-/// makes of it. Whole pages.
+/// No row has more bytes. Memory that is so far from all clients' memory is safe from any pitch that a client sets. The
+/// number is a multiple of a page.
 pub const LONGEST_ROW: u64 = (LONGEST_PITCH as u64 * MOST_LINES as u64).next_multiple_of(4096);
 
-/// What to write into a surface register.
+/// The values of a surface's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuSurface {
     /// `SURFACE_LOWER_BOUND`: the first byte, as offset in VRAM.
@@ -58,12 +58,12 @@ pub struct CpuSurface {
 }
 
 impl CpuSurface {
-    /// The surface of an object that lies at `object` (offsets in VRAM) and has these tiling flags and this pitch in
-    /// bytes; flags and pitch may be anything.
+    /// Return the surface of an object that lies at `object` (offsets in VRAM) and has these tiling flags and this
+    /// pitch in bytes. Flags and pitch may have any value.
     ///
-    /// `None` if memory is to be shown as it is: the flags do not ask for anything else, the chip cannot do it (the
-    /// pitch is no multiple of the block or too long for its field), the object has not a single whole row, or it does
-    /// not begin at a multiple of 2048.
+    /// `None` if the CPU is to see memory without translation: the flags do not ask for one, the pitch is not a
+    /// multiple of the block or too long for its field, the object does not have a whole row, or it does not begin at a
+    /// multiple of 2048.
     pub fn new(object: Range<u64>, flags: u32, pitch: u32) -> Option<Self> {
         let (grouped, micro) = (flags & tiling::MACRO != 0, flags & tiling::MICRO != 0);
         let swap = match flags {
@@ -95,7 +95,7 @@ impl CpuSurface {
     }
 }
 
-/// Bytes of a row of blocks, not 0; `None` if such blocks have no such pitch.
+/// Return the bytes of a row of blocks, not 0; `None` if such blocks have no such pitch.
 fn row(grouped: bool, micro: bool, pitch: u32) -> Option<u64> {
     let (block, lines) = match (grouped, micro) {
         (true, false) => (256, 8),

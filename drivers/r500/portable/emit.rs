@@ -3,14 +3,14 @@
 //! The kernel's own command sequences: fence, flush, call of an indirect buffer, fill and copy by the 2D
 //! engine.
 //!
-//! Each sequence has a fixed number of dwords, or one that is known from its arguments, so that space is
-//! reserved before the first dword is written. Sequences set all engine state that they depend on: what a
-//! client's commands have left in the registers does not matter to them.
+//! The number of dwords of each sequence is fixed or known from its arguments, so that space is reserved before the
+//! first dword is written. A sequence sets all engine state that it depends on. It does not rely on what a client's
+//! commands have left in the registers.
 //!
 //! The order in [`fence`] is the usual one of this generation (R5xx 4.9 and 9.2.3; Linux,
-//! `drivers/gpu/drm/radeon/r300.c`): end the 3D operation with a register behind the scan converter, flush
-//! and free the colour, Z and 2D caches, wait until 2D and 3D are idle and clean, drop what the host data
-//! path has read ahead, write the sequence number, raise the interrupt.
+//! `drivers/gpu/drm/radeon/r300.c`). It ends the 3D operation by a write to a register behind the scan converter, and
+//! flushes and frees the colour, Z and 2D caches. It waits until 2D and 3D are idle and clean. It drops what the host
+//! data path has read ahead. Then it writes the sequence number and raises the interrupt.
 
 use lapidary::portable::sink::{
     Full,
@@ -55,11 +55,11 @@ pub const PAGE_SIZE: u64 = 4096;
 
 /// The GPU's addresses have 32 bits.
 const ADDRESS_END: u64 = 1 << 32;
-/// Rows of one rectangle: coordinates end at 8191.
+/// The most rows of one rectangle. Coordinates end at 8191.
 const MAX_ROWS: u64 = 8191;
-/// Unit of offsets in pitch and offset words, bytes.
+/// Unit of offsets in pitch and offset words, in bytes.
 const OFFSET_UNIT: u64 = 1024;
-/// Unit of pitches in pitch and offset words, bytes.
+/// Unit of pitches in pitch and offset words, in bytes.
 const PITCH_UNIT: u64 = 64;
 /// The largest right and bottom edge of a clipping rectangle.
 const EDGE_MAX: u32 = 0x1fff;
@@ -89,7 +89,7 @@ pub fn write(out: &mut impl Sink, register: u32, value: u32) -> Result<(), Full>
     out.put(value)
 }
 
-/// Writes `value` to scratch register `index` (0 to 7); higher numbers mean register 0.
+/// Write `value` to scratch register `index` (0 to 7); higher numbers mean register 0.
 ///
 /// With the register's bit in `SCRATCH_UMSK` set, the command processor also writes it to memory.
 ///
@@ -104,7 +104,7 @@ pub fn scratch(out: &mut impl Sink, index: u32, value: u32) -> Result<(), Full> 
     write(out, register, value)
 }
 
-/// Makes the command processor wait until the 2D and 3D engines are idle and their caches clean.
+/// Make the command processor wait until the 2D and 3D engines are idle and their caches clean.
 ///
 /// # Errors
 ///
@@ -119,9 +119,9 @@ pub fn wait_idle(out: &mut impl Sink) -> Result<(), Full> {
     )
 }
 
-/// Ends the 3D operation that may be running, flushes and frees the colour, Z and 2D caches, drops the texture cache,
-/// and waits until everything is idle and clean: what was drawn is in memory, and what is read next comes from memory,
-/// also by the textures of another client, whose memory this may have been.
+/// End a running 3D operation, flush and free the colour, Z and 2D caches, invalidate the texture cache, and wait until
+/// everything is idle and clean. Then what was drawn is in memory, and later reads come from memory. This holds for
+/// textures too, whose memory another client may have had before.
 ///
 /// # Errors
 ///
@@ -164,8 +164,8 @@ pub struct Fence {
     pub host_path_cntl: u32,
 }
 
-/// Writes a fence: [`flush`], drop what the host data path has read ahead, write the sequence number to its
-/// scratch register, raise the software interrupt.
+/// Write a fence. It does what [`flush`] does, drops what the host data path has read ahead, writes the sequence number
+/// to its scratch register, and raises the software interrupt.
 ///
 /// # Errors
 ///
@@ -187,10 +187,10 @@ pub fn fence(out: &mut impl Sink, fence: Fence) -> Result<(), Full> {
     write(out, mmio::GEN_INT_STATUS, gen_int_status::SW_INT_SET.of(1))
 }
 
-/// Has the counters of pixels that passed the depth test begin at zero, those of all pipes: a client can have them written
-/// to its memory, whoever has drawn the pixels (R5xx 10.11, ZB_ZPASS_DATA).
+/// Set the counters of pixels that passed the depth test to zero, in all pipes. A client can have them written to its
+/// memory, and they also count the pixels of other clients (R5xx 10.11, ZB_ZPASS_DATA).
 ///
-/// The engines are idle, as behind a fence, and register writes reach all pipes.
+/// The engines must be idle, as behind a fence, and register writes must reach all pipes.
 ///
 /// # Errors
 ///
@@ -199,9 +199,9 @@ pub fn restart_counters(out: &mut impl Sink) -> Result<(), Full> {
     write(out, mmio::ZB_ZPASS_DATA, 0)
 }
 
-/// Executes the `dwords` dwords at GPU address `address`, a multiple of 4, as an indirect buffer.
+/// Execute the `dwords` dwords at GPU address `address`, a multiple of 4, as an indirect buffer.
 ///
-/// The size is the last register that is written: writing it starts the buffer (R5xx 4.10).
+/// The size is written last, because that write starts the buffer (R5xx 4.10).
 ///
 /// # Errors
 ///
@@ -220,7 +220,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// As much of a range as one rectangle covers.
+    /// Return the part of a range that one rectangle covers.
     fn new(address: u64, bytes: u64) -> Result<Self, Error> {
         if address % PAGE_SIZE != 0 || bytes % PAGE_SIZE != 0 || bytes == 0 {
             return Err(Error::Unaligned);
@@ -234,7 +234,7 @@ impl Pages {
         }
     }
 
-    /// Pitch and offset.
+    /// Return pitch and offset.
     fn word(self) -> u32 {
         pitch_offset::PITCH.put(
             pitch_offset::OFFSET.of((self.address / OFFSET_UNIT) as u32),
@@ -242,7 +242,7 @@ impl Pages {
         )
     }
 
-    /// Width and height.
+    /// Return width and height.
     fn size(self) -> u32 {
         dst_width_height::WIDTH.of(ROW_PIXELS) | dst_width_height::HEIGHT.of(self.rows as u32)
     }
@@ -255,7 +255,7 @@ impl Pages {
 /// Pixels of 32 bits in one row of a fill or copy.
 const ROW_PIXELS: u32 = (PAGE_SIZE / 4) as u32;
 
-/// 2D engine state that fills and copies share, but for the source and what it is combined with.
+/// Write the state of the 2D engine that fills and copies share. `control` adds source and raster operation.
 fn setup(out: &mut impl Sink, control: u32) -> Result<(), Full> {
     write(
         out,
@@ -286,7 +286,7 @@ const SETUP_DWORDS: usize = 8;
 /// Dwords of [`finish`].
 const FINISH_DWORDS: usize = 4;
 
-/// Flushes the 2D cache and waits, so that the next commands see what was written.
+/// Flush the 2D cache and wait, so that the next commands see what was written.
 fn finish(out: &mut impl Sink) -> Result<(), Full> {
     flush_2d(out)?;
     wait_idle(out)
@@ -303,7 +303,7 @@ impl Fill {
     /// Number of dwords that [`Fill::emit`] writes.
     pub const DWORDS: usize = SETUP_DWORDS + 8 + FINISH_DWORDS;
 
-    /// Begins a fill of `bytes` bytes from GPU address `address` on; see [`Fill::bytes`].
+    /// Return the first step of a fill of `bytes` bytes from GPU address `address` on; see [`Fill::bytes`].
     ///
     /// # Errors
     ///
@@ -315,12 +315,12 @@ impl Fill {
         })
     }
 
-    /// How many bytes this fills: whole pages, up to 8191 of them.
+    /// Return how many bytes this step fills: whole pages, up to 8191 of them.
     pub fn bytes(&self) -> u64 {
         self.pages.bytes()
     }
 
-    /// Writes the commands.
+    /// Write the commands.
     ///
     /// # Errors
     ///
@@ -349,7 +349,8 @@ impl Copy {
     /// Number of dwords that [`Copy::emit`] writes.
     pub const DWORDS: usize = SETUP_DWORDS + 10 + FINISH_DWORDS;
 
-    /// Begins a copy of `bytes` bytes from GPU address `source` to GPU address `destination`; see [`Copy::bytes`].
+    /// Return the first step of a copy of `bytes` bytes from GPU address `source` to GPU address `destination`; see
+    /// [`Copy::bytes`].
     ///
     /// # Errors
     ///
@@ -364,12 +365,12 @@ impl Copy {
         })
     }
 
-    /// How many bytes this copies: whole pages, up to 8191 of them.
+    /// Return how many bytes this step copies: whole pages, up to 8191 of them.
     pub fn bytes(&self) -> u64 {
         self.destination.bytes()
     }
 
-    /// Writes the commands.
+    /// Write the commands.
     ///
     /// # Errors
     ///

@@ -2,11 +2,10 @@
 
 //! The microcode image of the command processor.
 //!
-//! The micro-engine executes 256 words of 40 bits. They are loaded one by one: bits 39:32 are written to
-//! `CP_ME_RAM_DATAH`, then bits 31:0 to `CP_ME_RAM_DATAL`, which stores the word and advances the address
-//! (R5xx 4.12). The file `radeon/R520_cp.bin` of linux-firmware, which serves all R5xx chips, holds each word
-//! as two big-endian dwords, high part first; that, and its size, are facts from Linux
-//! (`drivers/gpu/drm/radeon/r100.c`) and linux-firmware.
+//! The micro-engine executes 256 words of 40 bits. They are loaded one by one. Bits 39:32 are written to
+//! `CP_ME_RAM_DATAH`, then bits 31:0 to `CP_ME_RAM_DATAL`, which stores the word and advances the address (R5xx 4.12).
+//! The file `radeon/R520_cp.bin` of linux-firmware serves all R5xx chips. It has each word as two big-endian dwords,
+//! high part first. This form, and the size, are facts from Linux (`drivers/gpu/drm/radeon/r100.c`) and linux-firmware.
 
 /// Number of words that the micro-engine holds.
 pub const WORDS: usize = 256;
@@ -23,7 +22,7 @@ pub enum Error {
         /// Bytes that it has.
         found: usize,
     },
-    /// A word has more than 40 bits: this is no microcode.
+    /// A word has more than 40 bits, so this is not microcode.
     Word {
         /// Index of the word.
         index: usize,
@@ -46,11 +45,11 @@ pub struct Microcode<'a> {
 }
 
 impl<'a> Microcode<'a> {
-    /// Checks an image.
+    /// Check an image.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] and [`Error::Word`] say what is wrong with it.
+    /// [`Error::Size`], [`Error::Word`].
     pub fn new(image: &'a [u8]) -> Result<Self, Error> {
         if image.len() != IMAGE_SIZE {
             return Err(Error::Size { found: image.len() });
@@ -63,7 +62,7 @@ impl<'a> Microcode<'a> {
         Ok(Self { image })
     }
 
-    /// The words in the order in which they are loaded, from address 0 on.
+    /// Return the words in the order in which they are loaded, from address 0 on.
     pub fn words(&self) -> impl Iterator<Item = Word> + 'a {
         self.image
             .chunks_exact(WORD_SIZE)

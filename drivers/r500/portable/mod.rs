@@ -2,10 +2,10 @@
 
 //! Portable code of the R5xx family: registers, packets, page-table entries, microcode images, memories on the chip,
 //! the kernel's own command sequences, the CPU's view through surfaces, the checker of user command streams, and the
-//! guard before the video BIOS.
+//! lists of what the video BIOS may write.
 //!
-//! Like `lapidary::portable` it is compiled both into the kernel module and into a host library: `core`
-//! only, no allocation, no `unsafe`, no panic.
+//! Like `lapidary::portable` it is compiled both into the kernel module and into a host library. It uses only `core`,
+//! does not allocate, has no `unsafe` and cannot panic.
 
 #![forbid(unsafe_code)]
 

@@ -2,10 +2,10 @@
 
 //! The memories on the chip for hierarchical Z, depth compression and colour compression, and how they are cleared.
 //!
-//! They hold the state of blocks of pixels of whatever buffer their owner draws to (R5xx 8). No address leads to them:
-//! packets fill them, each with start, length and value (R5xx 8.4). Sizes in dwords are Mesa's (`r300_chipset.h`,
-//! `r300_texture_desc.c`); there is one such memory in each pipe, on RV530 in each Z pipe, and one packet fills them all
-//! in turn.
+//! They hold the state of blocks of pixels of the buffer that their owner draws to (R5xx 8). They have no addresses.
+//! Packets fill them, each with start, length and value (R5xx 8.4). Sizes in dwords are Mesa's (`r300_chipset.h`,
+//! `r300_texture_desc.c`). There is one such memory in each pipe, on RV530 in each Z pipe. One packet fills them all in
+//! turn.
 
 use lapidary::portable::sink::{
     Full,
@@ -44,7 +44,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// The memory's size in dwords, on a chip with so many pixel and Z pipes.
+    /// Return the memory's size in dwords on a chip with this number of pixel and Z pipes.
     pub fn dwords(self, chip: Chip, pixel_pipes: u32, z_pipes: u32) -> u32 {
         let pixel_pipes = pixel_pipes.clamp(1, 4);
         let pipes = match chip {
@@ -72,9 +72,9 @@ impl Memory {
 /// The most dwords that [`clear`] writes for any memory.
 pub const MOST_DWORDS: usize = 4 * ((4 * LARGE_HIZ).div_ceil(COUNT.max())) as usize;
 
-/// Fills the first `dwords` dwords of `memory` with zero.
+/// Fill the first `dwords` dwords of `memory` with zero.
 ///
-/// The engines are idle and their caches empty, as behind a fence, and register writes reach all pipes.
+/// The engines must be idle and their caches empty, as behind a fence. Register writes must reach all pipes.
 ///
 /// # Errors
 ///

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Which registers the card's video BIOS may write on an R5xx, as rules for the [guard](lapidary::portable::atom::guard).
+//! Which registers the card's video BIOS may write on an R5xx, as rules for the
+//! [guard](lapidary::portable::atom::guard).
 //!
-//! The rules allow what posting needs: clocks, memory controller, host data path, the size of memory, pins, the link, the
-//! electrical settings of outputs, and words that the BIOS keeps for itself. They do not allow what makes the chip access
-//! memory by an address: command processor, DMA and drawing engines, page table, AGP window, surfaces, scan-out, VGA
-//! memory, capture. Interrupts are not allowed either. Some of these may be switched off.
+//! The rules allow what posting needs: clocks, memory controller, host data path, the size of memory, pins, the link,
+//! the electrical settings of outputs, and words that the BIOS keeps for itself. They do not allow what makes the chip
+//! access memory by an address: command processor, DMA and drawing engines, page table, AGP window, surfaces, scan-out,
+//! VGA memory, capture. Interrupts are not allowed either. Some of these may be switched off.
 //!
-//! No table of a real card was at hand. The lists follow from what posting is for. Documentation/r500/posting.md says what
-//! to do if a card needs more.
+//! No table of a real card was at hand. The lists follow from what posting is for. Documentation/r500/posting.md says
+//! what to do if a card needs more.
 
 use lapidary::portable::{
     atom::guard::{
@@ -143,10 +144,10 @@ const PCIE: &[Row] = &[
     (Block(0xa0, 0xbf), Any),
 ];
 
-/// The last register of the memory controller that a program may write: an operand of its own kind has eight bits.
+/// The last register of the memory controller that a program may write. The index of an operand has eight bits.
 const MC_LAST: u32 = 0xff;
 
-/// In the memory controller, by index.
+/// In the memory controller of the RV515, by index.
 const MC_RV515: &[Row] = &[
     // An AGP window that begins behind its end.
     (
@@ -161,7 +162,7 @@ const MC_RV515: &[Row] = &[
     (Block(0, MC_LAST), Any),
 ];
 
-/// The same for the controller that the other chips have.
+/// In the memory controller of the other chips, by index.
 const MC_R520: &[Row] = &[
     (
         One(mc_r520::MC_AGP_LOCATION),
@@ -193,7 +194,7 @@ const BUS: Space = Space {
     }),
 };
 
-/// A memory controller of which `rows` may be written.
+/// Return the space of a memory controller of which `rows` may be written.
 const fn memory_controller(rows: &'static [Row]) -> Space {
     Space {
         name: "MC register",

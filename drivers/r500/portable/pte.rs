@@ -38,10 +38,10 @@ const ADDRESS_HIGH: Field = Field::new(31, 24);
 pub struct Entry(u32);
 
 impl Entry {
-    /// An entry that maps nothing: every access faults.
+    /// An entry that maps nothing. Every access faults.
     pub const NONE: Self = Self(0);
 
-    /// The entry for the page at bus address `address`, or `None` if the address is not page aligned or has
+    /// Return the entry for the page at bus address `address`, or `None` if the address is not page aligned or has
     /// more than [`ADDRESS_BITS`] bits.
     pub const fn new(address: u64, access: Access) -> Option<Self> {
         if address % PAGE_SIZE != 0 || address >> ADDRESS_BITS != 0 {
@@ -55,22 +55,22 @@ impl Entry {
         Some(Self(word))
     }
 
-    /// Reads an entry; bit 1, which has no known meaning, is ignored.
+    /// Decode an entry. Bit 1, which has no known meaning, is ignored.
     pub const fn decode(word: u32) -> Self {
         Self(word & !Field::new(1, 1).mask())
     }
 
-    /// The entry as the chip reads it, in CPU byte order.
+    /// Return the entry as the chip reads it, in CPU byte order.
     pub const fn word(self) -> u32 {
         self.0
     }
 
-    /// The bus address of the page.
+    /// Return the bus address of the page.
     pub const fn address(self) -> u64 {
         ((ADDRESS_HIGH.get(self.0) as u64) << 32) | ((ADDRESS_LOW.get(self.0) as u64) << PAGE_SHIFT)
     }
 
-    /// What the chip may do with the page.
+    /// Return what the chip may do with the page.
     pub const fn access(self) -> Access {
         Access {
             read: READABLE.get(self.0) != 0,

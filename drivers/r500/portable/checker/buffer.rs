@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A place in an object, as a register that carries an address names it; and what of it a draw touches.
+//! A place in an object, which a register with an address names, and the part of the object that a draw touches.
 
 use super::{
     layout::{
@@ -12,7 +12,7 @@ use super::{
     Reason, //
 };
 
-/// Where a picture begins: an object and a distance from its start.
+/// Where a picture begins: an object and an offset in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// Number of the object.
@@ -22,21 +22,21 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Bytes from here to the end of the object.
+    /// Return the bytes from here to the end of the object.
     pub(super) fn length(self, objects: &[Object]) -> u64 {
         objects.get(self.object as usize).map_or(0, |object| {
             object.size.saturating_sub(u64::from(self.offset))
         })
     }
 
-    /// Notes that the object is read.
+    /// Note that the object is read.
     pub(super) fn reads(self, objects: &mut [Object]) {
         if let Some(object) = objects.get_mut(self.object as usize) {
             object.access.reads = true;
         }
     }
 
-    /// Notes that the object is written, and perhaps read.
+    /// Note that the object is written, and perhaps read.
     pub(super) fn writes(self, objects: &mut [Object]) {
         if let Some(object) = objects.get_mut(self.object as usize) {
             object.access.writes = true;
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-/// A picture that is drawn to: colour, depth or what samples are resolved to.
+/// A picture that is drawn to: colour, depth or the resolved picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Buffer {
     pub(super) place: Place,
@@ -59,11 +59,11 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// How many columns may be drawn if `lines` lines are; `None` if the object is too small for that.
+    /// Return how many columns may be drawn if `lines` lines are; `None` if the object is too small for that.
     ///
-    /// The arrangement of multi-sampled buffers is fixed: micro- and macro-tiled, one block of that kind for each sample
-    /// (Mesa, `r300_texture_desc.c`, `r300_blit.c`; R5xx 9.4.8 for four samples). The manual does not say what the chip
-    /// does if the register says another one, so the buffer has to fit in both.
+    /// The arrangement of multi-sampled buffers is fixed: micro- and macro-tiled, one block of that kind for each
+    /// sample (Mesa, `r300_texture_desc.c`, `r300_blit.c`; R5xx 9.4.8 for four samples). The manual does not say what
+    /// the chip does if the register has another arrangement, so the buffer has to fit with both.
     pub(super) fn columns(self, lines: u64, objects: &[Object]) -> Result<Option<u64>, Reason> {
         if self.samples == 1 {
             return self.arranged(self.micro, self.macro_tiled, lines, objects);
@@ -79,7 +79,7 @@ impl Buffer {
         })
     }
 
-    /// [`Buffer::columns`] of one arrangement.
+    /// Return [`Buffer::columns`] for one arrangement.
     fn arranged(
         self,
         micro: Micro,

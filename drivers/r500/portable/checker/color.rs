@@ -2,12 +2,12 @@
 
 //! Colour: up to four targets, and the picture that multiple samples are resolved to.
 //!
-//! The fragment shader has four outputs; each that `US_OUT_FMT` does not call unused goes to the target of the
-//! same number. Besides, `RB3D_CCTL.NUM_MULTIWRITES` copies the first output to further targets. A target whose
-//! channels are all masked is not written, and if blending does not read either, not touched; unless the
-//! depth unit helps clearing it (R5xx 10.1, 10.11).
+//! The fragment shader has four outputs. Each one that `US_OUT_FMT` does not call unused is written to the target of
+//! the same number. `RB3D_CCTL.NUM_MULTIWRITES` also copies the first output to further targets. A target whose
+//! channels are all masked is not written. If blending does not read it either, it is not touched, unless the depth
+//! unit helps to clear it (R5xx 10.1, 10.11).
 //!
-//! Nothing counts that the stream has not said: an output is in use until it is called unused.
+//! State that the stream has not set is unknown. An output is in use until the stream calls it unused.
 
 use super::{
     buffer::{
@@ -40,7 +40,7 @@ struct Target {
     pitch: Option<u32>,
 }
 
-/// What a stream has said about colour.
+/// The colour state that a stream has set.
 #[derive(Debug)]
 pub(super) struct Color {
     targets: [Target; TARGETS],
@@ -55,7 +55,7 @@ pub(super) struct Color {
     resolve_control: Option<u32>,
 }
 
-/// Log2 of bytes of a pixel; `None` for formats that the 3D pipeline does not draw.
+/// Return log2 of the bytes of a pixel; `None` for formats that the 3D pipeline does not draw.
 fn pixel(format: u32) -> Option<u32> {
     use pitch::colorformat as format_of;
     match format {
@@ -74,7 +74,7 @@ fn pixel(format: u32) -> Option<u32> {
 }
 
 impl Color {
-    // Built in its place: copying it would cost as much as a small stream.
+    // Inlined, so that it is built in place. Copying it would cost as much as a small stream.
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Color {
         }
     }
 
-    /// `RB3D_COLORPITCH`.
+    /// Track a write to `RB3D_COLORPITCH`.
     pub(super) fn set_pitch(&mut self, target: usize, word: u32) -> Result<(), Reason> {
         pixel(pitch::COLORFORMAT.get(word)).ok_or(Reason::ColorFormat)?;
         if let Some(target) = self.targets.get_mut(target) {
@@ -107,7 +107,7 @@ impl Color {
         Ok(())
     }
 
-    /// `RB3D_CCTL`; compression needs the colour mask memory.
+    /// Track a write to `RB3D_CCTL`. Compression needs the colour mask memory.
     pub(super) fn set_control(&mut self, word: u32, owner: bool) -> Result<(), Reason> {
         let compressed =
             control::CMASK_ENABLE.any(word) || control::AA_COMPRESSION_ENABLE.any(word);
@@ -126,7 +126,7 @@ impl Color {
         self.blend_reads = blend::READ_ENABLE.any(word);
     }
 
-    /// `US_OUT_FMT`.
+    /// Track a write to `US_OUT_FMT`.
     pub(super) fn set_output(&mut self, index: u32, word: u32) {
         let bit = 1u32.wrapping_shl(index);
         if output::OUT_FMT.get(word) == output::out_fmt::UNUSED {
@@ -136,7 +136,7 @@ impl Color {
         }
     }
 
-    /// `GB_AA_CONFIG`.
+    /// Track a write to `GB_AA_CONFIG`.
     pub(super) fn set_antialias(&mut self, word: u32) {
         self.antialias = Some(word);
     }
@@ -155,7 +155,7 @@ impl Color {
 
     // --- what a draw touches -------------------------------------------------------------------------
 
-    /// Samples of a pixel.
+    /// Return the number of samples of a pixel.
     pub(super) fn samples(&self) -> Result<u64, Reason> {
         use aa::num_aa_subsamples as number;
         let word = self.antialias.ok_or(Reason::NoAntiAlias)?;
@@ -170,13 +170,13 @@ impl Color {
         })
     }
 
-    /// Whether samples are resolved.
+    /// Return whether samples are resolved.
     fn resolving(&self) -> Result<bool, Reason> {
         let word = self.resolve_control.ok_or(Reason::NoResolveControl)?;
         Ok(resolve_control::AARESOLVE_MODE.any(word))
     }
 
-    /// Targets that a draw touches, one bit each. `depth_helps`: the depth unit clears colour too.
+    /// Return the targets that a draw touches, one bit each. With `depth_helps` the depth unit clears colour too.
     pub(super) fn used(&self, depth_helps: bool) -> Result<u32, Reason> {
         let word = self.control.ok_or(Reason::NoColorControl)?;
         let mask = self.mask.ok_or(Reason::NoColorMask)?;
@@ -200,7 +200,7 @@ impl Color {
         Ok(used)
     }
 
-    /// The buffer of a target that is in use. While samples are resolved, the tiling in its register is not its
+    /// Return the buffer of a target that is in use. While samples are resolved, the tiling in its register is not its
     /// own (see [`Self::resolved`]).
     pub(super) fn buffer(&self, target: usize) -> Result<Buffer, Reason> {
         let buffer = self.described(target)?;
@@ -215,7 +215,7 @@ impl Color {
         })
     }
 
-    /// A target as its registers describe it.
+    /// Return a target as its registers describe it.
     fn described(&self, target: usize) -> Result<Buffer, Reason> {
         let first = self.targets.first().and_then(|target| target.pitch);
         let target = self.targets.get(target).ok_or(Reason::NoColorBuffer)?;
@@ -223,7 +223,7 @@ impl Color {
             return Err(Reason::NoColorBuffer);
         };
         let own = pixel(pitch::COLORFORMAT.get(word)).ok_or(Reason::ColorFormat)?;
-        // Without formats of their own all targets have that of the first.
+        // If targets do not have formats of their own, they have that of the first.
         let independent = self
             .control
             .is_some_and(|word| control::INDEPENDENT_COLORFORMAT_ENABLE.any(word));
@@ -243,8 +243,8 @@ impl Color {
         })
     }
 
-    /// What samples are resolved to, if they are. Format and tiling are those of the first target, the
-    /// tiling of which means this buffer (Mesa, `r300_blit.c`).
+    /// Return the resolved picture, if samples are resolved. Format and tiling are those of the first target. Its
+    /// tiling means this buffer then (Mesa, `r300_blit.c`).
     pub(super) fn resolved(&self) -> Result<Option<Buffer>, Reason> {
         if !self.resolving()? {
             return Ok(None);

@@ -2,14 +2,14 @@
 
 //! Depth and stencil, and the memories on the chip that speed them up.
 //!
-//! The depth buffer is touched by the tests and writes that `ZB_CNTL` switches on, and when the unit helps
-//! clearing colour (`ZB_BW_CNTL.ZB_CB_CLEAR`), which `ZB_CNTL` does not know of. Hierarchical Z, depth
-//! compression and fast clears keep their data in memories on the chip that all clients share, so they are
-//! for one client at a time, the owner (R5xx 8, 10.11).
+//! The depth buffer is touched by the tests and writes that `ZB_CNTL` switches on. It is also touched when the unit
+//! helps to clear colour (`ZB_BW_CNTL.ZB_CB_CLEAR`), whatever `ZB_CNTL` says. Hierarchical Z, depth compression and
+//! fast clears keep their data in memories on the chip. All clients share these, so only one client at a time, the
+//! owner, may use them (R5xx 8, 10.11).
 //!
-//! Depth of 16 bits and one sample lies in square micro-tiles or none: the unit does not have the others (R5xx 2.2).
-//! Fast fill and compression need micro-tiles, come in some combinations only, and do not go together with 16 bits,
-//! which hangs the chip (R5xx 9.4.4). They work on squares of 4 or 8 pixels, so a row must consist of whole squares.
+//! Depth of 16 bits and one sample lies in square micro-tiles or is not micro-tiled: the unit has no other arrangement
+//! (R5xx 2.2). Fast fill and compression need micro-tiles and exist in some combinations only. Together with 16 bits
+//! they hang the chip (R5xx 9.4.4). They work on squares of 4 or 8 pixels, so a row must consist of whole squares.
 
 use super::{
     buffer::{
@@ -27,7 +27,7 @@ use crate::portable::regs::mmio::{
     zb_format as format, //
 };
 
-/// What a stream has said about depth.
+/// The depth state that a stream has set.
 #[derive(Debug, Default)]
 pub(super) struct Depth {
     place: Option<Place>,
@@ -63,7 +63,7 @@ impl Depth {
         self.pitch = Some(word);
     }
 
-    /// `ZB_FORMAT`.
+    /// Track a write to `ZB_FORMAT`.
     pub(super) fn set_format(&mut self, word: u32) -> Result<(), Reason> {
         use format::depthformat as code;
         self.pixel = Some(match format::DEPTHFORMAT.get(word) {
@@ -78,7 +78,7 @@ impl Depth {
         self.control = Some(word);
     }
 
-    /// `ZB_BW_CNTL`.
+    /// Track a write to `ZB_BW_CNTL`.
     pub(super) fn set_bandwidth(&mut self, word: u32, owner: bool) -> Result<(), Reason> {
         if !owner && (word & COMPRESSION != 0 || bandwidth::HIZ_ENABLE.any(word)) {
             return Err(Reason::NotHyperZOwner);
@@ -88,7 +88,7 @@ impl Depth {
             bandwidth::RD_COMP_ENABLE.any(word),
             bandwidth::WR_COMP_ENABLE.any(word),
         );
-        // Nothing; fast fill; both ways compressed, or decompressed, with fast fill.
+        // Allowed: nothing; fast fill alone; fast fill with compressed reads, or with compressed reads and writes.
         if reads && !fills || writes && !reads {
             return Err(Reason::DepthCompression);
         }
@@ -96,18 +96,18 @@ impl Depth {
         Ok(())
     }
 
-    /// `GB_Z_PEQ_CONFIG`.
+    /// Track a write to `GB_Z_PEQ_CONFIG`.
     pub(super) fn set_planes(&mut self, word: u32) {
         self.planes = Some(word);
     }
 
-    /// Whether this unit helps clearing colour.
+    /// Return whether the unit helps to clear colour.
     pub(super) fn helps_color(&self) -> Result<bool, Reason> {
         let word = self.bandwidth.ok_or(Reason::NoDepthBandwidth)?;
         Ok(bandwidth::ZB_CB_CLEAR.any(word))
     }
 
-    /// What a draw does with the depth buffer.
+    /// Return what a draw does with the depth buffer.
     pub(super) fn used(&self) -> Result<Use, Reason> {
         let word = self.control.ok_or(Reason::NoDepthControl)?;
         let compressed = self.bandwidth.ok_or(Reason::NoDepthBandwidth)? & COMPRESSION != 0;
@@ -122,7 +122,7 @@ impl Depth {
         })
     }
 
-    /// Log2 of the edge of the squares that are read and written as one, in pixels.
+    /// Return log2 of the edge in pixels of the squares that are read and written as one.
     fn square(&self) -> u32 {
         let compressed = self.bandwidth.is_some_and(|word| word & COMPRESSION != 0);
         let small = self
@@ -135,7 +135,7 @@ impl Depth {
         }
     }
 
-    /// The buffer, and log2 of the edge of the squares that it is touched in.
+    /// Return the buffer, and log2 of the edge in pixels of the squares in which it is touched.
     pub(super) fn buffer(&self, samples: u64) -> Result<(Buffer, u32), Reason> {
         let (Some(place), Some(word), Some(pixel)) = (self.place, self.pitch, self.pixel) else {
             return Err(Reason::NoDepthBuffer);

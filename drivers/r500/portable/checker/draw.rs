@@ -2,11 +2,10 @@
 
 //! 3D packets: vertex arrays, draws, index buffers, fills of memories on the chip (R5xx 5.2.3).
 //!
-//! A draw is where everything is put together: what the stream has said about colour, depth, textures and
-//! vertices decides which bytes the draw may touch, and all of them must lie in the objects. It is also the
-//! place where two bounds are narrowed in the stream, because clients set them generously: the
-//! right edge of the scissor, where columns beyond the pitch of a small buffer would leave its object; and
-//! the largest index. Neither ever makes a draw touch more.
+//! At a draw the checker combines the state of colour, depth, textures and vertices. It decides which bytes the draw
+//! may touch, and all of them must lie in the objects. Clients set two bounds generously, and the checker narrows them
+//! in the stream: the right edge of the scissor, where columns beyond the pitch of a small buffer would leave its
+//! object, and the largest index. A narrowed bound never makes a draw touch more.
 
 use lapidary::portable::pm4::Body;
 
@@ -51,7 +50,7 @@ pub(super) struct Scissor {
     word: u32,
     /// The dword that sets it.
     position: usize,
-    /// A draw has relied on it.
+    /// A draw has used it.
     used: bool,
 }
 
@@ -65,7 +64,7 @@ impl Scissor {
     }
 }
 
-/// Notes the smallest number of columns that fit, for a buffer that is touched in squares of `1 << square` pixels.
+/// Note the smallest number of columns that fit, for a buffer that is touched in squares of `1 << square` pixels.
 /// Its rows consist of whole squares.
 fn narrow(
     fitting: &mut u64,
@@ -83,7 +82,7 @@ fn narrow(
 }
 
 impl Checker<'_> {
-    /// Colour and depth: whether a draw stays in the objects, whatever it draws within the scissor.
+    /// Check that colour and depth of a draw stay in the objects, wherever it draws within the scissor.
     fn check_raster(&mut self) -> Result<(), Reason> {
         let targets = self.color.used(self.depth.helps_color()?)?;
         let depth = self.depth.used()?;
@@ -156,14 +155,14 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// A draw whose control word is `word`, with `data` dwords of vertices or indices behind it. `walk`: how
-    /// vertices must come with this packet.
+    /// Check a draw whose control word is `word`, with `data` dwords of vertices or indices behind it. With this packet
+    /// vertices must come in the way `walk`.
     fn draw(&mut self, walk: u32, word: u32, data: usize) -> Result<(), Reason> {
         use control::{
             prim_type,
             prim_walk, //
         };
-        // Two indices in one would pass the bounds; reuse is to be off with indices only (R5xx 10.10).
+        // Two indices in one would bypass the bounds. Reuse may be off with indices only (R5xx 10.10).
         if control::RSVD_PREV_USED.any(word)
             || control::DUAL_INDEX_MODE.any(word)
             || control::VTX_REUSE_DIS.any(word) && walk != prim_walk::INDEXES
@@ -235,7 +234,7 @@ impl Checker<'_> {
         self.textures.check(self.objects)
     }
 
-    /// A draw packet, with or without the vertex format that earlier chips needed.
+    /// Check a draw packet, with or without the vertex format that earlier chips needed.
     pub(super) fn draw_packet(&mut self, opcode: u8, body: &mut Body<'_>) -> Result<(), Reason> {
         use control::prim_walk;
         if matches!(
@@ -253,7 +252,7 @@ impl Checker<'_> {
         self.draw(walk, word, body.len())
     }
 
-    /// `3D_LOAD_VBPNTR`: the vertex arrays.
+    /// Check `3D_LOAD_VBPNTR`, which loads the vertex arrays.
     pub(super) fn load_arrays(&mut self, body: &mut Body<'_>) -> Result<(), Reason> {
         self.pipes.all()?;
         let word = body.take()?;
@@ -261,7 +260,7 @@ impl Checker<'_> {
         if number == 0 || number > ARRAYS {
             return Err(Reason::ArrayCount);
         }
-        // What another client has left in the vertex cache is nobody's business.
+        // The vertex cache must not serve what another client has left in it.
         if arrays::VC_DIS_CACHE_INVLD.any(word) {
             return Err(Reason::ForbiddenBits);
         }
@@ -271,7 +270,8 @@ impl Checker<'_> {
             let position = body.position();
             let attribute = body.take()?;
             if left == 1 {
-                // Nothing is fetched of the array that is not there, even if the chip counts them by pairs.
+                // The second array of the pair does not exist. Nothing of it is fetched, even if the chip counts by
+                // pairs.
                 self.replace(position, attribute & FIRST_OF_PAIR)?;
             }
             for (count, stride) in [
@@ -289,7 +289,7 @@ impl Checker<'_> {
                 place.reads(self.objects);
             }
         }
-        // The second address of the last pair may be there without being used; then it leads nowhere.
+        // The second address of the last pair may be present and unused. It is replaced then.
         if number % 2 == 1 && body.len() == 1 {
             let position = body.position();
             body.take()?;
@@ -298,7 +298,7 @@ impl Checker<'_> {
         Ok(body.end()?)
     }
 
-    /// `INDX_BUFFER`: the indices of the draw before. It could write anything to any register.
+    /// Check `INDX_BUFFER`, which loads the indices of the draw before. It could write any value to any register.
     pub(super) fn index_buffer(&mut self, body: &mut Body<'_>) -> Result<(), Reason> {
         use indx_buffer::{
             buffer_size,
@@ -326,18 +326,18 @@ impl Checker<'_> {
         Ok(body.end()?)
     }
 
-    /// A dword of a packet's body that is an address.
+    /// Take a dword of a packet's body that is an address.
     fn body_address(&mut self, body: &mut Body<'_>) -> Result<Place, Reason> {
         let position = body.position();
         let word = body.take()?;
-        // Dword addresses.
+        // The address must be that of a dword.
         if word % 4 != 0 {
             return Err(Reason::ForbiddenBits);
         }
         self.address(position, word, word)
     }
 
-    /// `3D_CLEAR_HIZ`, `3D_CLEAR_ZMASK` and `3D_CLEAR_CMASK`.
+    /// Check `3D_CLEAR_HIZ`, `3D_CLEAR_ZMASK` or `3D_CLEAR_CMASK`.
     pub(super) fn clear_memory(
         &mut self,
         memory: Memory,

@@ -2,16 +2,14 @@
 
 //! State of the 2D engine as a stream sets it, and the operations that depend on it.
 //!
-//! The engine draws into the surface that `DST_PITCH_OFFSET` names, reads from the one that
-//! `SRC_PITCH_OFFSET` names, and is told everything else by `DP_GUI_MASTER_CNTL` (R5xx 5.2.2): pixel type,
-//! brush, where the source comes from, what is done with it (ROP3). It clips what it draws by a scissor
-//! rectangle; it never clips by the memory that belongs to somebody.
+//! The engine draws into the surface that `DST_PITCH_OFFSET` names, and reads from the one that `SRC_PITCH_OFFSET`
+//! names. `DP_GUI_MASTER_CNTL` sets everything else (R5xx 5.2.2): pixel type, brush, where the source comes from, how
+//! it is combined (ROP3). The engine clips by a scissor rectangle, never by the bounds of an object.
 //!
-//! The registers keep what the last client has left in them, so nothing counts here unless this stream has
-//! said it: a new state knows nothing, and an operation whose bytes are not known is refused. Where the
-//! manual leaves open what the engine makes of a value, the worst case counts: the edges of scissors are taken
-//! as inclusive, corners are used up by an operation, a line forgets the direction, because the set-up of a
-//! line may change it.
+//! The registers keep what the last client has left in them, so only what this stream has set is known. An operation
+//! whose bytes are not known is refused. Where the manual does not say how the engine treats a value, the worst case
+//! counts: the edges of scissors are inclusive; an operation makes corners unknown; a line makes the direction unknown,
+//! because the set-up of a line may change it.
 
 use super::{
     reason::Reason,
@@ -41,7 +39,7 @@ enum Source {
     Host,
 }
 
-/// A GUI control word that has been found meaningful.
+/// A GUI control word that is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Control {
     word: u32,
@@ -51,7 +49,7 @@ struct Control {
     source_depth: Depth,
     /// Where a source comes from, if one is needed.
     source: Source,
-    /// Whether every row of host data begins at a byte; otherwise rows follow each other bit by bit.
+    /// Whether every row of host data begins at a byte. Otherwise rows follow each other bit by bit.
     byte_rows: bool,
     /// Whether the raster operation depends on the source.
     reads_source: bool,
@@ -103,10 +101,10 @@ impl Control {
         })
     }
 
-    /// The dwords of host data that a rectangle takes (R5xx 5.2.2, `SRC_LOAD`).
+    /// Return the dwords of host data that a rectangle takes (R5xx 5.2.2, `SRC_LOAD`).
     #[inline(never)]
     fn host_data(&self, area: Area) -> HostData {
-        // 14 bits each.
+        // Both have 14 bits.
         let (columns, lines) = (u64::from(area.columns()), u64::from(area.lines()));
         let row = columns.wrapping_mul(self.source_depth.bits());
         HostData::Pending(if self.byte_rows {
@@ -117,7 +115,7 @@ impl Control {
     }
 }
 
-/// What a HOST_DATA register may do now.
+/// Whether HOST_DATA registers may be written now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostData {
     /// Nothing waits for data.
@@ -126,15 +124,15 @@ enum HostData {
     Pending(u64),
 }
 
-/// Whether colour compare can make the engine read the source; unknown counts as yes.
+/// Whether colour compare can make the engine read the source. Unknown counts as yes.
 ///
-/// A control word can switch it off. The manual does not say whether that writes `CLR_CMP_CNTL`, so that a later write
-/// switches it on again, or hides the register until another control word shows it again. Both count.
+/// A control word can switch it off. The manual does not say how. It may write `CLR_CMP_CNTL`, so that a later write
+/// switches it on again. Or it may hide the register until another control word shows it again. Both count.
 #[derive(Clone, Copy, Debug)]
 struct Compare {
-    /// If control words write the register.
+    /// The answer if control words write the register.
     written: bool,
-    /// What `CLR_CMP_CNTL` has been given, if control words hide the register.
+    /// The answer of `CLR_CMP_CNTL` itself, if control words hide the register.
     beneath: bool,
     /// Whether the last control word hides it.
     hidden: bool,
@@ -162,7 +160,7 @@ impl Compare {
     }
 }
 
-/// What this stream has said about the 2D engine.
+/// The state of the 2D engine that this stream has set.
 #[derive(Debug)]
 pub(super) struct Engine2d {
     control: Option<Control>,
@@ -174,13 +172,13 @@ pub(super) struct Engine2d {
     direction: Option<Direction>,
     scissor_top_left: Option<Point>,
     scissor_bottom_right: Option<Point>,
-    /// What the two leave, if they are known and not inside out.
+    /// The area within both corners, if they are known and the area is not empty.
     scissor: Option<Area>,
     compare: Compare,
     host_data: HostData,
 }
 
-/// The edge of a scissor, in a 16-bit half. Values that the engine may take as negative clip nothing.
+/// Return the edge of a scissor from a 16-bit half. Values that the engine may take for negative clip nothing.
 fn scissor_edge(half: u32, nothing_clipped: i32) -> i32 {
     match half & 0xffff {
         edge @ 0..=0x1fff => edge as i32,
@@ -189,8 +187,8 @@ fn scissor_edge(half: u32, nothing_clipped: i32) -> i32 {
 }
 
 impl Engine2d {
-    /// The state at the start of a stream: nothing is known.
-    // Built in its place: copying it would cost as much as a small stream.
+    /// Return the state at the start of a stream, in which nothing is known.
+    // Inlined, so that it is built in place. Copying it would cost as much as a small stream.
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
@@ -211,10 +209,10 @@ impl Engine2d {
 
     // --- state ---------------------------------------------------------------------------------------
 
-    /// A GUI control word. A bit that says "the default" takes back what the stream has set.
+    /// Track a GUI control word. A bit that says "the default" makes what the stream has set unknown.
     #[inline(never)]
     pub(super) fn set_control(&mut self, word: u32) -> Result<(), Reason> {
-        // Clients repeat themselves.
+        // Clients often repeat a control word.
         if self
             .control
             .as_ref()
@@ -234,8 +232,8 @@ impl Engine2d {
             self.scissor = None;
         }
         self.compare.control(gui::GMC_CLR_CMP_FCN_DIS.any(word));
-        // xf86-video-ati and Linux (`r100_copy_blit`) rely on it that a control word also makes the direction
-        // ascending; the manual says nothing. Only what was ascending before is so in both cases.
+        // xf86-video-ati and Linux (`r100_copy_blit`) expect that a control word also makes the direction ascending.
+        // The manual does not say it. The direction is known only if it was ascending before.
         self.direction = self
             .direction
             .filter(|direction| *direction == Direction::FORWARD);
@@ -250,7 +248,7 @@ impl Engine2d {
         self.destination = Some(surface);
     }
 
-    /// `DP_CNTL`.
+    /// Track a write to `DP_CNTL`.
     pub(super) fn set_direction(&mut self, word: u32) {
         self.direction = Some(Direction {
             left_to_right: dp_cntl::DST_X_LEFT_TO_RIGHT.any(word),
@@ -258,13 +256,13 @@ impl Engine2d {
         });
     }
 
-    /// `DP_CNTL_XDIR_YDIR_YMAJOR`: the direction again, in another form. Nobody says how the two registers
-    /// interact, so a rectangle needs `DP_CNTL` after it.
+    /// Track a write to `DP_CNTL_XDIR_YDIR_YMAJOR`, which has the direction in another form. It is not known how the
+    /// two registers interact, so a rectangle needs a write to `DP_CNTL` after it.
     pub(super) fn forget_direction(&mut self) {
         self.direction = None;
     }
 
-    /// `CLR_CMP_CNTL`.
+    /// Track a write to `CLR_CMP_CNTL`.
     pub(super) fn set_compare(&mut self, word: u32) {
         self.compare.set(clr_cmp_cntl::CLR_CMP_SRC.any(word));
     }
@@ -295,21 +293,21 @@ impl Engine2d {
         };
     }
 
-    /// `SRC_Y_X`.
+    /// Track a write to `SRC_Y_X`.
     #[inline]
     pub(super) fn set_source_corner(&mut self, word: u32) -> Result<(), Reason> {
         self.source_corner = Some(Point::from_y_x(word)?);
         Ok(())
     }
 
-    /// `DST_Y_X`.
+    /// Track a write to `DST_Y_X`.
     #[inline]
     pub(super) fn set_destination_corner(&mut self, word: u32) -> Result<(), Reason> {
         self.destination_corner = Some(Point::from_y_x(word)?);
         Ok(())
     }
 
-    /// `DST_LINE_START`.
+    /// Track a write to `DST_LINE_START`.
     #[inline]
     pub(super) fn set_line_start(&mut self, word: u32) -> Result<(), Reason> {
         self.line_start = Some(Point::from_y_x(word)?);
@@ -323,7 +321,7 @@ impl Engine2d {
         control.reads_source || self.compare.reads_source()
     }
 
-    /// What of `area` the scissor leaves, as far as this stream has set one.
+    /// Return the part of `area` within the scissor, if this stream has set one.
     #[inline]
     fn clip(&self, control: &Control, area: Area) -> Option<Area> {
         match self.scissor {
@@ -362,7 +360,7 @@ impl Engine2d {
 
     // --- operations ----------------------------------------------------------------------------------
 
-    /// `DST_LINE_END`: draws a line, with brush and destination alone.
+    /// Check a write to `DST_LINE_END`. It draws a line from brush and destination alone.
     #[inline(never)]
     pub(super) fn line_to(&mut self, to: u32, objects: &mut [Object]) -> Result<(), Reason> {
         let to = Point::from_y_x(to)?;
@@ -380,7 +378,7 @@ impl Engine2d {
         self.write(control, Area::hull(from, to), objects)
     }
 
-    /// A register that starts a rectangle, with everything else from other registers.
+    /// Check a write to a register that starts a rectangle. Other registers have its state.
     #[inline(never)]
     pub(super) fn rectangle(
         &mut self,
@@ -403,9 +401,9 @@ impl Engine2d {
                 let from = Area::rectangle(from, width, height, direction)?;
                 self.read(control, from, objects)?;
             }
-            // With fewer dwords than the rectangle takes, the engine would wait for ever.
+            // With fewer dwords than the rectangle takes, the engine would wait without end.
             (Source::Host, true) => self.host_data = control.host_data(area),
-            // Whether the engine waits for data that it does not need is not known.
+            // It is not known whether the engine waits for data that it does not need.
             (Source::Host, false) => return Err(Reason::SourceNotFromHost),
         }
         Ok(())
@@ -413,8 +411,7 @@ impl Engine2d {
 
     // --- host data -----------------------------------------------------------------------------------
 
-    /// Something that is not host data. While an operation waits for data it would meet a half-drawn
-    /// rectangle.
+    /// Refuse anything but host data while an operation waits for data: the rectangle is half drawn.
     #[inline]
     pub(super) fn not_host_data(&self) -> Result<(), Reason> {
         match self.host_data {
@@ -423,8 +420,8 @@ impl Engine2d {
         }
     }
 
-    /// `dwords` writes to `HOST_DATA` registers, which may bring any dword but the last. An error comes with the number
-    /// of those before the one at fault.
+    /// Track `dwords` writes to `HOST_DATA` registers, which may take any dword but the last. An error has the number
+    /// of dwords before the one at fault.
     pub(super) fn host_data(&mut self, dwords: usize) -> Result<(), (Reason, usize)> {
         match self.host_data {
             HostData::Idle => Err((Reason::UnexpectedHostData, 0)),
@@ -439,7 +436,7 @@ impl Engine2d {
         }
     }
 
-    /// `HOST_DATA_LAST`.
+    /// Track a write to `HOST_DATA_LAST`.
     pub(super) fn host_data_last(&mut self) -> Result<(), Reason> {
         match self.host_data {
             HostData::Idle => Err(Reason::UnexpectedHostData),
@@ -451,7 +448,7 @@ impl Engine2d {
         }
     }
 
-    /// The end of the stream.
+    /// Check the state at the end of the stream.
     pub(super) fn finish(&self) -> Result<(), Reason> {
         match self.host_data {
             HostData::Idle => Ok(()),

@@ -7,13 +7,13 @@ use crate::portable::regs::mmio::{
     tx_format2 as format2, //
 };
 
-/// What a texture consists of.
+/// An element of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Element {
     /// Log2 of bytes.
     pub(super) bytes: u32,
-    /// Log2 of texels along each edge: 2 for compressed formats, whose blocks of 4 by 4 texels are addressed
-    /// as one.
+    /// Log2 of texels along each edge. It is 2 for compressed formats, whose blocks of 4 by 4 texels are addressed as
+    /// one.
     pub(super) edge: u32,
 }
 
@@ -27,11 +27,11 @@ const fn compressed(bytes: u32) -> Option<Element> {
 
 /// Lowest five bits of the format code with the sixth one set: one component of compressed texels (R5xx 10.8).
 const ATI1N: u32 = 5;
-/// The same: depth and stencil in 32 bits (Mesa, `r300_reg.h`). Of the other extended formats nobody knows how
-/// their texels lie in memory.
+/// The same for depth and stencil in 32 bits (Mesa, `r300_reg.h`). It is not known how texels of the other extended
+/// formats lie in memory.
 const DEPTH_STENCIL: u32 = 6;
 
-/// The element of a texture with these two registers; `None` for codes without a known size.
+/// Return the element of a texture with these two registers; `None` for codes without a known size.
 pub(super) fn element(word1: u32, word2: u32) -> Option<Element> {
     use format1::txformat as code;
     let low = format1::TXFORMAT.get(word1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Who may fill the memories on the chip ([`crate::portable::onchip`]): their owner, one at a time, up to their size.
+//! Fills of the memories on the chip ([`crate::portable::onchip`]). Only their owner may fill them, one at a time, up
+//! to their size.
 
 use super::{
     Options,
@@ -9,7 +10,7 @@ use super::{
 
 pub(super) use crate::portable::onchip::Memory;
 
-/// A packet that fills `count` dwords of `memory` from `start` on.
+/// Check a packet that fills `count` dwords of `memory` from `start` on.
 pub(super) fn clear(
     memory: Memory,
     start: u32,

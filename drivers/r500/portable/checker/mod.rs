@@ -2,27 +2,26 @@
 
 //! The checker of user command streams.
 //!
-//! R5xx has one flat address space for all clients: VRAM and the GART window. Whoever may write any register
-//! or send any packet can read and write everybody's memory. So a client's stream is not executed as it is:
-//! the checker walks once through the driver's copy of it, and
+//! R5xx has one flat address space for all clients: VRAM and the GART window. A client that could write any register or
+//! send any packet could read and write the memory of all others. So the checker walks once through the driver's copy
+//! of a client's stream before it is executed. The checker
 //!
-//! - lets only packets and registers of an allow-list through ([`policy`](super::policy));
-//! - demands that every address is relative to an object: the packet that carries it is followed by a marker
-//!   (a NOP with one dword) that names a relocation entry, and becomes a [`Fixup`];
-//! - tracks the state of the engine as far as it decides which bytes an operation touches, and demands that
-//!   all of them lie within the objects.
+//! - admits only packets and registers of an allow-list ([`policy`](super::policy));
+//! - demands that every address is relative to an object. Behind the packet with the address stands a marker (a NOP
+//!   with one dword) that names a relocation entry. The address becomes a [`Fixup`];
+//! - tracks the state of the engine as far as it decides which bytes an operation touches, and demands that all of them
+//!   lie within the objects.
 //!
-//! The result does not depend on where the objects are: fixups put the addresses in later, when the objects
-//! have been locked and placed. The form of streams is that of Linux' `radeon` driver, see
-//! [`lapidary::portable::pm4`].
+//! The result does not depend on where the objects are. Fixups insert the addresses later, when the objects have been
+//! locked and placed. The form of streams is that of Linux' `radeon` driver, see [`lapidary::portable::pm4`].
 //!
-//! A stream must say itself whatever decides where an operation goes, because the registers hold what somebody
-//! else has left: state that it has not set is unknown, and an operation that would need it is refused.
+//! A stream must itself set the state that decides where an operation reads and writes, because the registers hold what
+//! another client has left. State that the stream has not set is unknown. An operation that needs it is refused.
 //!
-//! | file | idea |
+//! | file | what |
 //! | --- | --- |
 //! | `mod`, `registers`, `packet3` | the walk: packets, register writes |
-//! | `relocate`, `buffer` | addresses and the objects they lead to |
+//! | `relocate`, `buffer` | addresses and the objects that they mean |
 //! | `engine2d`, `surface` | what the 2D engine touches |
 //! | `layout`, `format` | how many bytes tiled pictures and texels take |
 //! | `color`, `depth`, `texture`, `vertex` | what a draw touches |
@@ -96,7 +95,7 @@ const OFFSET_UNIT: u64 = 1024;
 /// Unit of the pitch in pitch and offset words, bytes.
 const PITCH_UNIT: u64 = 64;
 
-/// An object that a stream may use: what its relocation entry stands for.
+/// An object that a stream may use. A relocation entry names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Object {
     /// Size in bytes.
@@ -116,7 +115,7 @@ pub struct Access {
     pub writes: bool,
 }
 
-/// A chip of the family, as far as it decides what a stream may do.
+/// A chip of the family. Chips differ in what a stream may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chip {
     /// RV515 and its relatives.
@@ -124,7 +123,7 @@ pub enum Chip {
     Rv515,
     /// R520.
     R520,
-    /// RV530, which alone has two Z pipes behind one pixel pipe.
+    /// RV530, the only one with two Z pipes behind one pixel pipe.
     Rv530,
     /// RV560.
     Rv560,
@@ -137,8 +136,7 @@ pub enum Chip {
 /// How to check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The tiling bits in the stream are meant. Without this they are replaced by those of the objects
-    /// (`RADEON_CS_KEEP_TILING_FLAGS`).
+    /// Keep the tiling bits in the stream (`RADEON_CS_KEEP_TILING_FLAGS`). Otherwise those of the objects replace them.
     pub keep_tiling: bool,
     /// The client owns the memories of hierarchical Z and depth compression (`RADEON_INFO_WANT_HYPERZ`).
     pub hyperz: bool,
@@ -155,7 +153,7 @@ pub struct Options {
 /// How the address of an object goes into a dword.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FixupKind {
-    /// In units of 1 KiB into the offset field of a pitch and offset word.
+    /// Added in units of 1 KiB to the offset field of a pitch and offset word.
     #[default]
     PitchOffset,
     /// Added to the dword, whose low bits are not part of the address.
@@ -165,11 +163,11 @@ pub enum FixupKind {
 /// A dword of a checked stream that depends on where an object lies.
 pub type Fixup = lapidary::portable::pm4::Fixup<FixupKind>;
 
-/// What the address of an object is a multiple of at least. Objects are page aligned.
+/// The least alignment of an object's address in bytes. Objects are page aligned.
 const OBJECT_ALIGNMENT: u64 = 4096;
 
 impl Kind for FixupKind {
-    /// `None` also if the address is not a multiple of what the dword counts in.
+    /// `None` also if the address is not a multiple of the dword's unit.
     #[inline]
     fn apply(self, word: u32, address: u64) -> Option<u32> {
         match self {
@@ -194,14 +192,14 @@ impl Kind for FixupKind {
     }
 }
 
-/// Checks `words` and changes what has to be changed in them; no dword is looked at again after it was changed.
+/// Check `words`, and change what has to be changed in them. No dword is read again after it was changed.
 ///
-/// `objects` are those of the relocation entries, in order; their `access` is filled in. `fixups` must be as long
-/// as [`max_fixups`] says. Returns the number of fixups. Nothing in `words` may be executed unless this succeeds.
+/// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
+/// [`max_fixups`] says. Return the number of fixups. Nothing in `words` may be executed unless this succeeds.
 ///
 /// # Errors
 ///
-/// [`Refusal`]: what is wrong with the stream and where. User space gets `EINVAL`.
+/// [`Refusal`] says what is wrong with the stream and where. User space gets `EINVAL`.
 pub fn check(
     words: &mut [u32],
     objects: &mut [Object],
@@ -236,7 +234,7 @@ pub fn check(
     }
 }
 
-/// How many of the registers for host data there are from one of them on. The one for the last dword follows them.
+/// Return how many registers for host data there are from `register` on. The one for the last dword follows them.
 fn host_data_from(register: u32) -> usize {
     const { assert!(matches!(mmio::HOST_DATA.at(7), Some(last) if last + 4 == mmio::HOST_DATA_LAST)) };
     (mmio::HOST_DATA_LAST.wrapping_sub(register) >> 2) as usize
@@ -250,33 +248,33 @@ enum Role {
 }
 
 struct Checker<'a> {
-    /// The stream, which is checked where it lies.
+    /// The stream, which is checked in place.
     stream: Stream<'a>,
     objects: &'a mut [Object],
     fixups: Fixups<'a, FixupKind>,
     options: Options,
-    /// Index of the dword that is looked at.
+    /// Index of the dword that is being checked.
     position: usize,
     engine: Engine2d,
     color: Color,
     depth: Depth,
     caches: Caches,
     scissor: Option<Scissor>,
-    /// Colour, depth or scissor have changed since they were found in order.
+    /// Colour, depth or scissor have changed since they were checked.
     raster_changed: bool,
     textures: Textures,
     vertices: Vertices,
-    /// Dwords of indices that a draw waits for; the next packet must bring them.
+    /// Dwords of indices that a draw waits for. The next packet must bring them.
     indices_due: u32,
     /// Register writes that must come before the next draw.
     writes_due: u32,
-    /// Something waits for host data or indices, register writes are due before a draw or do not reach all pipes:
-    /// every register needs a look.
+    /// Every register has to be checked: an operation waits for host data or indices, register writes are due before a
+    /// draw, or register writes do not reach all pipes.
     guarded: bool,
     pipes: Pipes,
 }
 
-/// The state lies on the caller's stack, of which a kernel thread has 16 KiB.
+/// The state lies on the caller's stack. A kernel thread has 16 KiB of it.
 const _: () = assert!(core::mem::size_of::<Checker<'static>>() <= 2048);
 
 impl Checker<'_> {
@@ -290,20 +288,20 @@ impl Checker<'_> {
                 continue;
             }
             let (register, count, one_register) = pm4::write_of(header);
-            // A stream is no longer than memory, a packet no longer than its count field says.
+            // A stream is not longer than memory, a packet not longer than its count field can say.
             let first = start.wrapping_add(1);
             let end = first.wrapping_add(count);
-            // Most packets of a stream write registers that have nothing to do with memory.
+            // Most packets of a stream write registers that do not concern memory.
             let registers = if one_register { 1 } else { count };
             let free = registers <= policy::free_from(register);
             start = if free && !self.guarded {
                 end
             } else if let (1, Some(value)) = (count, stream.get(first)) {
-                // Many of the others have one value.
+                // Many of the other packets have one value.
                 self.position = first;
                 self.stream.pass(end);
                 self.register(register, policy::of(register), value.get())?;
-                // Markers that belong to the packet need no second look.
+                // Skip the markers that belong to the packet.
                 self.stream.next()
             } else {
                 self.write(start, register, end, one_register)?
@@ -320,8 +318,8 @@ impl Checker<'_> {
         self.pipes.all()
     }
 
-    /// A type-0 packet that starts at index `start`, the present position, and ends before `end`. Returns the index of the
-    /// next packet.
+    /// Check a type-0 packet whose values start at index `start`, the current position, and end before `end`. Return the
+    /// index of the next packet.
     #[inline(never)]
     fn write(
         &mut self,
@@ -340,7 +338,7 @@ impl Checker<'_> {
         Ok(self.stream.next())
     }
 
-    /// A packet of another kind. Returns the index of the next one.
+    /// Check a packet of another kind. Return the index of the next one.
     fn packet(&mut self, start: usize, header: u32) -> Result<usize, Reason> {
         match self.stream.packet::<R5xx>(start, header)? {
             (
@@ -361,13 +359,13 @@ impl Checker<'_> {
         Ok(self.stream.next())
     }
 
-    /// Notes whether not everything may come that may otherwise.
+    /// Note whether every register has to be checked.
     fn note_guard(&mut self) {
         let waiting = self.engine.not_host_data().is_err() || self.indices_due != 0;
         self.guarded = waiting || self.writes_due != 0 || self.pipes.all().is_err();
     }
 
-    /// Refuses what is not the data that an operation waits for.
+    /// Refuse anything but the data that an operation waits for.
     fn nothing_due(&self) -> Result<(), Reason> {
         if !self.guarded {
             return Ok(());
@@ -379,7 +377,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Values for consecutive registers. `start` is the index of the first value.
+    /// Check values for consecutive registers. `start` is the index of the first value.
     fn consecutive(
         &mut self,
         first: u32,
@@ -411,13 +409,13 @@ impl Checker<'_> {
             };
             rest = rest.get(step..).unwrap_or_default();
             position = position.wrapping_add(step);
-            // 13 + 14 bits of dword indices: far from any overflow.
+            // No overflow: dword indices of 13 and 14 bits.
             register = register.wrapping_add((step as u32).wrapping_mul(4));
         }
         Ok(())
     }
 
-    /// Values that all go to one register.
+    /// Check values that are all for one register.
     fn repeated(
         &mut self,
         register: u32,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Type-3 packets: which there are, and how their bodies are read. What the 3D ones do is in [`draw`](super::draw).
+//! Type-3 packets: which there are, and how their bodies are read. [`draw`](super::draw) checks the 3D packets.
 //!
-//! None of those that drive the 2D engine (R5xx 5.2.2) may be in a stream. The microcode of the command processor
-//! turns them into register writes by a program that is not documented: which fields of a control word it looks at,
-//! how many dwords it takes for a brush, and how it reads a corner that the manual leaves open. A checker could only
-//! guess. The registers say the same without it, and they are all that the known clients use.
+//! A stream may not have packets that drive the 2D engine (R5xx 5.2.2). The microcode of the command processor turns
+//! them into register writes, and its program is not documented. It is not known which fields of a control word it
+//! reads, how many dwords it takes for a brush, and how it reads a corner that the manual leaves open. Register writes
+//! do the same, and all known clients use those.
 
 use core::cell::Cell;
 
@@ -19,7 +19,7 @@ use super::{
 use crate::portable::regs::pm4::op;
 
 impl Checker<'_> {
-    /// A type-3 packet whose body starts at index `start` of the stream.
+    /// Check a type-3 packet whose body starts at index `start` of the stream.
     pub(super) fn type3(
         &mut self,
         opcode: u8,
@@ -32,7 +32,7 @@ impl Checker<'_> {
         let mut body = Body::new(body, start);
         let result = self.operation(opcode, &mut body);
         if result.is_err() && self.position < body.position() {
-            // The dword that was taken last.
+            // An error is reported for the dword that was taken last.
             self.position = body.position().saturating_sub(1);
         }
         result
@@ -52,9 +52,9 @@ impl Checker<'_> {
             | op::PLY_NEXTSCAN
             | op::SET_SCISSORS
             | op::LOAD_PALETTE => Err(Reason::Packet2d),
-            // They write registers that are tracked elsewhere, or feed a port that nobody uses.
+            // They write registers that are tracked elsewhere, or feed a port that no client uses.
             op::_3D_DRAW_128 | op::MPEG_INDEX => Err(Reason::ForbiddenPacket),
-            // They make the command processor wait for or depend on memory of anybody.
+            // They make the command processor wait for, or depend on, memory at any address.
             op::PRED_EXEC | op::COND_EXEC | op::WAIT_SEMAPHORE | op::WAIT_MEM => {
                 Err(Reason::ForbiddenPacket)
             }
@@ -66,7 +66,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A packet for the 3D pipeline that nothing may wait for.
+    /// Check a packet for the 3D pipeline. No operation may wait for data before it.
     fn drawing(&mut self, opcode: u8, body: &mut Body<'_>) -> Result<(), Reason> {
         match opcode {
             op::_3D_DRAW_VBUF

@@ -2,13 +2,13 @@
 
 //! Which pipes a register write reaches.
 //!
-//! A chip has up to four pixel pipes, and RV530 two Z pipes, each with registers of its own. Ordinarily a write
-//! goes to all of them. To read one pipe's count of pixels a client restricts writes to that pipe, writes
-//! `ZB_ZPASS_ADDR`, and so on for the others (`SU_REG_DEST`, `FG_ZBREG_DEST`; R5xx 9.1.15, 10.7).
+//! A chip has up to four pixel pipes, and RV530 two Z pipes, each with registers of its own. Ordinarily a write reaches
+//! all of them. To read one pipe's count of pixels a client restricts writes to that pipe and writes `ZB_ZPASS_ADDR`.
+//! It does the same for the other pipes (`SU_REG_DEST`, `FG_ZBREG_DEST`; R5xx 9.1.15, 10.7).
 //!
-//! A scissor or a colour buffer that only some pipes got to know would leave the others with those of somebody
-//! else. So while writes are restricted, nothing that is tracked may change and nothing may be drawn; and a
-//! stream must not end like that, because the next one has to reach all pipes.
+//! If a scissor or a colour buffer reached only some pipes, the others would draw with those of another client. So
+//! while writes are restricted, tracked state may not change and nothing may be drawn. A stream may not end with
+//! restricted writes, because the next one has to reach all pipes.
 
 use super::{
     Chip,
@@ -23,10 +23,10 @@ use crate::portable::{
     },
 };
 
-/// What a stream has said about pipes. At its start, as at the end of every other, writes reach all.
+/// The pipes that a stream has selected. At its start writes reach all, as at the end of every other stream.
 #[derive(Debug)]
 pub(super) struct Pipes {
-    /// Pixel pipes that there are, one bit each.
+    /// The pixel pipes of the chip, one bit each.
     pixel: u32,
     chip: Chip,
     pixel_restricted: bool,
@@ -49,12 +49,12 @@ impl Pipes {
         }
     }
 
-    /// `SU_REG_DEST`.
+    /// Track a write to `SU_REG_DEST`.
     pub(super) fn select(&mut self, word: u32) {
         self.pixel_restricted = su_reg_dest::SELECT.get(word) & self.pixel != self.pixel;
     }
 
-    /// `FG_ZBREG_DEST`. Both Z pipes count, whether both work or not.
+    /// Track a write to `FG_ZBREG_DEST`. Both Z pipes count, even if one does not work.
     pub(super) fn select_z(&mut self, word: u32) -> Result<(), Reason> {
         if self.chip != Chip::Rv530 {
             return Err(Reason::OtherChip);
@@ -64,7 +64,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Whether a register may be written now.
+    /// Check that a register may be written now.
     pub(super) fn admits(&self, policy: Policy) -> Result<(), Reason> {
         let alone = matches!(
             policy,
@@ -83,7 +83,7 @@ impl Pipes {
         self.all()
     }
 
-    /// Everything that is drawn, and the end of a stream.
+    /// Check that writes reach all pipes, for a draw and for the end of a stream.
     pub(super) fn all(&self) -> Result<(), Reason> {
         if self.pixel_restricted || self.z_restricted {
             return Err(Reason::PipesRestricted);

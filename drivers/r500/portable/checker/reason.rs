@@ -5,7 +5,7 @@
 /// A refusal: what is wrong, and where. User space gets `EINVAL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Index in the stream of the dword that is at fault, or of the one where the fault shows.
+    /// Index in the stream of the dword that is at fault, or of the dword where the fault shows.
     pub position: u32,
     /// What is wrong.
     pub reason: Reason,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Writes to registers: what each policy means.
+//! Writes to registers. What the checker does for each policy.
 
 use core::ops::RangeInclusive;
 
@@ -16,20 +16,19 @@ use crate::portable::{
 };
 use lapidary::portable::bits::RegArray;
 
-/// The registers of geometry assembly and of the units behind it, as far as they lie side by side: setup, scan
-/// converter, rasteriser, textures, fragment shader, fog, colour, depth.
+/// The registers of geometry assembly and of the units behind it that lie side by side: setup, scan converter,
+/// rasteriser, textures, fragment shader, fog, colour, depth.
 const BEHIND_GA: RangeInclusive<u32> = mmio::GA_POINT_S0..=mmio::ZB_STENCILREFMASK_BF;
-/// Writes of such registers that must lie between one to `PS3_VTX_FMT` or `PS3_TEX_SOURCE` and a draw, or the chip may
-/// hang (R5xx 9.7.5).
+/// How many writes to such registers must lie between a write to `PS3_VTX_FMT` or `PS3_TEX_SOURCE` and a draw. With
+/// fewer the chip may hang (R5xx 9.7.5).
 const SHADER_FORMAT_WRITES: u32 = 2;
 
-/// Which element of an array of consecutive registers `register` is. It is one, or it would have another
-/// policy.
+/// Return which element of an array of consecutive registers `register` is. Its policy says that it is one.
 fn index(array: RegArray, register: u32) -> u32 {
     register.wrapping_sub(array.at(0).unwrap_or(0)) >> 2
 }
 
-/// Why a register is refused.
+/// Return why a register is refused.
 fn refusal(policy: Policy) -> Reason {
     match policy {
         Policy::Kernel => Reason::KernelRegister,
@@ -42,7 +41,7 @@ fn refusal(policy: Policy) -> Reason {
     }
 }
 
-/// Whether a value sets only bits that this policy lets through.
+/// Check that a value sets only bits that this policy allows.
 #[inline]
 fn allow(policy: Policy, value: u32) -> Result<(), Reason> {
     if value & !policy.allowed_bits() == 0 {
@@ -53,7 +52,7 @@ fn allow(policy: Policy, value: u32) -> Result<(), Reason> {
 }
 
 impl Checker<'_> {
-    /// The value at the current position goes to `register`.
+    /// Check a write of the value at the current position to `register`.
     #[inline]
     pub(super) fn register(
         &mut self,
@@ -64,7 +63,7 @@ impl Checker<'_> {
         if self.guarded {
             self.guard(register, policy)?;
         }
-        // Apart, because the one is short and the other is not.
+        // Two functions, because one is short and the other is not.
         if policy.is_engine2d() {
             self.engine2d(policy, value)
         } else {
@@ -72,7 +71,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A register that is not one of the 2D engine.
+    /// Check a write to a register that is not one of the 2D engine.
     #[inline(never)]
     fn other(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
         match policy {
@@ -85,12 +84,12 @@ impl Checker<'_> {
             | Policy::OnChip => return Err(refusal(policy)),
             Policy::Free => {}
 
-            // The value is all there is to look at.
+            // Only the value is checked.
             Policy::WaitUntil => allow(Policy::WaitUntil, value)?,
             Policy::CacheControl => allow(Policy::CacheControl, value)?,
             Policy::ColorCacheControl => {
                 allow(Policy::ColorCacheControl, value)?;
-                // The caches of pipes that it does not reach stay as they are.
+                // It does not change the caches of pipes that it does not reach.
                 if self.pipes.all().is_ok() {
                     self.caches.purge_color(value);
                 }
@@ -184,7 +183,7 @@ impl Checker<'_> {
                 self.caches.depth_is_empty()?;
                 self.zero_or_owner(value)?;
             }
-            // Clients that own nothing write this one all the same; it is switched off for them.
+            // Clients that do not own the memories write this register, too. It is switched off for them.
             Policy::ScanHyperZ => {
                 if !self.options.hyperz {
                     let off = mmio::sc_hyperz_en::HZ_EN.put(value, 0);
@@ -223,7 +222,8 @@ impl Checker<'_> {
             Policy::TextureEnable => self.textures.set_enabled(value),
             Policy::TextureFilter0 => {
                 let unit = index(mmio::TX_FILTER0, register);
-                // What is judged is the set of registers that `TX_ENABLE` names: no other may answer to its number.
+                // The checker tracks the registers of the unit that `TX_ENABLE` names. No other unit may have its
+                // number.
                 let own = mmio::tx_filter0::ID.put(value, unit);
                 if own != value {
                     self.replace(self.position, own)?;
@@ -252,21 +252,20 @@ impl Checker<'_> {
             Policy::VertexCount => self.vertices.set_count(value),
             Policy::IndexOffset => self.vertices.set_offset(value),
 
-            // [`Self::engine2d`] has the others.
+            // [`Self::engine2d`] checks the others.
             _ => return Err(Reason::UnknownRegister),
         }
         Ok(())
     }
 
-    /// A register of the 2D engine.
+    /// Check a write to a register of the 2D engine.
     #[inline(never)]
     fn engine2d(&mut self, policy: Policy, value: u32) -> Result<(), Reason> {
         match policy {
-            // What makes up most of a stream comes here; the others have functions of their own, so that this one
-            // stays short.
+            // The most frequent registers. The others have functions of their own, so that this one stays short.
             Policy::SourceCorner => self.engine.set_source_corner(value),
             Policy::DestinationCorner => self.engine.set_destination_corner(value),
-            // All 16 bits count, though the engine has 14: more is never less.
+            // All 16 bits count although the engine uses 14. A larger rectangle is never checked less strictly.
             Policy::HeightWidth => self.rectangle(value & 0xffff, value >> 16),
             Policy::WidthHeight => self.rectangle(value >> 16, value & 0xffff),
             Policy::SourcePitchOffset => self.pitch_offset(Role::Source, value),
@@ -300,7 +299,8 @@ impl Checker<'_> {
         }
     }
 
-    /// While data or writes are awaited or writes do not reach all pipes: whether this register may be written.
+    /// Check that this register may be written while data or writes are awaited, or while writes do not reach all
+    /// pipes.
     #[cold]
     fn guard(&mut self, register: u32, policy: Policy) -> Result<(), Reason> {
         if self.writes_due != 0 && BEHIND_GA.contains(&register) {
@@ -308,7 +308,7 @@ impl Checker<'_> {
             self.note_guard();
         }
         match policy {
-            // These know better.
+            // These are checked where they are tracked.
             Policy::HostData | Policy::HostDataLast => Ok(()),
             _ if policy.refuses() => Ok(()),
             _ => {
@@ -318,7 +318,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whatever decides what a draw does with colour and depth, about to change.
+    /// Note that colour, depth or scissor are about to change.
     #[inline]
     fn raster(&mut self) -> &mut Self {
         self.raster_changed = true;
@@ -339,7 +339,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// As many dwords of host data from the current position on.
+    /// Track `dwords` dwords of host data from the current position on.
     #[inline(never)]
     pub(super) fn host_data(&mut self, dwords: usize) -> Result<(), Reason> {
         self.engine.host_data(dwords).map_err(|(reason, before)| {
@@ -348,7 +348,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What only the owner of the depth memories may set; zero is everybody's.
+    /// Check a value that only the owner of the depth memories may set. All clients may set zero.
     fn zero_or_owner(&self, value: u32) -> Result<(), Reason> {
         if value != 0 && !self.options.hyperz {
             return Err(Reason::NotHyperZOwner);

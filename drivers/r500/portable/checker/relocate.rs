@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Addresses in a stream: which object they mean, and where the final value goes.
+//! Addresses in a stream: which object they mean, and which dword takes the final value.
 //!
 //! Markers are those of all families ([`lapidary::portable::pm4`]). Which registers have one is Linux'
-//! (`drivers/gpu/drm/radeon/r100.c`, `r300.c`). Without `RADEON_CS_KEEP_TILING_FLAGS` the tiling bits of the registers that have some
-//! come from the object, and then pitch registers of colour and depth, which have them instead of the address,
-//! have a marker as well.
+//! (`drivers/gpu/drm/radeon/r100.c`, `r300.c`). Without `RADEON_CS_KEEP_TILING_FLAGS` the tiling bits of registers come
+//! from the object. For colour and depth these bits are in the pitch register and not in the address, so then the pitch
+//! register has a marker as well.
 
 use lapidary::portable::radeon::uapi::tiling;
 
@@ -33,7 +33,7 @@ use crate::portable::regs::{
 };
 
 impl Checker<'_> {
-    /// The object that the next relocation marker behind the packet names: its number and itself.
+    /// Take the next relocation marker behind the packet. Return the number of its object, and the object.
     #[inline]
     fn relocation(&mut self) -> Result<(u32, &Object), Reason> {
         let number = self.stream.relocation(&mut self.position)?;
@@ -44,7 +44,7 @@ impl Checker<'_> {
         Ok((number, object))
     }
 
-    /// Puts another value into the stream, at a position that has been looked at.
+    /// Put another value into the stream, at a position that has been checked.
     pub(super) fn replace(&mut self, position: usize, word: u32) -> Result<(), Reason> {
         Ok(self.stream.replace(position, word)?)
     }
@@ -53,7 +53,7 @@ impl Checker<'_> {
         Ok(self.fixups.push(position, object, kind)?)
     }
 
-    /// The dword at `position`, in which the bits of `offset` are an address.
+    /// Check the dword at `position`, in which the bits of `offset` are an address.
     pub(super) fn address(
         &mut self,
         position: usize,
@@ -61,7 +61,7 @@ impl Checker<'_> {
         offset: u32,
     ) -> Result<Place, Reason> {
         let (number, object) = self.relocation()?;
-        // So that adding the address of the object cannot overflow.
+        // Then adding the address of the object cannot overflow.
         if u64::from(word) >= object.size {
             return Err(Reason::OffsetBeyondObject);
         }
@@ -72,13 +72,13 @@ impl Checker<'_> {
         })
     }
 
-    /// The value of a register at the current position that is an address and nothing else.
+    /// Check the value at the current position, of a register that is an address and nothing else.
     pub(super) fn plain_address(&mut self, word: u32) -> Result<Place, Reason> {
         self.address(self.position, word, word)
     }
 
-    /// `TX_OFFSET` at the current position: address and tiling. Returns also the word with the tiling that
-    /// counts. What the stream says is not taken back, as Linux does it.
+    /// Check `TX_OFFSET` at the current position, which has address and tiling. Return also the word with the tiling
+    /// that counts. Tiling bits that the stream sets are kept, as Linux does.
     pub(super) fn texture_address(&mut self, word: u32) -> Result<(u32, Place), Reason> {
         let place = self.address(self.position, word, word & tx_offset::TXOFFSET.mask())?;
         let mut checked = word;
@@ -90,7 +90,7 @@ impl Checker<'_> {
         Ok((checked, place))
     }
 
-    /// `RB3D_COLORPITCH` at the current position, with the tiling that counts.
+    /// Return the value of `RB3D_COLORPITCH` at the current position, with the tiling that counts.
     pub(super) fn color_pitch(&mut self, word: u32) -> Result<u32, Reason> {
         let Some((macro_tiled, micro)) = self.patched_tiling()? else {
             return Ok(word);
@@ -101,7 +101,7 @@ impl Checker<'_> {
         Ok(word)
     }
 
-    /// `ZB_DEPTHPITCH` at the current position, with the tiling that counts.
+    /// Return the value of `ZB_DEPTHPITCH` at the current position, with the tiling that counts.
     pub(super) fn depth_pitch(&mut self, word: u32) -> Result<u32, Reason> {
         let Some((macro_tiled, micro)) = self.patched_tiling()? else {
             return Ok(word);
@@ -112,7 +112,7 @@ impl Checker<'_> {
         Ok(word)
     }
 
-    /// Tiling for a pitch register, from the object that its marker names; `None` if the stream's counts.
+    /// Return the tiling for a pitch register, from the object that its marker names. `None` if the stream's counts.
     fn patched_tiling(&mut self) -> Result<Option<(u32, u32)>, Reason> {
         if self.options.keep_tiling {
             return Ok(None);
@@ -121,7 +121,7 @@ impl Checker<'_> {
         Ok(Some(self.stored_tiling(number)))
     }
 
-    /// Macro- and micro-tiling that are stored with an object, as the 3D registers code them.
+    /// Return macro- and micro-tiling that are stored with an object, as the 3D registers code them.
     fn stored_tiling(&self, number: u32) -> (u32, u32) {
         let flags = self
             .objects
@@ -137,14 +137,13 @@ impl Checker<'_> {
         (u32::from(flags & tiling::MACRO != 0), micro)
     }
 
-    /// A word with address, pitch and tiling of a surface of the 2D engine, at the current position.
+    /// Check the word at the current position, which has address, pitch and tiling of a surface of the 2D engine.
     #[inline(never)]
     pub(super) fn pitch_offset(&mut self, role: Role, word: u32) -> Result<(), Reason> {
         let (number, &object) = self.relocation()?;
         let mut checked = word;
         if !self.options.keep_tiling {
-            // The engine cannot read micro-tiled memory as a source; with the client's own tiling bits that
-            // is the client's business.
+            // The engine cannot read micro-tiled memory as a source. With tiling bits of its own the client may try.
             if role == Role::Source && object.tiling & tiling::MICRO != 0 {
                 return Err(Reason::MicroTiledSource);
             }

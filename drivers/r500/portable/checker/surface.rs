@@ -2,12 +2,11 @@
 
 //! Surfaces, and which bytes of them a rectangle touches.
 //!
-//! A surface is a part of an object seen as lines of pixels: the address of its first byte, the distance of
-//! its lines (pitch), and how pixels are arranged. In a linear surface pixel (x, y) lies at
-//! `y * pitch + x * bytes`. In a tiled one (R5xx 2) blocks of pixels are contiguous: micro-blocks of 32 bytes,
-//! and macro-blocks of 8 by 8 micro-blocks, 2 KiB, aligned to 2 KiB. A row of blocks takes `pitch` bytes
-//! for each of its lines, so whatever the order of pixels inside, lines 0 to y touch no byte behind the row
-//! of blocks that line y is in.
+//! A surface is a part of an object as lines of pixels. It has the address of its first byte, the distance of its lines
+//! (pitch), and an arrangement of pixels. In a linear surface pixel (x, y) lies at `y * pitch + x * bytes`. In a tiled
+//! one (R5xx 2) blocks of pixels are contiguous: micro-blocks of 32 bytes, and macro-blocks of 8 by 8 micro-blocks, 2
+//! KiB, aligned to 2 KiB. A row of blocks takes `pitch` bytes for each of its lines. So with any order of pixels in a
+//! block, lines 0 to y touch no byte behind the row of blocks that has line y.
 
 use super::reason::Reason;
 
@@ -28,7 +27,7 @@ pub(super) struct Point {
     pub(super) y: i32,
 }
 
-/// One coordinate in a 16-bit half: 14 bits, signed, the two upper bits copies of the sign.
+/// Return the coordinate in a 16-bit half. It has 14 bits and a sign; the two upper bits are copies of the sign.
 #[inline]
 fn coordinate(half: u32) -> Result<i32, Reason> {
     let value = i32::from(half as u16 as i16);
@@ -39,7 +38,7 @@ fn coordinate(half: u32) -> Result<i32, Reason> {
     }
 }
 
-/// Whether the engine can count to a coordinate.
+/// Return whether the engine can express a coordinate.
 #[inline]
 fn within(value: i32) -> bool {
     // One comparison instead of two.
@@ -48,7 +47,7 @@ fn within(value: i32) -> bool {
 }
 
 impl Point {
-    /// A point from a word that has y in its upper and x in its lower half.
+    /// Return a point from a word that has y in its upper and x in its lower half.
     #[inline]
     pub(super) fn from_y_x(word: u32) -> Result<Self, Reason> {
         Ok(Self {
@@ -58,7 +57,7 @@ impl Point {
     }
 }
 
-/// A non-empty set of pixels: columns and lines from, to, both inclusive.
+/// A non-empty rectangle of pixels. All bounds are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Area {
     pub(super) left: i32,
@@ -67,7 +66,7 @@ pub(super) struct Area {
     pub(super) bottom: i32,
 }
 
-/// Which way the engine goes from the corner it is given.
+/// The direction in which the engine draws from the corner that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Direction {
     pub(super) left_to_right: bool,
@@ -81,14 +80,14 @@ impl Direction {
     };
 }
 
-/// The first and the last of `length` coordinates (16 bits) from one on.
+/// Return the first and the last of `length` coordinates (16 bits) from `from` on.
 #[inline]
 fn span(from: i32, length: u32, forward: bool) -> Result<(i32, i32), Reason> {
     let more = (length & 0xffff) as i32;
     if more == 0 {
         return Err(Reason::EmptyArea);
     }
-    // 14 and 16 bits.
+    // No overflow: 14 and 16 bits.
     let more = more.wrapping_sub(1);
     let (first, last, far) = if forward {
         let last = from.wrapping_add(more);
@@ -106,7 +105,7 @@ fn span(from: i32, length: u32, forward: bool) -> Result<(i32, i32), Reason> {
 }
 
 impl Area {
-    /// The rectangle of `width` by `height` pixels (16 bits each) that starts at `corner`.
+    /// Return the rectangle of `width` by `height` pixels (16 bits each) that starts at `corner`.
     #[inline]
     pub(super) fn rectangle(
         corner: Point,
@@ -114,7 +113,7 @@ impl Area {
         height: u32,
         direction: Direction,
     ) -> Result<Self, Reason> {
-        // Most rectangles: apart, because the compiler makes less of it.
+        // Most rectangles. Separate code, because it is shorter.
         if direction == Direction::FORWARD {
             Self::spanned(corner, width, height, Direction::FORWARD)
         } else {
@@ -149,7 +148,7 @@ impl Area {
         })
     }
 
-    /// The smallest area that has both ends of a line.
+    /// Return the smallest area that has both ends of a line.
     pub(super) fn hull(a: Point, b: Point) -> Self {
         Self {
             left: a.x.min(b.x),
@@ -159,17 +158,17 @@ impl Area {
         }
     }
 
-    /// Number of columns.
+    /// Return the number of columns.
     pub(super) fn columns(self) -> u32 {
         self.right.abs_diff(self.left).saturating_add(1)
     }
 
-    /// Number of lines.
+    /// Return the number of lines.
     pub(super) fn lines(self) -> u32 {
         self.bottom.abs_diff(self.top).saturating_add(1)
     }
 
-    /// What two areas have in common.
+    /// Return the intersection of two areas.
     #[inline]
     pub(super) fn intersection(self, other: Self) -> Option<Self> {
         let common = Self {
@@ -212,7 +211,7 @@ impl Depth {
         }
     }
 
-    /// Bytes that pixels of one line take, the last one to its end.
+    /// Return the bytes of the first `columns` pixels of a line.
     #[inline]
     const fn bytes(self, columns: u64) -> u64 {
         match self {
@@ -223,8 +222,8 @@ impl Depth {
         }
     }
 
-    /// Lines of a tiled micro-block (R5xx 2.2). 16-bit pixels come as 8 by 2 and as 4 by 4; the higher one
-    /// covers both.
+    /// Return the lines of a tiled micro-block (R5xx 2.2). 16-bit pixels are tiled as 8 by 2 or as 4 by 4. The larger
+    /// number covers both.
     const fn micro_lines(self) -> u64 {
         match self {
             Self::Mono => 1,
@@ -234,7 +233,7 @@ impl Depth {
     }
 }
 
-/// A part of an object seen as lines of pixels.
+/// A part of an object as lines of pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Surface {
     /// Index of the object.
@@ -247,7 +246,7 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// The surface that starts `offset` bytes into object number `object`, which has `size` bytes.
+    /// Return the surface that starts `offset` bytes into object number `object`, which has `size` bytes.
     pub(super) fn new(
         object: u32,
         size: u64,
@@ -278,15 +277,15 @@ impl Surface {
         })
     }
 
-    /// Whether every byte of the pixels in `area` lies in the object; if not, `outside` is the reason.
+    /// Check that every byte of the pixels in `area` lies in the object. The error is `outside` if not.
     #[inline(always)]
     pub(super) fn holds(&self, area: Area, depth: Depth, outside: Reason) -> Result<(), Reason> {
-        // Negative ones lie before the surface; right and bottom are no smaller.
+        // Negative coordinates lie before the surface. Right and bottom are not smaller.
         if area.left | area.top < 0 {
             return Err(outside);
         }
         let (right, bottom) = (area.right as u32, area.bottom as u32);
-        // Coordinates have 13 bits here, the pitch 14: far from any overflow.
+        // No overflow: coordinates have 13 bits here, the pitch 14.
         let columns = u64::from(right).wrapping_add(1);
         let lines = u64::from(bottom).wrapping_add(1);
         let width = depth.bytes(columns);
@@ -298,7 +297,7 @@ impl Surface {
             if depth == Depth::Mono {
                 return Err(Reason::TiledMono);
             }
-            // Beyond the pitch the order of blocks is not known.
+            // The order of blocks beyond the pitch is not known.
             if width > self.pitch {
                 return Err(outside);
             }

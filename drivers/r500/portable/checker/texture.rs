@@ -2,19 +2,19 @@
 
 //! Textures: sixteen units, each with a chain of levels in one piece of an object.
 //!
-//! Level after level, each half as large as the one before, all faces of a cube or layers of a volume together;
-//! every level is a picture of whole blocks (see [`layout`](super::layout)). A unit fetches anything of that,
-//! whatever the coordinates, and nothing else. Sizes are rounded up to powers of two where the hardware works
-//! with such: where a coordinate wraps or is mirrored, with levels or a filter between levels, and in the
-//! height of faces and layers. Lines that are further apart than they are long (`TXPITCH`) may also be closer
-//! together (R5xx 2, 10.8; Mesa, `r300_texture_desc.c`, `r300_state_derived.c`).
+//! Level follows level, each half as large as the one before. All faces of a cube or layers of a volume lie together.
+//! Every level is a picture of whole blocks (see [`layout`](super::layout)). A unit fetches from these pictures only,
+//! with any coordinates. Sizes are rounded up to powers of two where the hardware needs this: where a coordinate wraps
+//! or is mirrored, with levels or a filter between levels, and in the height of faces and layers. Lines that are
+//! further apart than they are long (`TXPITCH`) may also be closer together (R5xx 2, 10.8; Mesa, `r300_texture_desc.c`,
+//! `r300_state_derived.c`).
 //!
-//! Which levels are macro-tiled is the unit's decision (`MACRO_SWITCH`), and there are two readings of it. The manual
-//! speaks of the width only: a level is linear if it is narrower than a macro-block, with `MACRO_SWITCH` also if it
-//! is just as wide. Mesa also has levels linear that are not as high as a macro-block, which take less. The larger of
-//! both counts: all levels are macro-tiled that are as wide as a macro-block, and so is the first one, whatever its
-//! size. (On the chip Mesa's is seen to hold, see `Documentation/r500/checker.md`.) `MACRO_SWITCH` itself makes no
-//! difference: sizes below the first level are powers of two, so a level of just the width takes as much either way.
+//! The unit decides which levels are macro-tiled (`MACRO_SWITCH`), and there are two readings. The manual speaks of the
+//! width only: a level is linear if it is narrower than a macro-block, with `MACRO_SWITCH` also if it is just as wide.
+//! In Mesa, levels that are not as high as a macro-block are linear, too, and take less memory. The larger size counts
+//! here: a level is macro-tiled if it is as wide as a macro-block, and the first level always is. (On the chip Mesa's
+//! reading is seen to hold, see `Documentation/r500/checker.md`.) `MACRO_SWITCH` itself makes no difference. Sizes
+//! below the first level are powers of two, so a level of just that width takes the same memory in both cases.
 //!
 //! Faces of a cube are square (R5xx 10.8, `TX_FORMAT0`).
 
@@ -45,12 +45,12 @@ const FACES: u64 = 6;
 /// The coarsest level that the unit can address: 12 for 4096 texels.
 const LAST_LEVEL: u32 = 12;
 
-/// One unit: registers, as far as they decide what is fetched.
+/// The registers of one unit that decide what it fetches.
 ///
-/// One of which nothing is known is all zeros: every submission begins with sixteen of them.
+/// A unit of which nothing is known is all zeros, because every submission begins with sixteen of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
-    /// The registers that the stream has set, one bit each. The others count for nothing.
+    /// The registers that the stream has set, one bit each. The others are unknown.
     known: u32,
     place: Place,
     /// `TX_OFFSET`.
@@ -74,17 +74,17 @@ const FILTER0: u32 = 1 << 4;
 /// In [`Unit::known`]: all that a draw needs.
 const ALL: u32 = PLACE | FORMAT0 | FORMAT1 | FORMAT2 | FILTER0;
 
-/// What a stream has said about textures.
+/// The texture state that a stream has set.
 #[derive(Debug)]
 pub(super) struct Textures {
     units: [Unit; UNITS],
     enabled: Option<u32>,
-    /// Units that have changed since they were found in order, one bit each.
+    /// Units that have changed since they were checked, one bit each.
     changed: u32,
 }
 
-/// Whether a clamp mode stays within the size that is given, and not within the next power of two. Mirroring
-/// once does not (Linux, `r100.c`, `r300.c`).
+/// Return whether a clamp mode stays within the given size. Other modes, among them
+/// mirroring once, stay within the next power of two (Linux, `r100.c`, `r300.c`).
 fn clamps(mode: u32) -> bool {
     matches!(mode, 2 | 4 | 6)
 }
@@ -98,24 +98,24 @@ fn padded(size: u64, pad: bool) -> u64 {
     }
 }
 
-/// Size of a level: halved and rounded down, but never nothing.
+/// Return the size of a level: halved and rounded down, and at least 1.
 fn level_of(size: u64, level: u32) -> u64 {
     size.wrapping_shr(level).max(1)
 }
 
-/// Elements along an edge of `texels` texels.
+/// Return the number of elements along an edge of `texels` texels.
 fn elements(texels: u64, edge: u32) -> u64 {
     let rest = 1u64.wrapping_shl(edge).wrapping_sub(1);
     texels.wrapping_add(rest).wrapping_shr(edge)
 }
 
 impl Unit {
-    /// Bytes from the address to the end of the last level, if all is known.
+    /// Return the bytes from the address to the end of the last level, if all registers are known.
     fn length(&self) -> Result<u64, Reason> {
         let (word0, word1, word2) = (self.format0, self.format1, self.format2);
         let filter = self.filter0;
         let element = format::element(word1, word2).ok_or(Reason::TextureFormat)?;
-        // The finest level in use may be named beyond the coarsest; nobody says what the unit makes of that.
+        // The finest level may be set beyond the coarsest. It is not known what the unit does then.
         let finest = filter0::MAX_MIP_LEVEL.get(filter);
         let last_level = format0::NUM_LEVELS.get(word0).max(finest);
         if last_level > LAST_LEVEL {
@@ -123,7 +123,7 @@ impl Unit {
         }
         let mipmapped = last_level > 0;
         let by_pitch = format0::TXPITCH_EN.any(word0);
-        // The unit would have to halve the pitch, and nobody says how.
+        // The unit would have to halve the pitch. It is not known how.
         if mipmapped && by_pitch {
             return Err(Reason::TextureLevels);
         }
@@ -168,8 +168,7 @@ impl Unit {
                 elements(lines, element.edge),
             );
             let pictures = level_of(layers, level).wrapping_mul(faces);
-            // Below 2^48 for a picture and 2^15 for their number; sixteen of that do not overflow either if
-            // the sum stops at the top.
+            // A picture is below 2^48 and their number below 2^15. The sum saturates.
             length = length.saturating_add(picture.saturating_mul(pictures));
         }
         Ok(length)
@@ -190,7 +189,7 @@ impl Unit {
 }
 
 impl Textures {
-    // Built in its place: copying it would cost as much as a small stream.
+    // Inlined, so that it is built in place. Copying it would cost as much as a small stream.
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
@@ -200,7 +199,7 @@ impl Textures {
         }
     }
 
-    /// `set` gives the register with this bit in [`Unit::known`] its value.
+    /// Change unit `unit` by `set`, which sets the register with the bit `register` in [`Unit::known`].
     fn change(&mut self, unit: u32, register: u32, set: impl FnOnce(&mut Unit)) {
         if let Some(entry) = self.units.get_mut(unit as usize) {
             entry.known |= register;
@@ -209,12 +208,12 @@ impl Textures {
         }
     }
 
-    /// `TX_ENABLE`.
+    /// Track a write to `TX_ENABLE`.
     pub(super) fn set_enabled(&mut self, word: u32) {
         self.enabled = Some(word & UNITS_MASK);
     }
 
-    /// `TX_OFFSET`, with the tiling bits that the unit will see.
+    /// Track a write to `TX_OFFSET`, with the tiling bits that the unit will use.
     pub(super) fn set_offset(&mut self, unit: u32, word: u32, place: Place) {
         self.change(unit, PLACE, |unit| {
             unit.offset = word;
@@ -238,7 +237,7 @@ impl Textures {
         self.change(unit, FILTER0, |unit| unit.filter0 = word);
     }
 
-    /// A draw: whether everything that the units may fetch is in the objects.
+    /// Check for a draw that everything that the units may fetch lies in the objects.
     pub(super) fn check(&mut self, objects: &mut [Object]) -> Result<(), Reason> {
         let enabled = self.enabled.ok_or(Reason::NoTextureEnable)?;
         let due = enabled & self.changed;

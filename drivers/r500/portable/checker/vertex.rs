@@ -2,16 +2,17 @@
 
 //! Vertices: up to sixteen arrays, and which of their elements a draw fetches (R5xx 6.2, 10.10).
 //!
-//! An element of an array has some dwords and is a stride away from the next, so each array has a largest
-//! index whose element still lies in its object; the smallest of these is what the arrays hold together.
-//! Indices of a draw come from the stream or an index buffer, whose contents nobody has looked at, or are
-//! counted from zero. To them `VAP_INDEX_OFFSET` is added, and what is fetched then lies between
-//! `VAP_VF_MIN_VTX_INDX` and `VAP_VF_MAX_VTX_INDX`: the manual clamps "the index to be fetched".
+//! An element of an array has some dwords, and the next one is a stride away. Each array has a largest index whose
+//! element still lies in its object. The smallest of these is the largest index for all arrays together. Indices of a
+//! draw come from the stream or from an index buffer, whose contents are not checked, or are counted from zero. The
+//! chip adds `VAP_INDEX_OFFSET` and clamps the result between `VAP_VF_MIN_VTX_INDX` and `VAP_VF_MAX_VTX_INDX`: the
+//! manual clamps "the index to be fetched".
 //!
-//! That the clamp comes last is seen on the chip. Mesa sets the largest index from the size of the buffers, whatever
-//! is added (`r300_render.c`), and piglit's `arb_draw_elements_base_vertex-negative-index` draws from a buffer of
-//! three vertices with indices far beyond and an offset that leads back: clamped first, they would lie in front of the
-//! buffer. It passes on RV530 (Mesa's list of known failures, `ci/r300-rv530-nohiz-fails.txt`, does not have it).
+//! It is seen on the chip that the clamp comes last. Mesa sets the largest index from the size of the buffers, without
+//! regard to what is added (`r300_render.c`). Piglit's `arb_draw_elements_base_vertex-negative-index` draws from a
+//! buffer of three vertices, with indices far beyond and an offset that leads back. Clamped first, they would lie in
+//! front of the buffer. It passes on RV530 (Mesa's list of known failures, `ci/r300-rv530-nohiz-fails.txt`, does not
+//! have it).
 
 use super::Reason;
 use crate::portable::regs::mmio::{
@@ -31,11 +32,11 @@ struct Bound {
     value: u32,
     /// The dword that sets it.
     position: usize,
-    /// A draw has relied on it.
+    /// A draw has used it.
     used: bool,
 }
 
-/// What a stream has said about vertices.
+/// The vertex state that a stream has set.
 #[derive(Debug, Default)]
 pub(super) struct Vertices {
     /// Largest index that all arrays hold; `None` if arrays have not been loaded.
@@ -48,7 +49,7 @@ pub(super) struct Vertices {
     count: Option<u32>,
 }
 
-/// The largest index of an array with elements of `dwords` dwords, `stride` dwords apart, in `length` bytes;
+/// Return the largest index of an array with elements of `dwords` dwords, `stride` dwords apart, in `length` bytes;
 /// `None` if not even the first element fits.
 fn held(dwords: u32, stride: u32, length: u64) -> Option<u32> {
     let rest = length.checked_sub(u64::from(dwords).wrapping_mul(4))?;
@@ -61,12 +62,12 @@ fn held(dwords: u32, stride: u32, length: u64) -> Option<u32> {
 impl Vertices {
     // --- state ---------------------------------------------------------------------------------------
 
-    /// New arrays; all of them follow by [`Self::add_array`].
+    /// Forget all arrays. The new ones follow by [`Self::add_array`].
     pub(super) fn start_arrays(&mut self) {
         self.held = Some(INDICES);
     }
 
-    /// One array.
+    /// Add an array.
     pub(super) fn add_array(
         &mut self,
         dwords: u32,
@@ -78,7 +79,7 @@ impl Vertices {
         Ok(())
     }
 
-    /// `VAP_VF_MAX_VTX_INDX`, the dword at `position`.
+    /// Track a write to `VAP_VF_MAX_VTX_INDX`, the dword at `position`.
     pub(super) fn set_max(&mut self, word: u32, position: usize) {
         self.max = Some(Bound {
             value: max::MAX_INDX.get(word),
@@ -103,15 +104,15 @@ impl Vertices {
         self.count = Some(alternative::NUM_VERTICES.get(word));
     }
 
-    /// `VAP_ALT_NUM_VERTICES`.
+    /// Return `VAP_ALT_NUM_VERTICES`.
     pub(super) fn count(&self) -> Result<u32, Reason> {
         self.count.ok_or(Reason::NoVertexCount)
     }
 
-    /// Dwords of `count` vertices in the stream.
+    /// Return the dwords of `count` vertices in the stream.
     pub(super) fn data(&self, count: u32) -> Result<u64, Reason> {
         let size = self.size.ok_or(Reason::NoVertexSize)?;
-        // A draw that no data end.
+        // No data would end the draw.
         if size == 0 {
             return Err(Reason::EmptyVertex);
         }
@@ -120,7 +121,8 @@ impl Vertices {
 
     // --- what a draw fetches -------------------------------------------------------------------------
 
-    /// Vertices 0 to `count - 1`. The bounds may not make it more; that they make it less is not relied on.
+    /// Check a draw of vertices 0 to `count - 1`. The bounds may not make it more. The check does not rely on bounds
+    /// that make it less.
     pub(super) fn counted(&mut self, count: u32) -> Result<(), Reason> {
         let held = self.held.ok_or(Reason::NoArrays)?;
         let min = self.min.ok_or(Reason::NoIndexBounds)?;
@@ -129,7 +131,7 @@ impl Vertices {
         if offset > INDICES {
             return Err(Reason::IndexOffset);
         }
-        // 24 bits each.
+        // No overflow: both have 24 bits.
         let last = count.wrapping_sub(1).wrapping_add(offset);
         if last.max(min) > held {
             return Err(Reason::VertexBounds);
@@ -140,9 +142,9 @@ impl Vertices {
         Ok(())
     }
 
-    /// Vertices by indices that may have any value. If the upper bound is beyond what the arrays hold, returns
-    /// the dword that sets it and the value that it must have instead. Clients set it from the size of a
-    /// buffer, roughly; indices that mean something do not reach it.
+    /// Check a draw of vertices by indices of any value. If the upper bound is beyond what the arrays hold, return the
+    /// dword that sets it and the value that it must have instead. Clients set it roughly, from the size of a buffer.
+    /// Indices that mean something do not reach it.
     pub(super) fn indexed(&mut self) -> Result<Option<(usize, u32)>, Reason> {
         let held = self.held.ok_or(Reason::NoArrays)?;
         let min = self.min.ok_or(Reason::NoIndexBounds)?;

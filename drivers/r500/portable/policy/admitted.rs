@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The registers that a stream may write: those that clients need (Mesa's r300 driver and xf86-video-ati on
-//! R5xx), and their neighbours in the same blocks that do no harm.
+//! The registers that a stream may write. They are those that clients need (Mesa's r300 driver and xf86-video-ati on
+//! R5xx), and neighbours in the same blocks that do no harm.
 
 use super::{
     Policy,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::portable::regs::mmio;
 
-/// Registers that streams may write, and what is done about the value.
+/// Registers that streams may write, and what the checker does with the value.
 pub const ADMITTED: &[(Registers, Policy)] = &[
     // 2D engine: surfaces.
     (One(mmio::SRC_PITCH_OFFSET), Policy::SourcePitchOffset),

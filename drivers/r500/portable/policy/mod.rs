@@ -2,13 +2,12 @@
 
 //! What a user's command stream may do with a register.
 //!
-//! What a register *is* stands in the register database; this table says what the checker does about it. It
-//! is keyed by name and covers the database: a register is either [admitted], perhaps after a look at the
-//! value, or [refused] on purpose, by itself or with its block, and then the class says why. What the database
-//! does not know is refused too.
+//! The register database says what a register *is*. This table says what the checker does when a stream writes it. It
+//! is keyed by name and covers the database. A register is either [admitted], perhaps after a check of the value, or
+//! [refused], by itself or with its block; then the class says why. Registers that the database does not have are
+//! refused too.
 //!
-//! The table is spread over the space that a type-0 packet can reach when the code is compiled, so that a look
-//! costs one load.
+//! The compiler spreads the table over the space that a type-0 packet can reach, so that a look-up costs one load.
 
 mod admitted;
 mod refused;
@@ -39,33 +38,33 @@ use super::regs::mmio::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Policy {
-    /// Refuses the stream: nobody knows this register.
+    /// Refuses the stream: this register is not in the database.
     Unknown,
     /// Refuses the stream: command processor, bus, memory, clocks, interrupts.
     Kernel,
-    /// Refuses the stream: display, and whatever else leads out of the chip.
+    /// Refuses the stream: display, and other blocks that lead out of the chip.
     Display,
-    /// Refuses the stream: pipes and FIFOs, which belong to everybody.
+    /// Refuses the stream: pipes and FIFOs, which all clients share.
     SetUp,
-    /// Refuses the stream: another way to say something that is tracked in one form only.
+    /// Refuses the stream: another way to set something that is tracked in one form only.
     Alias,
     /// Refuses the stream: starts or feeds a draw without a draw packet.
     DirectDraw,
     /// Refuses the stream: reads or writes a memory on the chip word by word.
     OnChip,
 
-    /// Nothing: no value of it makes the chip touch memory or hang.
+    /// Does nothing: no value of it makes the chip access memory or hang.
     Free,
 
-    /// Lets only bits through that wait for something that always comes.
+    /// Admits only bits that wait for something that always happens.
     WaitUntil,
-    /// Lets only flush and free through.
+    /// Admits only flush and free.
     CacheControl,
-    /// Lets only flush and free through, without the pulse to the command processor.
+    /// Admits only flush and free, without the pulse to the command processor.
     ColorCacheControl,
-    /// Lets only flush and free through.
+    /// Admits only flush and free.
     ZCacheControl,
-    /// Lets only the swap mode through.
+    /// Admits only the swap mode.
     HostSwap,
 
     /// 2D engine: address and pitch of the source, relocated and tracked.
@@ -178,7 +177,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Whether the stream is refused whatever the value.
+    /// Return whether the stream is refused with any value.
     pub const fn refuses(self) -> bool {
         matches!(
             self,
@@ -192,13 +191,13 @@ impl Policy {
         )
     }
 
-    /// Whether the register is one of the 2D engine that is looked at.
+    /// Return whether this is a register of the 2D engine whose value is checked.
     #[inline]
     pub const fn is_engine2d(self) -> bool {
         Self::SourcePitchOffset as u8 <= self as u8 && self as u8 <= Self::HostDataLast as u8
     }
 
-    /// The bits that a value may have set, for policies that look at that.
+    /// Return the bits that a value may have set. For policies that do not check this, all of them.
     pub const fn allowed_bits(self) -> u32 {
         match self {
             Self::WaitUntil => {
@@ -246,7 +245,7 @@ impl Policy {
                     | rb3d_cctl::WRITE_COMPRESSION_DISABLE.mask()
                     | rb3d_cctl::INDEPENDENT_COLORFORMAT_ENABLE.mask()
             }
-            // Low bits of addresses, which no unit looks at.
+            // Low bits of addresses, which the units ignore.
             Self::ColorOffset => rb3d_coloroffset::COLOROFFSET.mask(),
             Self::ResolveOffset => rb3d_aaresolve_offset::AARESOLVE_OFFSET.mask(),
             Self::DepthOffset => zb_depthoffset::DEPTHOFFSET.mask(),
@@ -261,8 +260,8 @@ pub const REACHABLE: usize = 1 << 13;
 
 static TABLE: [Policy; REACHABLE] = table();
 
-/// Spreads both lists over the register space. Evaluated by the compiler: a register out of reach or one
-/// named twice does not compile.
+/// Spread both lists over the register space. The compiler evaluates this. A register that is out of reach or named
+/// twice does not compile.
 const fn table() -> [Policy; REACHABLE] {
     const fn set(table: &mut [Policy; REACHABLE], register: u32, policy: Policy) {
         assert!(register % 4 == 0);
@@ -300,7 +299,7 @@ const fn table() -> [Policy; REACHABLE] {
     table
 }
 
-/// What to do about the register at byte offset `register`.
+/// Return what to do when a stream writes the register at byte offset `register`.
 #[inline]
 pub fn of(register: u32) -> Policy {
     match TABLE.get((register >> 2) as usize) {
@@ -309,7 +308,7 @@ pub fn of(register: u32) -> Policy {
     }
 }
 
-/// For each register, how many from there on are free.
+/// For each register the number of free ones from it on.
 static FREE: [u16; REACHABLE] = free();
 
 const fn free() -> [u16; REACHABLE] {
@@ -328,8 +327,8 @@ const fn free() -> [u16; REACHABLE] {
     free
 }
 
-/// How many registers from byte offset `first` on are [free](Policy::Free), one after the other. Streams write
-/// them in runs, so one look is worth many.
+/// Return how many consecutive registers from byte offset `first` on are [free](Policy::Free). Streams write them in
+/// runs, so this saves look-ups.
 #[inline]
 pub fn free_from(first: u32) -> usize {
     match FREE.get((first >> 2) as usize) {

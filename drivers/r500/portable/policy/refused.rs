@@ -2,8 +2,8 @@
 
 //! The registers that no stream may write, and why.
 //!
-//! Nothing depends on this list for safety: what is in neither list is refused as well. It is there so that
-//! leaving a register out is a decision that somebody has written down.
+//! Safety does not depend on this list, because a register that is in neither list is refused as well. The list records
+//! that a register was left out on purpose.
 
 use super::{
     Policy,
@@ -39,13 +39,13 @@ pub const REFUSED: &[(Registers, Policy)] = &[
         Policy::Kernel,
     ),
     (Array(mmio::CONFIG_SPACE), Policy::Kernel),
-    // Ways into the queue behind the checker's back.
+    // Ways into the queue that bypass the checker.
     (Array(mmio::CP_CSQ_APER_PRIMARY), Policy::Kernel),
     (Array(mmio::CP_CSQ_APER_INDIRECT2), Policy::Kernel),
     (Array(mmio::CP_CSQ_APER_INDIRECT), Policy::Kernel),
     // Fences are written here.
     (Array(mmio::SCRATCH_REG), Policy::Kernel),
-    // Automatic waits between engines: without them the order of 2D and 3D work is anybody's.
+    // Automatic waits between engines. Without them the order of 2D and 3D work is undefined.
     (One(mmio::ISYNC_CNTL), Policy::Kernel),
     // 2D engine: parts of words that are tracked as a whole, and operations that are started in another way.
     (Block(mmio::DST_OFFSET, mmio::DST_Y), Policy::Alias),
@@ -70,7 +70,7 @@ pub const REFUSED: &[(Registers, Policy)] = &[
     (One(mmio::DP_DATATYPE), Policy::Alias),
     (One(mmio::DP_MIX), Policy::Alias),
     (One(mmio::DEFAULT2_SC_BOTTOM_RIGHT), Policy::Alias),
-    // Default surfaces are what a control word falls back to; nothing of a stream may use them.
+    // A control word falls back to the default surfaces. A stream may not use them.
     (One(mmio::DEFAULT_PITCH_OFFSET), Policy::Alias),
     (One(mmio::DEFAULT_PITCH), Policy::Alias),
     (One(mmio::DEFAULT2_PITCH_OFFSET), Policy::Alias),
@@ -117,9 +117,9 @@ pub const REFUSED: &[(Registers, Policy)] = &[
     (One(mmio::RB3D_DEBUG_CTL), Policy::SetUp),
     (One(mmio::RB3D_FIFO_SIZE), Policy::SetUp),
     (One(mmio::ZB_FIFO_SIZE), Policy::SetUp),
-    // It moves the depth buffer under the scissor, and nobody needs it.
+    // It moves the depth buffer under the scissor, and no client needs it.
     (One(mmio::ZB_DEPTHXY_OFFSET), Policy::SetUp),
-    // Mask memories word by word: whoever owns them clears them by packet.
+    // Mask memories word by word. Their owner clears them by packet.
     (One(mmio::RB3D_CMASK_WRINDEX), Policy::OnChip),
     (One(mmio::RB3D_CMASK_DWORD), Policy::OnChip),
     (One(mmio::RB3D_CMASK_RDINDEX), Policy::OnChip),
