@@ -147,7 +147,7 @@ pub(crate) fn bring_up<'a, 'm>(
         let window: Window<'a> = unsafe { &*core::ptr::from_ref(&registers) }.as_view();
 
         let combining = wc::Combining::new(pdev, VRAM_BAR, &layout.reserved)
-            .inspect_err(|_| dev_err!(dev, "VRAM is mapped in another way by somebody else\n"))?;
+            .inspect_err(|_| dev_err!(dev, "VRAM is mapped with another memory type already\n"))?;
         let size = gart::table_size(layout.gtt.end - layout.gtt.start);
         let table = memory
             .vram()

@@ -168,7 +168,7 @@ mod tests {
     };
     use family::Isolation as _;
 
-    const NOBODY: Submitter = Submitter {
+    const NO_OWNER: Submitter = Submitter {
         keep_tiling: true,
         hyperz: false,
         cmask: false,
@@ -176,7 +176,7 @@ mod tests {
     const OWNER: Submitter = Submitter {
         hyperz: true,
         cmask: true,
-        ..NOBODY
+        ..NO_OWNER
     };
 
     /// Every chip with its pixel and Z pipes.
@@ -215,7 +215,7 @@ mod tests {
             let isolation = isolation(chip);
             let select = |pipes| {
                 let words = [pm4::write(mmio::SU_REG_DEST, 1), pipes];
-                refused(&isolation, NOBODY, words)
+                refused(&isolation, NO_OWNER, words)
             };
             let all = crate::state::every(chip.1);
             assert_eq!(select(all), None);
@@ -231,7 +231,7 @@ mod tests {
             let isolation = isolation(chip);
             let select = |pipes| {
                 let words = [pm4::write(mmio::FG_ZBREG_DEST, 1), pipes];
-                refused(&isolation, NOBODY, words)
+                refused(&isolation, NO_OWNER, words)
             };
             if chip.0 == Chipset::Rv530 {
                 assert_eq!(select(3), None);
@@ -275,7 +275,7 @@ mod tests {
             let client = Submitter {
                 hyperz,
                 cmask,
-                ..NOBODY
+                ..NO_OWNER
             };
             let clear = |opcode| {
                 let words = [pm4::operation(opcode, 3), 0, 1, 0];
@@ -323,7 +323,7 @@ mod tests {
             ];
             let client = Submitter {
                 keep_tiling,
-                ..NOBODY
+                ..NO_OWNER
             };
             let mut fixups = [Fixup::default(); 5];
             let proof = isolation

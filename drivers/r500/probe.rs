@@ -102,7 +102,7 @@ pub(crate) fn identify<'a>(
     }
     let registers = pdev
         .iomap_region_sized::<WINDOW>(REGISTER_BAR, c"r500")
-        .inspect_err(|_| dev_err!(pdev, "registers are in use by somebody else\n"))?;
+        .inspect_err(|_| dev_err!(pdev, "registers are in use by another driver\n"))?;
     let window = registers.as_view();
 
     if is_dead(window) {
