@@ -122,7 +122,9 @@ impl Chip {
             }
             // The pixel PLLs have holes between them.
             None if (0x400..0x490).contains(&offset) => {}
-            None => self.object(format!("{offset:#x} = {value:#x}, which is not in the database")),
+            None => self.object(format!(
+                "{offset:#x} = {value:#x}, which is not in the database"
+            )),
         }
         self.window[offset as usize / 4] = value;
     }
