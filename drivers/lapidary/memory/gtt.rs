@@ -60,14 +60,12 @@ use crate::{
     portable::mapping::{
         runs,
         Flags,
-        Target, //
+        Target,
+        GPU_PAGE, //
     }, //
 };
 
 mod displace;
-
-/// Bytes that one entry of the page table maps, on all of these chips.
-const GPU_PAGE: usize = 4096;
 
 /// One walk finds this part of all backings that the window can hold. Displacing all of them takes this many walks.
 const PART: u64 = 16;
@@ -251,8 +249,7 @@ pub(crate) fn renew(
 fn write(space: &dyn Space, first: usize, addresses: &[DmaAddress]) -> Result {
     let mut at = first;
     let mut result = Ok(());
-    for (start, pages) in runs(addresses, PAGE_SIZE as u64) {
-        let entries = pages * (PAGE_SIZE / GPU_PAGE);
+    for (start, entries) in runs(addresses, PAGE_SIZE) {
         result = space.map(at, Target::System(start), entries, Flags::READ_WRITE);
         if result.is_err() {
             space.unmap(first, at - first);

@@ -32,13 +32,15 @@ use kernel::{
 
 use crate::{
     corner::lent::{
+        Guard,
         Lent,
         Tenant, //
     },
     memory::backing::Backing,
     portable::mapping::{
         runs,
-        Target, //
+        Target,
+        GPU_PAGE, //
     }, //
 };
 
@@ -76,17 +78,14 @@ impl<'l> Located<'l> {
             ),
             At::System(backing) => {
                 let pages = backing.pages.lock();
-                for (start, count) in runs(pages.addresses(), PAGE_SIZE as u64) {
-                    each(Target::System(start), count * (PAGE_SIZE / GPU_PAGE))?;
+                for (start, entries) in runs(pages.addresses(), PAGE_SIZE) {
+                    each(Target::System(start), entries)?;
                 }
                 Ok(())
             }
         }
     }
 }
-
-/// Bytes that one entry of a page table maps, on all of these chips.
-const GPU_PAGE: usize = 4096;
 
 /// The backings that clients reach, by their addresses in kernel memory.
 pub struct Reached {
@@ -176,7 +175,8 @@ pub(crate) fn try_end(reached: &Lent<Reached>, backing: &Arc<Backing>) -> bool {
     guard.map(|mut guard| finish(&mut guard, backing)).is_some()
 }
 
-fn finish(guard: &mut crate::corner::lent::Guard<'_, Reached>, backing: &Arc<Backing>) {
+/// As [`end`], with the lock in `guard`.
+fn finish(guard: &mut Guard<'_, Reached>, backing: &Arc<Backing>) {
     let (reached, dev) = guard.parts();
     // Unbind may have ended it.
     if let (Some(dev), Some(_)) = (dev, reached.backings.remove(&key(backing))) {

@@ -35,11 +35,14 @@ impl Flags {
     };
 }
 
-/// Return the runs of consecutive pages in `addresses`, which has one address for each `page` bytes. A run is its first
-/// address and its number of pages.
-pub fn runs(addresses: &[u64], page: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
-    let follows = move |a: &u64, b: &u64| a.checked_add(page) == Some(*b);
+/// Bytes that one entry of a page table maps, on all of these chips.
+pub const GPU_PAGE: usize = 4096;
+
+/// Return the runs of consecutive pages in `addresses`, which has one address for each `page` bytes of the CPU. A run is
+/// its first address and its number of entries. `page` is a multiple of [`GPU_PAGE`].
+pub fn runs(addresses: &[u64], page: usize) -> impl Iterator<Item = (u64, usize)> + '_ {
+    let follows = move |a: &u64, b: &u64| a.checked_add(page as u64) == Some(*b);
     addresses
         .chunk_by(follows)
-        .filter_map(|run| Some((*run.first()?, run.len())))
+        .filter_map(move |run| Some((*run.first()?, run.len() * (page / GPU_PAGE))))
 }

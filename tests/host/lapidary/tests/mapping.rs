@@ -6,9 +6,10 @@ use lapidary::portable::mapping::runs;
 use proptest::prelude::*;
 
 const PAGE: u64 = 4096;
+const CPU_PAGE: usize = 4096;
 
 fn found(addresses: &[u64]) -> Vec<(u64, usize)> {
-    runs(addresses, PAGE).collect()
+    runs(addresses, CPU_PAGE).collect()
 }
 
 #[test]
@@ -26,6 +27,16 @@ fn consecutive_pages_are_one_run() {
 fn the_last_page_of_all_is_followed_by_none() {
     let last = u64::MAX - (PAGE - 1);
     assert_eq!(found(&[last, 0]), [(last, 1), (0, 1)]);
+}
+
+#[test]
+fn a_large_page_has_several_entries() {
+    let large = 4 * CPU_PAGE;
+    let follows = [PAGE, 5 * PAGE, 10 * PAGE];
+    assert_eq!(
+        runs(&follows, large).collect::<Vec<_>>(),
+        [(PAGE, 8), (10 * PAGE, 4)]
+    );
 }
 
 proptest! {
