@@ -14,6 +14,7 @@
 //!
 //! The models know the register databases and nothing about any driver.
 
+pub mod amd;
 pub mod atom;
 pub mod chip;
 pub mod control;
@@ -21,11 +22,13 @@ pub mod family;
 pub mod fault;
 pub mod judge;
 pub mod kind;
+pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod pci;
 pub mod power;
 pub mod registers;
 pub mod run;
+pub mod runs;
 pub mod server;
 pub mod trace;

@@ -92,6 +92,29 @@ fn memfd(name: &str, len: u64) -> io::Result<File> {
     Ok(file)
 }
 
+/// Bytes of a page, the unit of address translation.
+const PAGE: u64 = 4096;
+
+/// Split what lies at an address at page boundaries, in order.
+pub fn split(address: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let (head, tail) = bytes.split_at(head(address, bytes.len()));
+    std::iter::once(head)
+        .filter(|h| !h.is_empty())
+        .chain(tail.chunks(PAGE as usize))
+}
+
+/// The same of bytes that are to be filled.
+pub fn split_mut(address: u64, bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
+    let (head, tail) = bytes.split_at_mut(head(address, bytes.len()));
+    std::iter::once(head)
+        .filter(|h| !h.is_empty())
+        .chain(tail.chunks_mut(PAGE as usize))
+}
+
+fn head(address: u64, len: usize) -> usize {
+    ((PAGE - address % PAGE) as usize).min(len)
+}
+
 /// The card's memory, in a memfd that QEMU may map.
 pub struct Vram {
     file: File,
@@ -218,6 +241,18 @@ mod tests {
         assert!(vram.write(8188, &[1, 2, 3, 4]) && vram.read(8188, &mut word));
         assert_eq!(word, [1, 2, 3, 4]);
         assert!(!vram.write(8190, &[0; 4]) && !vram.read(u64::MAX, &mut word));
+    }
+
+    #[test]
+    fn ranges_are_split_at_pages() {
+        let mut bytes = [0; 9000];
+        let lens = |address| split(address, &bytes).map(<[u8]>::len).collect::<Vec<_>>();
+        assert_eq!(lens(0), [4096, 4096, 808]);
+        assert_eq!(lens(4095), [1, 4096, 4096, 807]);
+        assert_eq!(split(8000, &[0; 4]).count(), 1);
+        assert_eq!(split(4096, &[]).count(), 0);
+        let parts: Vec<_> = split_mut(4000, &mut bytes).map(|p| p.len()).collect();
+        assert_eq!(parts, [96, 4096, 4096, 712]);
     }
 
     #[test]

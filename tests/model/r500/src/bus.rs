@@ -10,14 +10,16 @@ use lapidary_registers::Domain;
 use lapidary_registers::r500::{domain, mc_r520, mc_rv515, mmio, pcie};
 
 use super::cache::Caches;
-use super::engine3d::area::{Area, Client, Runs};
+use super::engine3d::area::{Area, Client};
 use super::gart::{Gart, PAGE, Window};
 use super::regs::REGISTERS;
 use super::touched::{Journal, Who};
 use crate::kind::{self, Kind};
 use crate::unit::Unit;
 use lapidary_model::machine::{Machine, SPACE};
+use lapidary_model::memory::{split, split_mut};
 use lapidary_model::registers::Space;
+use lapidary_model::runs::Runs;
 
 /// Where the two generations of memory controller have their registers.
 #[derive(Clone, Copy)]
@@ -197,7 +199,7 @@ impl Bus {
             );
         }
         let mut at = u64::from(address);
-        for piece in pieces(address, bytes) {
+        for piece in split_mut(address.into(), bytes) {
             let done = match self.translate(m, at, false) {
                 Ok(Target::Vram(offset)) => m
                     .vram
@@ -239,7 +241,7 @@ impl Bus {
             }
         }
         let mut at = u64::from(address);
-        for piece in pieces_const(address, bytes) {
+        for piece in split(address.into(), bytes) {
             let done = match self.translate(m, at, true) {
                 Ok(Target::Vram(offset)) => {
                     if m.vram.write(offset, piece) {
@@ -495,27 +497,6 @@ fn no_ram(address: u64, bus: u64) -> Miss {
         kind::DMA_FAULT,
         format!("{address:#010x} leads to bus address {bus:#x}, where there is no memory"),
     )
-}
-
-/// Split a range at page boundaries.
-fn pieces(address: u32, bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
-    let first = first_piece(address, bytes.len());
-    let (head, tail) = bytes.split_at_mut(first);
-    std::iter::once(head)
-        .filter(|h| !h.is_empty())
-        .chain(tail.chunks_mut(PAGE as usize))
-}
-
-fn pieces_const(address: u32, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let (head, tail) = bytes.split_at(first_piece(address, bytes.len()));
-    std::iter::once(head)
-        .filter(|h| !h.is_empty())
-        .chain(tail.chunks(PAGE as usize))
-}
-
-fn first_piece(address: u32, len: usize) -> usize {
-    let left = PAGE as usize - (address as usize & (PAGE as usize - 1));
-    left.min(len)
 }
 
 /// Return what each CRTC reads, as its registers say.

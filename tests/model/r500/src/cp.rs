@@ -17,11 +17,11 @@ use lapidary_registers::r500::{DATABASE, mmio};
 use super::draw::is_port;
 use super::me_ram::MeRam;
 use super::packet;
-use super::ring::Ring;
 use super::{R5xx, Source};
 use crate::fault::{self, LATE};
 use crate::kind;
 use crate::unit::Unit;
+use lapidary_model::amd::ring::{Ring, Shape};
 use lapidary_model::chip::Step;
 use lapidary_model::judge::Doing;
 use lapidary_model::machine::Machine;
@@ -192,9 +192,15 @@ impl R5xx {
     /// Return whether the CP has anything to do or is stuck.
     pub(super) fn cp_busy(&self) -> bool {
         let (primary, _) = modes(self.regs.get(mmio::CP_CSQ_CNTL));
-        let ring =
-            primary == Mode::Pull && self.cp.ring.pending(self.regs.get(mmio::CP_RB_CNTL)) > 0;
+        let ring = primary == Mode::Pull && self.cp.ring.pending(self.ring_shape()) > 0;
         ring || self.cp.working()
+    }
+
+    /// Return what the ring's control register says of it.
+    pub(super) fn ring_shape(&self) -> Shape {
+        use mmio::cp_rb_cntl::{RB_BLKSZ, RB_BUFSZ};
+        let cntl = self.regs.get(mmio::CP_RB_CNTL);
+        Shape::of(RB_BUFSZ.get(cntl), RB_BLKSZ.get(cntl))
     }
 
     pub(super) fn mode(&self, stream: Stream) -> Mode {

@@ -8,10 +8,10 @@ use lapidary_registers::r500::mmio;
 
 use super::cp::{Buffer, Mode, QUEUE, Stream};
 use super::me_ram::SEMAPHORE;
-use super::ring::Verdict;
 use super::{R5xx, Source};
 use crate::fault;
 use crate::kind;
+use lapidary_model::amd::ring::{Delay, Verdict};
 use lapidary_model::machine::Machine;
 
 /// The bits of CP_RB_CNTL that must not change under a running CP.
@@ -26,7 +26,7 @@ impl R5xx {
             .then(|| self.regs.get(mmio::CP_RB_RPTR_WR));
         let (rptr, wptr) = (self.cp.ring.rptr, self.cp.ring.wptr);
         let written = self.cp.ring.written();
-        match self.cp.ring.commit(cntl, give) {
+        match self.cp.ring.commit(self.ring_shape(), give) {
             Verdict::Good => {}
             Verdict::Outside => m.finding(
                 kind::RING_POINTER,
@@ -57,7 +57,12 @@ impl R5xx {
         match offset {
             mmio::CP_RB_WPTR => {
                 self.wptr_matches();
+                use mmio::cp_rb_wptr_delay::{PRE_WRITE_LIMIT, PRE_WRITE_TIMER};
                 let delay = self.regs.get(mmio::CP_RB_WPTR_DELAY);
+                let delay = Delay {
+                    timer: PRE_WRITE_TIMER.get(delay),
+                    limit: PRE_WRITE_LIMIT.get(delay),
+                };
                 if self.cp.ring.stage(value, delay, Instant::now()) {
                     self.commit_wptr(m);
                 }

@@ -6,9 +6,9 @@ use lapidary_registers::r500::mmio;
 
 use super::R5xx;
 use super::cp::{Mode, Stream};
-use super::ring;
 use crate::fault;
 use crate::unit::Unit;
+use lapidary_model::amd::swap::swapped;
 use lapidary_model::machine::Machine;
 
 impl R5xx {
@@ -20,7 +20,7 @@ impl R5xx {
             (Mode::Off, _) => 0,
             (Mode::Push, Stream::Ring) => pushed,
             (Mode::Push, _) => pushed.min(left),
-            (Mode::Pull, Stream::Ring) => self.cp.ring.pending(self.regs.get(mmio::CP_RB_CNTL)),
+            (Mode::Pull, Stream::Ring) => self.cp.ring.pending(self.ring_shape()),
             (Mode::Pull, _) => left,
         }
     }
@@ -63,12 +63,12 @@ impl R5xx {
                 self.fetch(m, unit, at, n, &mut words);
             }
         } else if pulled {
-            let cntl = self.regs.get(mmio::CP_RB_CNTL);
-            let to_end = n.min(ring::size(cntl) - self.cp.ring.rptr);
+            let shape = self.ring_shape();
+            let to_end = n.min(shape.size - self.cp.ring.rptr);
             self.fetch(m, unit, at, to_end, &mut words);
             let base = self.regs.get(mmio::CP_RB_BASE);
             self.fetch(m, unit, base, n - to_end, &mut words);
-            if self.cp.ring.advance(n, cntl) {
+            if self.cp.ring.advance(n, shape) {
                 self.write_back_rptr(m);
             }
         }
@@ -105,30 +105,6 @@ impl R5xx {
             Unit::Cp,
             address & mmio::cp_rb_rptr_addr::RB_RPTR_ADDR.mask(),
             value,
-        );
-    }
-}
-
-/// Apply one of the four byte swaps to a dword.
-fn swapped(swap: u32, word: u32) -> u32 {
-    use mmio::cp_rb_cntl::buf_swap;
-    match swap {
-        buf_swap::SWAP_16BIT => ((word & 0x00ff_00ff) << 8) | ((word >> 8) & 0x00ff_00ff),
-        buf_swap::SWAP_32BIT => word.swap_bytes(),
-        buf_swap::SWAP_HALF => word.rotate_left(16),
-        _ => word,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn swaps() {
-        assert_eq!(
-            [0, 1, 2, 3].map(|s| swapped(s, 0x1122_3344)),
-            [0x1122_3344, 0x2211_4433, 0x4433_2211, 0x3344_1122]
         );
     }
 }

@@ -8,7 +8,7 @@
 //! | [`hdp`] | VRAM as the CPU sees it: apertures, surfaces |
 //! | [`soft_reset`] | status, soft resets, engines that are stuck |
 //! | [`regs`], [`classes`] | register files, and what the model makes of each register |
-//! | [`cp`], [`packet`], [`fetch`], [`ring`], [`me_ram`], [`scratch`], [`cp_registers`] | the command processor |
+//! | [`cp`], [`packet`], [`fetch`], [`me_ram`], [`scratch`], [`cp_registers`] | the command processor |
 //! | [`dma`] | its DMA engines |
 //! | [`bus`], [`gart`], [`cache`] | GPU addresses: memory controller, page table, what is still in caches |
 //! | [`firmware`] | how the card is posted |
@@ -47,7 +47,6 @@ pub mod kind;
 mod me_ram;
 mod packet;
 mod regs;
-mod ring;
 mod scratch;
 mod soft_reset;
 #[cfg(test)]

@@ -288,7 +288,7 @@ impl R5xx {
                 ),
             );
         }
-        let pending = self.cp.ring.pending(self.regs.get(mmio::CP_RB_CNTL));
+        let pending = self.cp.ring.pending(self.ring_shape());
         if std::mem::take(&mut self.sequence.stale_wptr) && pending > 0 {
             m.finding(
                 kind::RESET_SEQUENCE,

@@ -9,7 +9,7 @@
 //!
 //! A multi-sampled surface has all samples of a block side by side, as many times the memory (Mesa allocates it so).
 
-use super::area::Runs;
+use lapidary_model::runs::Runs;
 
 /// Bytes of a micro-block.
 pub const MICRO: u64 = 32;

@@ -12,10 +12,11 @@ use lapidary_registers::r500::mmio::{
     self, tx_filter0, tx_filter1, tx_format0, tx_format1, tx_format2, tx_offset,
 };
 
-use super::area::{Area, Client, Runs};
+use super::area::{Area, Client};
 use super::format;
 use super::state::State;
 use super::surface::{Micro, Rect, Surface};
+use lapidary_model::runs::Runs;
 
 /// Textures that there are registers for.
 const TEXTURES: u32 = 16;

@@ -9,8 +9,9 @@
 
 use lapidary_registers::r500::mmio::{self, vap_vf_cntl, vap_vtx_aos_attr};
 
-use super::area::{Area, Client, Runs};
+use super::area::{Area, Client};
 use super::state::State;
+use lapidary_model::runs::Runs;
 
 /// Arrays that there are registers for.
 pub const ARRAYS: u32 = 16;

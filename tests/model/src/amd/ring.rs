@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The ring's pointers (R5xx 4.4, 4.5, 4.8).
+//! The pointers of a command ring (R5xx 4.4, 4.5, 4.8; the same in R6xx and later).
 //!
 //! Both count dwords from the ring's base. Equal pointers mean an empty ring. The host writes the write pointer into
 //! a staging register, where it waits for a timer or for a number of further writes. The read pointer is written back
 //! to memory when it crosses a block's boundary and when the ring is empty.
 
 use std::time::{Duration, Instant};
-
-use lapidary_registers::r500::mmio::{cp_rb_cntl, cp_rb_wptr_delay};
 
 /// A clock of the command processor, as long as the staging timer counts it.
 const CLOCK: Duration = Duration::from_nanos(2);
@@ -41,21 +39,43 @@ pub enum Verdict {
     Overrun,
 }
 
-/// Return the ring's size in dwords, a power of two.
-pub fn size(cntl: u32) -> u32 {
-    2 << cp_rb_cntl::RB_BUFSZ.get(cntl).min(22)
+/// What the control register says of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Its size in dwords, a power of two.
+    pub size: u32,
+    /// Dwords between write-backs of the read pointer, a power of two.
+    pub block: u32,
 }
 
-/// Return the dwords between write-backs of the read pointer.
-pub fn block(cntl: u32) -> u32 {
-    2 << cp_rb_cntl::RB_BLKSZ.get(cntl).min(22)
+/// When a staged write pointer takes effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delay {
+    /// After so many clocks; 0: at once.
+    pub timer: u32,
+    /// After so many writes, if that is earlier; 0: writes do not count.
+    pub limit: u32,
+}
+
+impl Shape {
+    /// Return the shape for the binary logarithms that control registers have: of the size, and of a block, in units of
+    /// two dwords.
+    pub fn of(size: u32, block: u32) -> Shape {
+        Shape {
+            size: 2 << size.min(22),
+            block: 2 << block.min(22),
+        }
+    }
+
+    fn mask(self) -> u32 {
+        self.size - 1
+    }
 }
 
 impl Ring {
     /// The host writes the write pointer; true if it takes effect at once.
-    pub fn stage(&mut self, value: u32, delay: u32, now: Instant) -> bool {
-        let timer = cp_rb_wptr_delay::PRE_WRITE_TIMER.get(delay);
-        let limit = cp_rb_wptr_delay::PRE_WRITE_LIMIT.get(delay);
+    pub fn stage(&mut self, value: u32, delay: Delay, now: Instant) -> bool {
+        let Delay { timer, limit } = delay;
         let writes = self.staged.map_or(0, |s| s.writes) + 1;
         self.staged = Some(Staged {
             value,
@@ -76,11 +96,11 @@ impl Ring {
     }
 
     /// The staged pointer becomes the write pointer; `rptr_wr` is given if it also sets the read pointer.
-    pub fn commit(&mut self, cntl: u32, rptr_wr: Option<u32>) -> Verdict {
+    pub fn commit(&mut self, shape: Shape, rptr_wr: Option<u32>) -> Verdict {
         let Some(staged) = self.staged.take() else {
             return Verdict::Good;
         };
-        let mask = size(cntl) - 1;
+        let mask = shape.mask();
         let new = staged.value & mask;
         let mut verdict = if staged.value > mask {
             Verdict::Outside
@@ -102,17 +122,17 @@ impl Ring {
     }
 
     /// Return the dwords that wait to be fetched.
-    pub fn pending(&self, cntl: u32) -> u32 {
-        self.wptr.wrapping_sub(self.rptr) & (size(cntl) - 1)
+    pub fn pending(&self, shape: Shape) -> u32 {
+        self.wptr.wrapping_sub(self.rptr) & shape.mask()
     }
 
     /// Go on by `n` dwords; true if the read pointer is to be written back.
-    pub fn advance(&mut self, n: u32, cntl: u32) -> bool {
-        let mask = size(cntl) - 1;
+    pub fn advance(&mut self, n: u32, shape: Shape) -> bool {
+        let mask = shape.mask();
         let old = self.rptr & mask;
-        let crossed = old / block(cntl) != (old + n) / block(cntl) || old + n > mask;
+        let crossed = old / shape.block != (old + n) / shape.block || old + n > mask;
         self.rptr = (old + n) & mask;
-        crossed || self.pending(cntl) == 0
+        crossed || self.pending(shape) == 0
     }
 
     /// A soft reset: reading begins at the ring's start again, the write pointer stays (so the host must write it).
@@ -127,40 +147,40 @@ mod tests {
     use super::*;
 
     /// 16 dwords, blocks of 4.
-    fn cntl() -> u32 {
-        cp_rb_cntl::RB_BUFSZ.put(0, 3) | cp_rb_cntl::RB_BLKSZ.put(0, 1)
+    fn shape() -> Shape {
+        Shape::of(3, 1)
     }
 
     fn write(ring: &mut Ring, value: u32) -> Verdict {
-        assert!(ring.stage(value, 0, Instant::now()));
-        ring.commit(cntl(), None)
+        assert!(ring.stage(value, Delay::default(), Instant::now()));
+        ring.commit(shape(), None)
     }
 
     #[test]
     fn wraps_and_writes_back_per_block() {
         let mut ring = Ring::default();
         assert_eq!(write(&mut ring, 15), Verdict::Good);
-        assert_eq!(ring.pending(cntl()), 15);
-        assert!(!ring.advance(3, cntl()));
-        assert!(ring.advance(1, cntl()), "a block is done");
-        assert!(ring.advance(11, cntl()), "empty");
+        assert_eq!(ring.pending(shape()), 15);
+        assert!(!ring.advance(3, shape()));
+        assert!(ring.advance(1, shape()), "a block is done");
+        assert!(ring.advance(11, shape()), "empty");
         assert_eq!(write(&mut ring, 2), Verdict::Good);
-        assert_eq!(ring.pending(cntl()), 3);
-        assert!(ring.advance(1, cntl()), "the wrap ends a block");
+        assert_eq!(ring.pending(shape()), 3);
+        assert!(ring.advance(1, shape()), "the wrap ends a block");
         assert_eq!(ring.rptr, 0);
-        assert!(!ring.advance(1, cntl()));
+        assert!(!ring.advance(1, shape()));
     }
 
     #[test]
     fn overruns_are_seen() {
         let mut ring = Ring::default();
         write(&mut ring, 10);
-        ring.advance(4, cntl());
+        ring.advance(4, shape());
         assert_eq!(write(&mut ring, 3), Verdict::Good, "one slot stays free");
         assert_eq!(write(&mut ring, 5), Verdict::Overrun);
         let mut ring = Ring::default();
         write(&mut ring, 10);
-        ring.advance(4, cntl());
+        ring.advance(4, shape());
         assert_eq!(
             write(&mut ring, 4),
             Verdict::Overrun,
@@ -171,8 +191,10 @@ mod tests {
 
     #[test]
     fn the_staging_register_waits_for_time_or_writes() {
-        let delay = cp_rb_wptr_delay::PRE_WRITE_TIMER.put(0, 1_000_000)
-            | cp_rb_wptr_delay::PRE_WRITE_LIMIT.put(0, 3);
+        let delay = Delay {
+            timer: 1_000_000,
+            limit: 3,
+        };
         let mut ring = Ring::default();
         let now = Instant::now();
         assert!(!ring.stage(1, delay, now));
@@ -180,16 +202,16 @@ mod tests {
         assert_eq!(ring.due(), Some(now + Duration::from_millis(2)));
         assert!(!ring.stage(2, delay, now));
         assert!(ring.stage(3, delay, now), "the third write forces it");
-        ring.commit(cntl(), None);
+        ring.commit(shape(), None);
         assert_eq!((ring.wptr, ring.due()), (3, None));
     }
 
     #[test]
     fn the_read_pointer_can_be_given_with_the_write_pointer() {
         let mut ring = Ring::default();
-        ring.stage(5, 0, Instant::now());
-        assert_eq!(ring.commit(cntl(), Some(5)), Verdict::Good);
-        assert_eq!((ring.rptr, ring.pending(cntl())), (5, 0));
+        ring.stage(5, Delay::default(), Instant::now());
+        assert_eq!(ring.commit(shape(), Some(5)), Verdict::Good);
+        assert_eq!((ring.rptr, ring.pending(shape())), (5, 0));
         ring.reset();
         assert_eq!((ring.rptr, ring.wptr), (0, 5));
     }
