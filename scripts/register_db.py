@@ -61,7 +61,7 @@ ATTRIBUTES = {
     "import": {"file"},
     "enum": {"name", "src"},
     "value": {"name", "value", "spelling"},
-    "domain": {"name", "unit", "src", "block", "variants"},
+    "domain": {"name", "unit", "src", "block", "variants", "map-of"},
     "reg32": {"name", "offset", "src", "access", "default", "length", "stride", "manual", "variants",
               "overlay-of", "mirror-of", "spelling", "block"},
     "array": {"name", "offset", "length", "stride", "src", "variants"},
@@ -197,7 +197,7 @@ class Decision:
 class Database:
     files: list = field(default_factory=list)
     enums: dict = field(default_factory=dict)
-    domains: dict = field(default_factory=dict)     # name -> {"doc", "unit", "registers"}
+    domains: dict = field(default_factory=dict)     # name -> {"doc", "unit", "registers", "map_of"}
     layouts: dict = field(default_factory=dict)
     sequences: dict = field(default_factory=dict)
     packets: list = field(default_factory=list)
@@ -208,6 +208,10 @@ class Database:
 
     def register(self, domain, name):
         return next((r for r in self.domains[domain]["registers"] if r.name == name), None)
+
+    def maps(self, domain):
+        """The names of the maps of a domain."""
+        return [name for name, d in self.domains.items() if d["map_of"] == domain]
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -335,8 +339,11 @@ class Builder:
         name = node.need("name")
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise Bad(node, f"domain name {name!r}")
-        domain = self.db.domains.setdefault(name, {"doc": "", "unit": node.get("unit", "byte"), "registers": []})
+        domain = self.db.domains.setdefault(name, {"doc": "", "unit": node.get("unit", "byte"), "registers": [],
+                                                   "map_of": node.get("map-of"), "node": node})
         domain["doc"] = domain["doc"] or node.doc()
+        if domain["map_of"] != node.get("map-of"):
+            raise Bad(node, f"domain {name} is a map of something else elsewhere")
         if domain["unit"] != node.get("unit", "byte"):
             raise Bad(node, f"domain {name} has another unit elsewhere")
         for n in node.children:
@@ -413,11 +420,9 @@ class Builder:
                     out.append(Dword(n.get("name", base.name), n.doc() or base.doc, base.fields,
                                      f"super::{base.name.lower()}"))
                 elif n.get("register"):
-                    r = self.db.register("mmio", n.get("register"))
-                    if r is None:
-                        raise Bad(n, f"no register {n.get('register')}")
+                    r = self.shared_register(n)
                     out.append(Dword(n.get("name", r.name), n.doc() or r.doc, r.fields,
-                                     f"super::super::mmio::{r.name.lower()}"))
+                                     f"super::super::{r.domain}::{r.name.lower()}"))
                 else:
                     out.append(self.layout(n, f"{packet}.{n.need('name')}"))
             elif n.tag == "use":
@@ -434,6 +439,18 @@ class Builder:
             elif n.tag not in ("doc", "decision"):
                 raise Bad(n, f"<{n.tag}> does not belong in a packet body")
         return out
+
+    def shared_register(self, node):
+        """The register whose fields a dword has. Packets are the same for all maps, so where several maps have the
+        register its fields must be equal."""
+        name = node.get("register")
+        found = [r for d in ("mmio", *self.db.maps("mmio")) if d in self.db.domains and (r := self.db.register(d, name))]
+        if not found:
+            raise Bad(node, f"no register {name}")
+        for r in found[1:]:
+            if r.fields != found[0].fields:
+                raise Bad(node, f"register {name} has other fields in {r.domain} than in {found[0].domain}")
+        return found[0]
 
     def count(self, node):
         count = node.need("count")
@@ -496,6 +513,27 @@ def check_places(db):
                 owner[offset] = r.name
 
 
+def check_maps(db):
+    """A map adds to its domain: neither a word nor a name may be in both."""
+    for name, domain in db.domains.items():
+        node, base = domain["node"], db.domains.get(domain["map_of"])
+        if domain["map_of"] is None:
+            continue
+        if base is None or base["map_of"] is not None:
+            raise Bad(node, f"domain {name} is a map of {domain['map_of']}, which is no domain or a map itself")
+        if base["unit"] != domain["unit"]:
+            raise Bad(node, f"domain {name} has another unit than {domain['map_of']}")
+        owner = {o: r.name for r in base["registers"] for o in r.offsets()}
+        names = {skeleton(r.name): r.name for r in base["registers"]}
+        for r in domain["registers"]:
+            if skeleton(r.name) in names:
+                raise Bad(r.node, f"register {r.name} of {name} looks like {names[skeleton(r.name)]} of {domain['map_of']}")
+            for offset in r.offsets():
+                if offset in owner:
+                    raise Bad(r.node, f"register {r.name} of {name} overlaps {owner[offset]} of {domain['map_of']} "
+                                      f"at {offset:#06x}")
+
+
 def check_packet_refs(db):
     """Counts and tests must name a dword and field that came before."""
     def walk(packet, items, known):
@@ -519,6 +557,7 @@ def load(path):
     builder = Builder()
     builder.load(path)
     check_places(builder.db)
+    check_maps(builder.db)
     check_packet_refs(builder.db)
     builder.db.decisions.sort(key=lambda d: (d.number, d.about))
     if not builder.db.domains:

@@ -7,7 +7,8 @@ drivers/gpu/drm/msm/registers). register_db.py reads and checks it. Elements:
 
     <database>    the root; <import file="..."/> takes in another file (relative to the importing one)
     <enum>        named values that several bitfields share; holds <value>
-    <domain>      an address space: registers addressed by byte ("mmio") or by index (unit="index")
+    <domain>      an address space: registers addressed by byte ("mmio") or by index (unit="index"); map-of: what
+                  only some chips of the family have in that domain, or have elsewhere or with other fields
     <reg32>       one register: name, offset, src; access (rw, r, w, w1c), default, length and stride for an
                   array, manual (its name in the manual, where that differs), variants (the only chips that
                   have it), overlay-of (another register's layout over the same word), mirror-of (a second
@@ -252,20 +253,18 @@ def count_table(count):
 def tables(db):
     """Static tables; the includer has the types in scope."""
     out = [HEADER, "/// The address spaces of registers.\npub mod domain {\n    use super::Domain;\n"]
-    for name, domain in db.domains.items():
+    spaces = [name for name, domain in db.domains.items() if domain["map_of"] is None]
+    for name in spaces:
+        domain = db.domains[name]
         out.append(f"\n    /// {domain['doc']}\n    pub const {name.upper()}: Domain = Domain::new({quote(name)});\n")
-    names = ", ".join(name.upper() for name in db.domains)
+    names = ", ".join(name.upper() for name in spaces)
     out.append(f"\n    /// All of them.\n    pub static ALL: &[Domain] = &[{names}];\n}}\n\n")
     out.append("/// All registers, by domain and in the order of the database.\npub static REGISTERS: &[Register] = &[\n")
-    for r in db.registers():
-        variants = ", ".join(quote(v) for v in r.variants)
-        out.append(
-            f"    Register {{ domain: domain::{r.domain.upper()}, block: {quote(r.block)}, name: {quote(r.name)}, "
-            f"manual: {quote(r.manual)}, offset: {r.offset:#06x}, len: {r.length}, stride: {r.stride}, "
-            f"access: Access::{ {'rw': 'ReadWrite', 'r': 'Read', 'w': 'Write', 'w1c': 'WriteOneClears'}[r.access]}, "
-            f"default: {option(r.default, hex)}, doc: {quote(r.doc)}, source: {quote(r.source)}, "
-            f"variants: &[{variants}], overlay_of: {option(r.overlay, quote)}, mirror_of: {option(r.mirror, quote)}, "
-            f"fields: {fields_table(r.fields)} }},\n")
+    out.extend(row for name in spaces for row in registers_table(db.domains[name]["registers"], name))
+    for name, domain in db.domains.items():
+        if domain["map_of"] is not None:
+            out.append(f"];\n\n/// {domain['doc']}\npub static {name.upper()}: &[Register] = &[\n")
+            out.extend(registers_table(domain["registers"], domain["map_of"]))
     out.append("];\n\n/// All type-3 packets.\npub static PACKETS: &[Packet] = &[\n")
     for p in db.packets:
         out.append(f"    Packet {{ name: {quote(p.name)}, opcode: {p.opcode:#04x}, doc: {quote(p.doc)}, "
@@ -279,6 +278,21 @@ def tables(db):
                    f"text: {quote(d.text)} }},\n")
     out.append("];\n")
     return "".join(out)
+
+
+def registers_table(registers, domain):
+    """Rows of a table; `domain` is where they are found, for those of a map the domain that it is a map of."""
+    out = []
+    for r in registers:
+        variants = ", ".join(quote(v) for v in r.variants)
+        out.append(
+            f"    Register {{ domain: domain::{domain.upper()}, block: {quote(r.block)}, name: {quote(r.name)}, "
+            f"manual: {quote(r.manual)}, offset: {r.offset:#06x}, len: {r.length}, stride: {r.stride}, "
+            f"access: Access::{ {'rw': 'ReadWrite', 'r': 'Read', 'w': 'Write', 'w1c': 'WriteOneClears'}[r.access]}, "
+            f"default: {option(r.default, hex)}, doc: {quote(r.doc)}, source: {quote(r.source)}, "
+            f"variants: &[{variants}], overlay_of: {option(r.overlay, quote)}, mirror_of: {option(r.mirror, quote)}, "
+            f"fields: {fields_table(r.fields)} }},\n")
+    return out
 
 
 def coverage(db):
