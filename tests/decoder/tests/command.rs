@@ -69,3 +69,31 @@ fn unreadable_input_is_one_line() {
         );
     }
 }
+
+#[test]
+fn a_database_is_chosen_by_its_name() {
+    for name in ["r500", "r600", "r700"] {
+        let out = run(&["-", "--family", name], b"80000000");
+        assert_eq!(text(&out.stderr), "", "{name}");
+    }
+    let out = run(&["-", "--family", "r800"], b"80000000");
+    assert_eq!(
+        text(&out.stderr),
+        "pm4-decode: no family r800; there are r500, r600, r700\n"
+    );
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
+fn the_family_of_a_dump_can_be_said_where_its_driver_does_not_tell_the_map() {
+    let dump = include_str!("dumps/hang.dump");
+    let other = dump.replace("driver r500", "driver of_another_family");
+    assert_ne!(dump, other);
+    let said = run(&["-", "--family", "r500"], other.as_bytes());
+    let expected = include_str!("dumps/hang.txt");
+    assert_eq!(
+        text(&said.stdout).replace("driver of_another_family", "driver r500"),
+        expected
+    );
+    assert_eq!(run(&["-"], other.as_bytes()).status.code(), Some(2));
+}

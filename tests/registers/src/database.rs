@@ -12,6 +12,8 @@ use crate::{Decision, Domain, Dword, Field, Packet, Pixel, Register};
 pub struct Database {
     /// The family, by the name of its driver.
     pub family: &'static str,
+    /// What a person calls this database: the family, or the register map if the family has several.
+    pub name: &'static str,
     /// Its address spaces of registers.
     pub domains: &'static [Domain],
     /// All registers, by domain and in the order of the database.
@@ -31,7 +33,7 @@ pub struct Database {
 
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Database").field(&self.family).finish()
+        f.debug_tuple("Database").field(&self.name).finish()
     }
 }
 
@@ -112,6 +114,7 @@ impl Database {
     ) -> Database {
         Database {
             family,
+            name: family,
             domains,
             registers,
             packets,
@@ -121,6 +124,12 @@ impl Database {
             cut_short: &[],
             index: OnceLock::new(),
         }
+    }
+
+    /// Return the same by another name, for a family that has a database for each of its register maps.
+    pub const fn named(mut self, name: &'static str) -> Database {
+        self.name = name;
+        self
     }
 
     /// Return the same, of packets that say what a pixel is.

@@ -11,12 +11,13 @@
 //!   `r500::mmio::rbbm_status::GUI_ACTIVE`, `r500::pm4::op::PAINT`;
 //! - `REGISTERS`, `PACKETS`, `LAYOUTS`, `DECISIONS`: everything the database says, for printing and checking;
 //! - `DATABASE`: the same as one value, a [`Database`], which finds and describes. Programs that work for any family
-//!   take one.
+//!   take one. A family whose chips have different register maps has one for each map: `r600::R6XX`, `r600::R7XX`.
 
 mod database;
 mod types;
 
 pub mod r500;
+pub mod r600;
 
 pub use database::{Database, Headers};
 pub use types::{
@@ -24,10 +25,10 @@ pub use types::{
     Register, Value,
 };
 
-/// The database of every family.
-pub static DATABASES: &[&Database] = &[&r500::DATABASE];
+/// The database of every family and register map.
+pub static DATABASES: &[&Database] = &[&r500::DATABASE, &r600::R6XX, &r600::R7XX];
 
-/// Return the database of the family of that name, which is the name of its driver.
-pub fn database(family: &str) -> Option<&'static Database> {
-    DATABASES.iter().copied().find(|d| d.family == family)
+/// Return the database of that name, which is the name of the family's driver, or of the register map.
+pub fn database(name: &str) -> Option<&'static Database> {
+    DATABASES.iter().copied().find(|d| d.name == name)
 }

@@ -203,6 +203,25 @@ impl Register {
         RegArray::new(self.offset, self.len, self.stride)
     }
 
+    /// Return `first` and `second` as one array, whose length must be the sum.
+    pub(crate) const fn joined<const N: usize>(
+        first: &[Register],
+        second: &[Register],
+    ) -> [Register; N] {
+        assert!(first.len() + second.len() == N);
+        let mut all = [first[0]; N];
+        let mut i = 0;
+        while i < N {
+            all[i] = if i < first.len() {
+                first[i]
+            } else {
+                second[i - first.len()]
+            };
+            i += 1;
+        }
+        all
+    }
+
     /// Return the bits that mean something.
     pub fn mask(&self) -> u32 {
         mask(self.fields)

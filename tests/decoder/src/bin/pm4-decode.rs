@@ -24,9 +24,10 @@ struct Arguments {
     /// The stream; `-` is standard input.
     file: PathBuf,
 
-    /// Whose stream it is: the name of a driver. A core dump says so itself.
-    #[arg(long, default_value = "r500")]
-    family: String,
+    /// Whose stream it is: the name of a driver, or of a register map where chips of one driver differ (r600, r700).
+    /// Default: what a core dump says itself, else r500.
+    #[arg(long)]
+    family: Option<String>,
 
     /// How the file holds dwords.
     #[arg(long, value_enum, default_value_t = Kind::Auto)]
@@ -85,18 +86,18 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 
 fn database(family: &str) -> Result<&'static Database> {
     lapidary_registers::database(family).with_context(|| {
-        let all: Vec<_> = DATABASES.iter().map(|d| d.family).collect();
+        let all: Vec<_> = DATABASES.iter().map(|d| d.name).collect();
         format!("no family {family}; there are {}", all.join(", "))
     })
 }
 
-/// Print a core dump; true if everything fitted.
-fn print_dump(bytes: &[u8]) -> Result<bool> {
+/// Print a core dump by the names of `family`, else of the driver that made it; true if everything fitted.
+fn print_dump(bytes: &[u8], family: Option<&str>) -> Result<bool> {
     let dump = Dump::parse(std::str::from_utf8(bytes).context("not a text")?)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut good = true;
-    let driver = dump.driver().context("no driver")?;
-    for line in dump.lines(database(driver)?) {
+    let family = family.or_else(|| dump.driver()).context("no driver")?;
+    for line in dump.lines(database(family)?) {
         good &= !line.contains(" !! ");
         match writeln!(out, "{line}") {
             // The reader has closed the pipe.
@@ -112,7 +113,8 @@ fn print_dump(bytes: &[u8]) -> Result<bool> {
 fn run(arguments: &Arguments) -> Result<bool> {
     let bytes = read(&arguments.file)?;
     if arguments.format == Kind::Auto && bytes.starts_with(MAGIC.as_bytes()) {
-        return print_dump(&bytes).with_context(|| arguments.file.display().to_string());
+        return print_dump(&bytes, arguments.family.as_deref())
+            .with_context(|| arguments.file.display().to_string());
     }
     let format = match arguments.format {
         Kind::Auto => Format::guess(&bytes),
@@ -128,7 +130,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut good = true;
     for line in decode_stream(
-        database(&arguments.family)?,
+        database(arguments.family.as_deref().unwrap_or("r500"))?,
         &words,
         Options {
             base: arguments.base,

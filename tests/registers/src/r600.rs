@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! R6xx and R7xx: the database `drivers/r600/registers/r600.xml`.
+//!
+//! R7xx moved registers within the same aperture, most of them of the memory controller and of the page tables. So
+//! there are two databases. Each finds the registers that both maps have, and those of its own map.
+
+use crate::Database;
+use crate::types::*;
+
+include!(concat!(env!("OUT_DIR"), "/r600/portable.rs"));
+include!(concat!(env!("OUT_DIR"), "/r600/tables.rs"));
+
+/// The registers of R600 to RV635.
+static R6XX_REGISTERS: [Register; REGISTERS.len() + MMIO_R6XX.len()] =
+    Register::joined(REGISTERS, MMIO_R6XX);
+
+/// The registers of RV770 to RV740.
+static R7XX_REGISTERS: [Register; REGISTERS.len() + MMIO_R7XX.len()] =
+    Register::joined(REGISTERS, MMIO_R7XX);
+
+/// All of R600, RV610, RV620, RV630, RV635 and RV670.
+pub static R6XX: Database = Database::new(
+    "r600",
+    domain::ALL,
+    &R6XX_REGISTERS,
+    PACKETS,
+    LAYOUTS,
+    DECISIONS,
+);
+
+/// All of RV770, RV730, RV710 and RV740.
+pub static R7XX: Database = Database::new(
+    "r600",
+    domain::ALL,
+    &R7XX_REGISTERS,
+    PACKETS,
+    LAYOUTS,
+    DECISIONS,
+)
+.named("r700");
