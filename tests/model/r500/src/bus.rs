@@ -7,7 +7,7 @@
 //! a finding; a read of it yields all ones.
 
 use lapidary_registers::Domain;
-use lapidary_registers::r500::{domain, mc_r520, mc_rv515, mmio, pcie};
+use lapidary_registers::r500::{domain, mc_r520, mc_rv515, pcie};
 
 use super::cache::Caches;
 use super::engine3d::area::{Area, Client};
@@ -16,6 +16,7 @@ use super::regs::REGISTERS;
 use super::touched::{Journal, Who};
 use crate::kind::{self, Kind};
 use crate::unit::Unit;
+use lapidary_model::amd::display::Scanout;
 use lapidary_model::machine::{Machine, SPACE};
 use lapidary_model::memory::{split, split_mut};
 use lapidary_model::registers::Space;
@@ -57,15 +58,6 @@ pub static MC_R520: McLayout = McLayout {
     idle: mc_r520::mc_status::MC_IDLE.mask(),
     width: (mc_r520::MC_CNTL0, 2 << 24),
 };
-
-/// A rectangle of memory that a CRTC reads all the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scanout {
-    /// First GPU address.
-    pub start: u64,
-    /// Bytes.
-    pub len: u64,
-}
 
 /// The memory side of the chip.
 pub struct Bus {
@@ -497,43 +489,6 @@ fn no_ram(address: u64, bus: u64) -> Miss {
         kind::DMA_FAULT,
         format!("{address:#010x} leads to bus address {bus:#x}, where there is no memory"),
     )
-}
-
-/// Return what each CRTC reads, as its registers say.
-pub fn scanouts(regs: &Space) -> [Option<Scanout>; 2] {
-    let first = [
-        mmio::D1CRTC_CONTROL,
-        mmio::D1GRPH_ENABLE,
-        mmio::D1GRPH_CONTROL,
-        mmio::D1GRPH_PITCH,
-        mmio::D1GRPH_Y_START,
-        mmio::D1GRPH_Y_END,
-        mmio::D1GRPH_PRIMARY_SURFACE_ADDRESS,
-    ];
-    let second = [
-        mmio::D2CRTC_CONTROL,
-        mmio::D2GRPH_ENABLE,
-        mmio::D2GRPH_CONTROL,
-        mmio::D2GRPH_PITCH,
-        mmio::D2GRPH_Y_START,
-        mmio::D2GRPH_Y_END,
-        mmio::D2GRPH_PRIMARY_SURFACE_ADDRESS,
-    ];
-    [first, second].map(|registers| {
-        // Both have the same fields.
-        use mmio::d1crtc_control::{CRTC_DISP_READ_REQUEST_DISABLE, CRTC_MASTER_EN};
-        let [control, enable, format, pitch, top, bottom, address] =
-            registers.map(|register| regs.get(register));
-        let on = CRTC_MASTER_EN.any(control)
-            && !CRTC_DISP_READ_REQUEST_DISABLE.any(control)
-            && mmio::d1grph_enable::GRPH_ENABLE.any(enable);
-        let row = u64::from(pitch) << mmio::d1grph_control::GRPH_DEPTH.get(format);
-        let len = row.saturating_mul(u64::from(bottom.saturating_sub(top)));
-        (on && len > 0).then_some(Scanout {
-            start: address.into(),
-            len,
-        })
-    })
 }
 
 #[cfg(test)]

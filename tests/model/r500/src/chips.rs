@@ -2,11 +2,12 @@
 
 //! The chips of the family: what each of them is, its PCI function and its ROM.
 
+use lapidary_model::amd::card;
 use lapidary_model::atom::clocks::Clocks;
 use lapidary_model::atom::dump;
 use lapidary_model::chip::{Chip, Options, State};
 use lapidary_model::family::{Entry, Family};
-use lapidary_model::pci::{Bar, BarKind, Capability, Facts, Msi, Window};
+use lapidary_model::pci::Facts;
 
 use crate::bus::{MC_R520, MC_RV515, McLayout};
 use crate::regs::REGISTERS;
@@ -148,38 +149,8 @@ impl Entry for Variant {
         Box::new(self.chip(options))
     }
 
-    /// One function: VRAM in BAR0, the registers in BAR2, the first of them as ports in BAR4, and the capabilities at
-    /// the places where R5xx cards have them.
     fn functions(&self, options: Options, rom: Vec<u8>) -> Vec<Facts> {
-        let bar = |index, size, kind, window| Bar {
-            index,
-            size,
-            kind,
-            window,
-        };
-        let registers = Window::Registers {
-            first: 0,
-            bytes: 0..0x400,
-        };
-        vec![Facts {
-            vendor: 0x1002,
-            device: self.device,
-            revision: 0,
-            class: 0x03_80_00, // display controller, other
-            bars: vec![
-                bar(0, options.window, BarKind::Prefetchable64, Window::Memory),
-                bar(2, 0x1_0000, BarKind::Memory64, registers.clone()),
-                bar(4, 0x100, BarKind::Io, registers),
-            ],
-            capabilities: vec![
-                Capability::power(0x50),
-                Capability::express(0x58),
-                Capability::msi(0xa0),
-            ],
-            msi: Msi::Rearmed,
-            rom,
-            powers: true,
-        }]
+        vec![card::function(self.device, options, rom)]
     }
 
     fn image(&self, name: &str, options: Options) -> Option<Vec<u8>> {

@@ -263,10 +263,10 @@ impl Chip for R5xx {
             self.post(m);
         }
         match self.options.state {
-            State::Crtc => self.light_crtc(m, FIRMWARE_FB),
+            State::Crtc => self.light_crtc(m, 0, FIRMWARE_FB),
             State::Crtcs => {
-                self.light_crtc(m, FIRMWARE_FB);
-                self.light_second_crtc(m, FIRMWARE_FB);
+                self.light_crtc(m, 0, FIRMWARE_FB);
+                self.light_crtc(m, 1, FIRMWARE_FB);
             }
             State::Careless => self.leave(m),
             State::Posted | State::Unposted => {}
