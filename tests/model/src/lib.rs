@@ -17,6 +17,7 @@
 pub mod amd;
 pub mod atom;
 pub mod chip;
+pub mod classes;
 pub mod control;
 pub mod family;
 pub mod fault;

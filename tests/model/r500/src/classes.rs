@@ -4,41 +4,14 @@
 //!
 //! Every register of the database has a class. [`lapidary_model::registers`] says what the classes mean.
 
+use lapidary_model::classes::Names::{Rest, These};
+use lapidary_model::classes::{self, Block};
 use lapidary_model::registers::Class;
 use lapidary_registers::Register;
 
-use self::Names::{Rest, These};
-
-/// Registers of one block.
-enum Names {
-    /// By name.
-    These(&'static [&'static str]),
-    /// All that the block's other lists leave.
-    Rest,
-}
-
-struct Block {
-    name: &'static str,
-    implemented: &'static [&'static str],
-    stored: &'static [(&'static str, Names)],
-    missing: &'static [&'static str],
-}
-
 /// Return the class of a register; none if the table forgets it.
 pub fn class(register: &Register) -> Option<Class> {
-    let block = BLOCKS.iter().find(|b| b.name == register.block)?;
-    if block.implemented.contains(&register.name) {
-        return Some(Class::Implemented);
-    }
-    if block.missing.contains(&register.name) {
-        return Some(Class::Missing);
-    }
-    let named = block
-        .stored
-        .iter()
-        .find(|(_, names)| matches!(names, These(n) if n.contains(&register.name)));
-    let rest = block.stored.iter().find(|(_, names)| matches!(names, Rest));
-    named.or(rest).map(|(reason, _)| Class::Stored(reason))
+    classes::class(BLOCKS, register)
 }
 
 const NOT_DRAWN: &str = "state of the 3D pipe, which is not executed";
@@ -557,79 +530,12 @@ static BLOCKS: &[Block] = &[
 mod tests {
     use super::*;
     use lapidary_registers::r500::REGISTERS;
-    use std::collections::BTreeSet;
-    use std::fs;
     use std::path::Path;
 
-    fn names(block: &Block) -> Vec<&'static str> {
-        let mut all = block.implemented.to_vec();
-        all.extend(block.missing);
-        for (_, names) in block.stored {
-            if let These(names) = names {
-                all.extend(*names);
-            }
-        }
-        all
-    }
-
     #[test]
-    fn every_register_has_a_class() {
-        let forgotten: Vec<_> = REGISTERS
-            .iter()
-            .filter(|r| class(r).is_none())
-            .map(|r| format!("{} of {}", r.name, r.block))
-            .collect();
-        assert!(
-            forgotten.is_empty(),
-            "say in classes.rs what the model makes of {forgotten:?}"
-        );
-    }
-
-    #[test]
-    fn every_name_is_a_register_and_has_one_class() {
-        for block in BLOCKS {
-            let known: BTreeSet<_> = REGISTERS
-                .iter()
-                .filter(|r| r.block == block.name)
-                .map(|r| r.name)
-                .collect();
-            assert!(!known.is_empty(), "no block {}", block.name);
-            let all = names(block);
-            for name in &all {
-                assert!(known.contains(name), "{name} is not in {}", block.name);
-            }
-            let once: BTreeSet<_> = all.iter().collect();
-            assert_eq!(once.len(), all.len(), "{} names one twice", block.name);
-            let rests = block.stored.iter().filter(|(_, n)| matches!(n, Rest));
-            assert!(rests.count() <= 1);
-        }
-        let blocks: BTreeSet<_> = BLOCKS.iter().map(|b| b.name).collect();
-        assert_eq!(blocks.len(), BLOCKS.len());
-    }
-
-    /// Return all register constants that the model's own code names, where it acts on registers.
-    fn acted_on() -> BTreeSet<String> {
-        fn walk(folder: &Path, text: &mut String) {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                let name = path.file_name().unwrap().to_str().unwrap();
-                // The firmware writes registers, as a driver does; tests are not the model.
-                if path.is_dir() && name != "tests" {
-                    walk(&path, text);
-                } else if name.ends_with(".rs") && !["classes.rs", "firmware.rs"].contains(&name) {
-                    let file = fs::read_to_string(&path).unwrap();
-                    let code = file.split("#[cfg(test)]\nmod tests {").next().unwrap();
-                    text.push_str(code);
-                }
-            }
-        }
-        let mut text = String::new();
-        walk(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-            &mut text,
-        );
-        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        words.map(str::to_owned).collect()
+    fn every_register_has_one_class() {
+        let mistakes = classes::mistakes(BLOCKS, REGISTERS);
+        assert!(mistakes.is_empty(), "{mistakes:#?}");
     }
 
     #[test]
@@ -651,23 +557,8 @@ mod tests {
             "GB_PIPE_SELECT2",
             "ZB_STENCILREFMASK_BF",
         ];
-        let code = acted_on();
-        for r in REGISTERS {
-            let implemented = class(r) == Some(Class::Implemented);
-            let named = code.contains(r.name);
-            if implemented {
-                assert!(
-                    named,
-                    "{} is called implemented, and no code names it",
-                    r.name
-                );
-            } else if !only_set.contains(&r.name) {
-                assert!(
-                    !named,
-                    "code names {}, which classes.rs does not call implemented",
-                    r.name
-                );
-            }
-        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let found = classes::contradictions(BLOCKS, REGISTERS, &folder, &only_set).unwrap();
+        assert!(found.is_empty(), "{found:#?}");
     }
 }
