@@ -97,3 +97,26 @@ fn the_family_of_a_dump_can_be_said_where_its_driver_does_not_tell_the_map() {
     );
     assert_eq!(run(&["-"], other.as_bytes()).status.code(), Some(2));
 }
+
+#[test]
+fn the_same_word_has_the_fields_of_the_map() {
+    let dump = "lapidary coredump 1\n\
+                driver r600\n\
+                [registers]\n\
+                VM_L2_CNTL 0x0001c000\n\
+                [ring] first 0x0 read 0x0 write 0x0 size 0x100\n\
+                [ib] addr 0x0 dwords 0\n\
+                [objects]\n\
+                [end]\n";
+    for (family, fields) in [
+        ("r600", "EFFECTIVE_L2_QUEUE_SIZE=6 ?=0x10000"),
+        ("r700", "EFFECTIVE_L2_QUEUE_SIZE=7"),
+    ] {
+        let out = run(&["-", "--family", family], dump.as_bytes());
+        let line = format!("  VM_L2_CNTL = 0x0001c000 {{ {fields} }}\n");
+        assert!(text(&out.stdout).contains(&line), "{}", text(&out.stdout));
+    }
+    // Without a word about the map it is that of the driver's name.
+    let out = run(&["-"], dump.as_bytes());
+    assert!(text(&out.stdout).contains("?=0x10000"));
+}

@@ -230,6 +230,19 @@ fn registers_that_moved_are_at_their_places_of_each_map() {
 }
 
 #[test]
+fn variants_are_chips_of_the_map() {
+    let r6xx = ["r600", "rv610", "rv620", "rv630", "rv635", "rv670"];
+    let r7xx = ["rv770", "rv730", "rv710", "rv740"];
+    for (database, chips) in [(&R6XX, &r6xx[..]), (&R7XX, &r7xx[..])] {
+        for r in database.registers {
+            for chip in r.variants {
+                assert!(chips.contains(chip), "{database:?}: {} on {chip}", r.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn an_index_of_the_port_is_no_offset() {
     let port = lapidary_registers::r600::domain::PCIE_PORT;
     let (r, _) = R6XX
