@@ -63,19 +63,20 @@ ATTRIBUTES = {
     "value": {"name", "value", "spelling"},
     "domain": {"name", "unit", "src", "block", "variants", "map-of"},
     "reg32": {"name", "offset", "src", "access", "default", "length", "stride", "manual", "variants",
-              "overlay-of", "mirror-of", "spelling", "block"},
+              "overlay-of", "when", "mirror-of", "spelling", "block"},
     "array": {"name", "offset", "length", "stride", "src", "variants"},
     "bitfield": {"name", "low", "high", "pos", "default", "type", "spelling", "src"},
     "doc": set(),
     "decision": {"n", "src", "about"},
-    "packets": {"src"},
+    "packets": {"src", "engine", "header"},
     "layout": {"name", "src"},
     "sequence": {"name", "src"},
-    "packet": {"name", "opcode", "src", "public"},
+    "packet": {"name", "opcode", "src", "public", "map", "variants"},
     "dword": {"name", "layout", "register", "src"},
     "use": {"sequence"},
     "repeat": {"count", "name"},
     "when": {"test"},
+    "registers": {"from", "base", "end"},
 }
 
 
@@ -136,6 +137,14 @@ class Field:
 
 
 @dataclass
+class Choice:
+    """DWORD.FIELD=V|V, taken apart."""
+    dword: str
+    field: str
+    values: list
+
+
+@dataclass
 class Register:
     node: Node
     domain: str
@@ -151,6 +160,7 @@ class Register:
     source: str
     variants: list
     overlay: Optional[str]
+    choice: Optional["Choice"]      # when the overlay is the layout that counts
     mirror: Optional[str]
     fields: list
 
@@ -175,6 +185,20 @@ class Group:
 
 
 @dataclass
+class Window:
+    """The rest of a body: registers, from base + 4 * DWORD.FIELD on and before end."""
+    ref: str
+    base: int
+    end: int
+    kind = "registers"
+    items = ()
+
+    @property
+    def arg(self):
+        return self.ref
+
+
+@dataclass
 class Packet:
     node: Node
     name: str
@@ -182,7 +206,24 @@ class Packet:
     doc: str
     source: str
     public: bool
+    map: Optional[str]              # the map whose chips have it; None: all chips
+    variants: list
     body: list
+
+
+@dataclass
+class PacketSet:
+    """The packets that one engine reads."""
+    node: Optional[Node] = None
+    doc: str = ""
+    header: Optional[tuple] = None  # layout and field with the opcode; None: PM4, whose headers say how long bodies are
+    layouts: dict = field(default_factory=dict)
+    sequences: dict = field(default_factory=dict)
+    packets: list = field(default_factory=list)
+
+    def of_map(self, name):
+        """The packets of a map; those that all chips have if `name` is None."""
+        return [p for p in self.packets if p.map == name]
 
 
 @dataclass
@@ -198,10 +239,17 @@ class Database:
     files: list = field(default_factory=list)
     enums: dict = field(default_factory=dict)
     domains: dict = field(default_factory=dict)     # name -> {"doc", "unit", "registers", "map_of"}
-    layouts: dict = field(default_factory=dict)
-    sequences: dict = field(default_factory=dict)
-    packets: list = field(default_factory=list)
+    pm4: PacketSet = field(default_factory=PacketSet)
+    engines: dict = field(default_factory=dict)     # name -> PacketSet, of those besides the command processor
     decisions: list = field(default_factory=list)
+
+    @property
+    def packets(self):
+        return self.pm4.packets
+
+    @property
+    def layouts(self):
+        return self.pm4.layouts
 
     def registers(self):
         return [r for d in self.domains.values() for r in d["registers"]]
@@ -387,7 +435,9 @@ class Builder:
             access=node.get("access", "rw"), default=node.number("default") if node.get("default") else None,
             doc=node.doc(), source=source,
             variants=(node.get("variants") or parent.get("variants", "")).split(),
-            overlay=node.get("overlay-of"), mirror=node.get("mirror-of"), fields=self.fields(node, name))
+            overlay=node.get("overlay-of"), choice=choice(node, "when"), mirror=node.get("mirror-of"), fields=self.fields(node, name))
+        if r.choice and not r.overlay:
+            raise Bad(node, f"register {name} has a condition and is no overlay")
         if r.access not in ("rw", "r", "w", "w1c"):
             raise Bad(node, f"register {name}: access {r.access!r}")
         if r.offset % step or r.stride % step or r.length < 1 or r.stride < step:
@@ -409,42 +459,51 @@ class Builder:
         check_name(node, name)
         return Dword(name, node.doc(), self.fields(node, about))
 
-    def items(self, node, packet):
+    def items(self, node, packet, known, map_name=None):
+        """The parts of a body; `known` is the set of packets that has the layouts and sequences."""
         out = []
         for n in node.children:
             if n.tag == "dword":
                 if n.get("layout"):
-                    base = self.db.layouts.get(n.get("layout"))
+                    base = known.layouts.get(n.get("layout"))
                     if base is None:
                         raise Bad(n, f"no layout {n.get('layout')}")
                     out.append(Dword(n.get("name", base.name), n.doc() or base.doc, base.fields,
                                      f"super::{base.name.lower()}"))
                 elif n.get("register"):
-                    r = self.shared_register(n)
+                    r = self.shared_register(n, map_name)
                     out.append(Dword(n.get("name", r.name), n.doc() or r.doc, r.fields,
                                      f"super::super::{r.domain}::{r.name.lower()}"))
                 else:
                     out.append(self.layout(n, f"{packet}.{n.need('name')}"))
             elif n.tag == "use":
-                if n.need("sequence") not in self.db.sequences:
+                if n.need("sequence") not in known.sequences:
                     raise Bad(n, f"no sequence {n.get('sequence')}")
-                out.extend(self.db.sequences[n.get("sequence")])
+                out.extend(known.sequences[n.get("sequence")])
             elif n.tag == "repeat":
-                out.append(Group("repeat", self.count(n), self.items(n, packet)))
+                out.append(Group("repeat", self.count(n), self.items(n, packet, known, map_name)))
             elif n.tag == "when":
-                m = re.fullmatch(r"([A-Z0-9_]+)\.([A-Z0-9_]+)=(\d+(?:\|\d+)*)", n.need("test"))
-                if not m:
-                    raise Bad(n, f"test {n.get('test')!r} is not DWORD.FIELD=V|V")
-                out.append(Group("when", n.get("test"), self.items(n, packet)))
+                choice(n, "test")
+                out.append(Group("when", n.need("test"), self.items(n, packet, known, map_name)))
+            elif n.tag == "registers":
+                out.append(self.window(n))
             elif n.tag not in ("doc", "decision"):
                 raise Bad(n, f"<{n.tag}> does not belong in a packet body")
         return out
 
-    def shared_register(self, node):
-        """The register whose fields a dword has. Packets are the same for all maps, so where several maps have the
-        register its fields must be equal."""
+    def window(self, node):
+        ref, base, end = node.need("from"), node.number("base"), node.number("end")
+        if not re.fullmatch(r"[A-Z0-9_]+\.[A-Z0-9_]+", ref):
+            raise Bad(node, f"from {ref!r} is not DWORD.FIELD")
+        if base % 4 or end % 4 or not 0 <= base < end < 1 << 32:
+            raise Bad(node, f"registers from {base:#x} to {end:#x}")
+        return Window(ref, base, end)
+
+    def shared_register(self, node, map_name):
+        """The register whose fields a dword has. A packet without a map is the same for all of them, so where several
+        maps have the register its fields must be equal."""
         name = node.get("register")
-        found = [r for d in ("mmio", *self.db.maps("mmio")) if d in self.db.domains and (r := self.db.register(d, name))]
+        found = [r for d in ("mmio", *([map_name] if map_name else self.db.maps("mmio"))) if d in self.db.domains and (r := self.db.register(d, name))]
         if not found:
             raise Bad(node, f"no register {name}")
         for r in found[1:]:
@@ -454,39 +513,80 @@ class Builder:
 
     def count(self, node):
         count = node.need("count")
-        if not re.fullmatch(r"rest|\d+|pixels:\d+|bits:[A-Z0-9_]+|[A-Z0-9_]+\.[A-Z0-9_]+", count):
+        if not re.fullmatch(r"rest|optional|\d+|pixels:\d+|bits:[A-Z0-9_]+|[A-Z0-9_]+\.[A-Z0-9_]+", count):
             raise Bad(node, f"count {count!r}")
         return count
 
     def packets(self, node):
+        known = self.packet_set(node)
         for n in node.children:
             if n.tag == "layout":
                 name = n.need("name")
-                if name in self.db.layouts:
+                if name in known.layouts:
                     raise Bad(n, f"layout {name} occurs twice")
-                self.db.layouts[name] = self.layout(n, name)
+                known.layouts[name] = self.layout(n, name)
                 self.decisions(n, name)
             elif n.tag == "sequence":
-                self.db.sequences[n.need("name")] = self.items(n, n.get("name"))
+                known.sequences[n.need("name")] = self.items(n, n.get("name"), known)
                 self.decisions(n, n.get("name"))
             elif n.tag == "packet":
-                name, opcode = n.need("name"), n.number("opcode")
-                check_name(n, name)
-                source = n.get("src") or node.get("src")
-                if not source:
-                    raise Bad(n, f"packet {name} has no src")
-                for p in self.db.packets:
-                    if p.opcode == opcode or p.name == name:
-                        raise Bad(n, f"packet {name} ({opcode:#x}) occurs twice")
-                if not 0 <= opcode <= 0xff:
-                    raise Bad(n, f"packet {name}: opcode {opcode:#x}")
-                if not n.doc():
-                    raise Bad(n, f"packet {name} has no doc")
-                self.decisions(n, name)
-                self.db.packets.append(
-                    Packet(n, name, opcode, n.doc(), source, n.get("public") == "yes", self.items(n, name)))
+                self.packet(n, node, known)
             elif n.tag not in ("doc", "decision"):
                 raise Bad(n, f"<{n.tag}> does not belong in <packets>")
+        for d in node.all("decision"):
+            self.decision(d, d.need("about"))
+
+    def packet_set(self, node):
+        """The set that <packets> adds to: the command processor's, or that of another engine."""
+        engine = node.get("engine")
+        if engine is None:
+            if node.get("header"):
+                raise Bad(node, "the headers of PM4 packets are the layouts TYPE0 to TYPE3")
+            return self.db.pm4
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", engine) or engine in ("enums", "pm4", "domain", *self.db.domains):
+            raise Bad(node, f"engine name {engine!r}")
+        m = re.fullmatch(r"([A-Z0-9_]+)\.([A-Z0-9_]+)", node.need("header"))
+        if not m:
+            raise Bad(node, f"header {node.get('header')!r} is not LAYOUT.FIELD")
+        if engine in self.db.engines:
+            raise Bad(node, f"engine {engine} occurs twice")
+        if not node.doc():
+            raise Bad(node, f"engine {engine} has no doc")
+        return self.db.engines.setdefault(engine, PacketSet(node, node.doc(), (m[1], m[2])))
+
+    def packet(self, n, parent, known):
+        name, opcode, map_name = n.need("name"), n.number("opcode"), n.get("map")
+        check_name(n, name)
+        source = n.get("src") or parent.get("src")
+        if not source:
+            raise Bad(n, f"packet {name} has no src")
+        if map_name and map_name not in self.db.maps("mmio"):
+            raise Bad(n, f"packet {name}: no map {map_name}")
+        for p in known.packets:
+            if map_name and p.map and p.map != map_name:
+                if (p.name == name) != (p.opcode == opcode):
+                    raise Bad(n, f"packet {name} ({opcode:#x}) is {p.name} ({p.opcode:#x}) of {p.map}")
+            elif p.opcode == opcode or p.name == name:
+                raise Bad(n, f"packet {name} ({opcode:#x}) occurs twice")
+        if not 0 <= opcode <= 0xff:
+            raise Bad(n, f"packet {name}: opcode {opcode:#x}")
+        if not n.doc():
+            raise Bad(n, f"packet {name} has no doc")
+        self.decisions(n, name)
+        known.packets.append(
+            Packet(n, name, opcode, n.doc(), source, n.get("public") == "yes", map_name, n.get("variants", "").split(),
+                   self.items(n, name, known, map_name)))
+
+
+def choice(node, attribute):
+    """DWORD.FIELD=V|V of an attribute, if it is there."""
+    test = node.need(attribute) if node.tag == "when" else node.get(attribute)
+    if test is None:
+        return None
+    m = re.fullmatch(r"([A-Z0-9_]+)\.([A-Z0-9_]+)=(\d+(?:\|\d+)*)", test)
+    if not m:
+        raise Bad(node, f"{attribute} {test!r} is not DWORD.FIELD=V|V")
+    return Choice(m[1], m[2], [int(v) for v in m[3].split("|")])
 
 
 def check_places(db):
@@ -501,6 +601,8 @@ def check_places(db):
                 base = db.register(name, r.overlay)
                 if not set(r.offsets()) <= set(base.offsets()):
                     raise Bad(r.node, f"register {r.name} does not lie within {base.name}")
+                if r.choice:
+                    check_choice(db, name, r)
                 continue
             if r.mirror:
                 if r.fields:
@@ -511,6 +613,15 @@ def check_places(db):
                 if offset in owner:
                     raise Bad(r.node, f"register {r.name} overlaps {owner[offset]} at {offset:#06x}")
                 owner[offset] = r.name
+
+
+def check_choice(db, domain, r):
+    """The register that says whether an overlay counts must have as many elements and that field."""
+    other = db.register(domain, r.choice.dword)
+    if other is None or all(f.name != r.choice.field for f in other.fields):
+        raise Bad(r.node, f"register {r.name}: no {r.choice.dword}.{r.choice.field} (when)")
+    if other.length != r.length:
+        raise Bad(r.node, f"register {r.name} is no array of the length of {other.name} (when)")
 
 
 def check_maps(db):
@@ -548,9 +659,36 @@ def check_packet_refs(db):
                     raise Bad(packet.node, f"packet {packet.name}: {item.kind} {item.arg!r} names nothing before it")
             elif ref.startswith("bits:") and ref[5:] not in known:
                 raise Bad(packet.node, f"packet {packet.name}: {item.kind} {item.arg!r} names nothing before it")
+            if isinstance(item, Window) and item is not packet.body[-1]:
+                raise Bad(packet.node, f"packet {packet.name}: registers are the end of a body")
             walk(packet, item.items, known)
     for p in db.packets:
         walk(p, p.body, {})
+    for engine in db.engines.values():
+        header = engine_header(engine)
+        for p in engine.packets:
+            if p.opcode >= 1 << header[1].width:
+                raise Bad(p.node, f"packet {p.name}: opcode {p.opcode:#x}")
+            check_closed(p, p.body)
+            walk(p, p.body, {header[0].name: {f.name for f in header[0].fields}})
+
+
+def engine_header(engine):
+    """The header of an engine's packets, and the field with the opcode."""
+    layout = engine.layouts.get(engine.header[0])
+    found = [f for f in layout.fields if f.name == engine.header[1]] if layout else []
+    if not found:
+        raise Bad(engine.node, f"no {'.'.join(engine.header)} (header)")
+    return layout, found[0]
+
+
+def check_closed(packet, items):
+    """A packet whose header does not say how long it is must say so by its contents."""
+    for item in items:
+        if not isinstance(item, Dword):
+            if isinstance(item, Window) or item.arg in ("rest", "optional"):
+                raise Bad(packet.node, f"packet {packet.name}: nothing says where it ends")
+            check_closed(packet, item.items)
 
 
 def load(path):

@@ -7,7 +7,7 @@
 //! every such dword and a stack of where it is. It goes at most once round a repetition without meeting a dword, so
 //! it always ends.
 
-use lapidary_registers::{Count, Database, Dword, Item, Packet, Pixel};
+use lapidary_registers::{Count, Database, Dword, Engine, Item, Packet, Pixel};
 
 /// Rounds that a part of the description still has to go.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ enum Rounds {
     Rest,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Frame {
     items: &'static [Item],
     index: usize,
@@ -28,7 +28,7 @@ struct Frame {
 }
 
 /// A walk along one body.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Walk {
     stack: Vec<Frame>,
     /// The latest value of each dword that has fields.
@@ -37,11 +37,38 @@ pub struct Walk {
     may_end_inside: bool,
     pixel: Option<Pixel>,
     bad: Option<&'static str>,
+    /// The rest of the body is registers.
+    window: Option<Window>,
+}
+
+/// Registers that follow one another.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Byte offset of the first.
+    pub first: u32,
+    /// Byte offset where those end that the packet can write.
+    pub end: u32,
 }
 
 impl Walk {
     /// Return the beginning of the body of a packet from that database.
     pub fn new(database: &Database, packet: &'static Packet) -> Walk {
+        Walk {
+            may_end_inside: database.cut_short.contains(&packet.opcode),
+            pixel: database.pixel,
+            ..Walk::along(packet)
+        }
+    }
+
+    /// Return the beginning of the body of an engine's packet with that header.
+    pub fn of_engine(engine: &'static Engine, packet: &'static Packet, header: u32) -> Walk {
+        Walk {
+            seen: vec![(engine.header.name, &engine.header, header)],
+            ..Walk::along(packet)
+        }
+    }
+
+    fn along(packet: &'static Packet) -> Walk {
         let first = Frame {
             items: packet.body,
             index: 0,
@@ -51,22 +78,47 @@ impl Walk {
         Walk {
             stack: vec![first],
             seen: Vec::new(),
-            may_end_inside: database.cut_short.contains(&packet.opcode),
-            pixel: database.pixel,
+            may_end_inside: false,
+            pixel: None,
             bad: None,
+            window: None,
         }
+    }
+
+    /// Return how many dwords the body has, which are the first ones of `words`; an error with the number of `words`
+    /// if the body has more.
+    pub fn length(mut self, words: impl Iterator<Item = u32>) -> Result<u32, u32> {
+        let mut words = words.fuse();
+        let mut length = 0;
+        while let Some(dword) = self.advance(true) {
+            let Some(word) = words.next() else {
+                return Err(length);
+            };
+            self.remember(dword, word);
+            length += 1;
+        }
+        Ok(length)
+    }
+
+    /// Return the registers that the rest of the body is, if it is registers; asked when there is no next dword.
+    pub fn window(&self) -> Option<Window> {
+        self.window
     }
 
     /// Return what the next dword is; it has the value `word`. `None` beyond the end of the description.
     pub fn step(&mut self, word: u32) -> Option<&'static Dword> {
         let dword = self.advance(true)?;
+        self.remember(dword, word);
+        Some(dword)
+    }
+
+    fn remember(&mut self, dword: &'static Dword, word: u32) {
         if !dword.fields.is_empty() {
             match self.seen.iter_mut().find(|(name, ..)| *name == dword.name) {
                 Some(entry) => *entry = (dword.name, dword, word),
                 None => self.seen.push((dword.name, dword, word)),
             }
         }
-        Some(dword)
     }
 
     /// Return the dword or field that should have said how much follows, but could not; asked once after each step.
@@ -114,10 +166,25 @@ impl Walk {
                     return Some(dword);
                 }
                 Item::Repeat { count, items } => match self.rounds(*count) {
-                    Some(Rounds::Rest) if !more => {}
+                    Some(_) if !more && matches!(count, Count::Rest | Count::Optional) => {}
                     Some(rounds) => self.enter(items, rounds),
                     None => {}
                 },
+                Item::Registers {
+                    dword,
+                    field,
+                    base,
+                    end,
+                } => {
+                    let first = self.field(dword, field).unwrap_or(0);
+                    self.window = Some(Window {
+                        first: base.saturating_add(first.saturating_mul(4)),
+                        end: *end,
+                    });
+                    // They are the end of the description.
+                    self.stack.clear();
+                    return None;
+                }
                 Item::When {
                     dword,
                     field,
@@ -148,6 +215,7 @@ impl Walk {
     fn rounds(&mut self, count: Count) -> Option<Rounds> {
         let n = match count {
             Count::Rest => return Some(Rounds::Rest),
+            Count::Optional => 1,
             Count::Fixed(n) => n,
             Count::Field { dword, field } => self.field(dword, field).unwrap_or(0),
             Count::Bits { dword } => self

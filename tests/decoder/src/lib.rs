@@ -7,6 +7,13 @@
 //! what it means. Every name comes from the register database of the family, which the caller gives. Of a family whose
 //! commands are no PM4 packets, each dword is a line by itself.
 //!
+//! [`decode_engine`] does the same for a stream of another engine of the chip, whose packets are in the database, too.
+//! Headers of such packets do not say how long the body is; the decoder reads it from the packet's description.
+//!
+//! Where a packet writes registers, each of its dwords is shown as the register that it goes to. If a register has
+//! several layouts and another register says which one counts, the decoder looks for that in the same packet, before or
+//! behind the dword.
+//!
 //! A decoder is mostly needed when something is wrong, so nothing in a stream can stop it. What does not fit is marked
 //! with `!!` in the line where it shows, and decoding continues with the next dword. Each dword is consumed exactly
 //! once.
@@ -34,7 +41,7 @@ mod line;
 mod stream;
 
 pub use line::{Line, Note};
-pub use stream::{Decoder, Options, Ring, decode_stream};
+pub use stream::{Decoder, Options, Ring, decode_engine, decode_stream};
 
 use lapidary_registers::{Database, Domain};
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use lapidary_registers::{Database, Domain, Dword, Packet};
+use lapidary_registers::{Database, Domain, Dword, Engine, Packet};
 
 /// What a dword is.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +23,16 @@ pub(crate) enum Meaning {
     Type3 { packet: &'static Packet, count: u32 },
     /// Header of type 3 with an unknown opcode.
     Unknown { opcode: u8, count: u32 },
-    /// The value of a register.
-    Register { offset: u32 },
+    /// Header of an engine's packet.
+    Command {
+        engine: &'static Engine,
+        packet: &'static Packet,
+        count: u32,
+    },
+    /// Header of an engine's packet with an unknown opcode.
+    Stranger { opcode: u32 },
+    /// The value of a register. `decides`: what the same packet writes to the register that decides on the layout.
+    Register { offset: u32, decides: Option<u32> },
     /// A named dword of a body.
     Part { dword: &'static Dword },
     /// A dword of a body that the packet's description does not reach.
@@ -49,6 +57,8 @@ pub enum Note {
     ReservedBits(u32),
     /// The body ends where a dword of that name should follow.
     Short(&'static str),
+    /// The packet cannot write that register.
+    OutOfRange,
     /// The body has more dwords than the opcode takes.
     Excess,
     /// The body is as long as something in it says, and that is nonsense.
@@ -65,6 +75,7 @@ impl fmt::Display for Note {
             Note::NoSuchType => write!(f, "no packet of this family has that type"),
             Note::ReservedBits(bits) => write!(f, "reserved bits {bits:#010x}"),
             Note::Short(name) => write!(f, "the body ends here, but {name} should follow"),
+            Note::OutOfRange => write!(f, "the packet does not reach this register"),
             Note::Excess => write!(f, "beyond the packet's contents"),
             Note::BadCount(name) => write!(f, "{name} does not say how much follows"),
         }
@@ -94,6 +105,8 @@ impl Line {
                 | Meaning::Type2
                 | Meaning::Type3 { .. }
                 | Meaning::Unknown { .. }
+                | Meaning::Command { .. }
+                | Meaning::Stranger { .. }
         )
     }
 }
@@ -148,12 +161,40 @@ impl fmt::Display for Line {
                 )?;
             }
             Meaning::Type2 => f.write_str("type 2: filler")?,
-            Meaning::Type3 { packet, count } => write!(f, "{}: {}", packet.name, Dwords(count))?,
+            Meaning::Type3 { packet, count } => {
+                write!(f, "{}: {}", packet.name, Dwords(count))?;
+                let headers = self.database.headers();
+                if headers.is_some_and(|h| h.predicate.is_some_and(|p| p.any(self.word))) {
+                    f.write_str(", predicated")?;
+                }
+                let chips = self.database.chips_with(packet);
+                if !chips.is_empty() {
+                    write!(f, ", only on {}", chips.join(", "))?;
+                }
+            }
+            Meaning::Command {
+                engine,
+                packet,
+                count,
+            } => {
+                write!(f, "{}: {}", packet.name, Dwords(count))?;
+                let rest = self.word & engine.header.mask() & !engine.opcode.mask();
+                match engine.header.describe(rest) {
+                    fields if fields.is_empty() => {}
+                    fields => write!(f, " {{ {fields} }}")?,
+                }
+            }
+            Meaning::Stranger { opcode } => write!(f, "opcode {opcode:#x}")?,
             Meaning::Unknown { opcode, count } => {
                 write!(f, "type 3 opcode {opcode:#04x}: {}", Dwords(count))?;
             }
-            Meaning::Register { offset } => {
-                f.write_str(&self.database.describe(Domain::MMIO, offset, self.word))?;
+            Meaning::Register { offset, decides } => {
+                f.write_str(&self.database.describe_with(
+                    Domain::MMIO,
+                    offset,
+                    self.word,
+                    decides,
+                ))?;
             }
             Meaning::Part { dword } => self.part(f, dword)?,
             Meaning::Excess | Meaning::Data => write!(f, "{:#010x}", self.word)?,

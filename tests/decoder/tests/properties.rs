@@ -2,13 +2,17 @@
 
 //! Whatever is in a stream, each of its dwords becomes one line.
 
-use lapidary_decoder::{Note, Options, Ring, decode_stream};
-use lapidary_registers::r500;
+use lapidary_decoder::{Note, Options, Ring, decode_engine, decode_stream};
+use lapidary_registers::{DATABASES, Database, r500};
 use proptest::prelude::*;
 
-/// Return the dwords that look like a stream more often than not.
+/// Return the dwords that look like a stream of one of the families more often than not.
 fn word() -> impl Strategy<Value = u32> {
-    let opcodes: Vec<u8> = r500::PACKETS.iter().map(|p| p.opcode).collect();
+    let opcodes: Vec<u8> = DATABASES
+        .iter()
+        .flat_map(|d| d.packets)
+        .map(|p| p.opcode)
+        .collect();
     prop_oneof![
         any::<u32>(),
         (0_u32..12, prop::sample::select(opcodes))
@@ -20,14 +24,25 @@ fn word() -> impl Strategy<Value = u32> {
     ]
 }
 
+/// Return the dwords that look like a stream of an engine with an operation in bits 31:28 more often than not.
+fn command() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        any::<u32>(),
+        (0_u32..16, 0_u32..4, 0_u32..12)
+            .prop_map(|(op, flags, count)| (op << 28) | (flags << 22) | count),
+        0_u32..16,
+    ]
+}
+
 /// Return the packets of a stream by their headers alone: (index, body dwords announced).
-fn headers(words: &[u32]) -> Vec<(usize, usize)> {
+fn headers(database: &Database, words: &[u32]) -> Vec<(usize, usize)> {
+    let pair = database.layout("TYPE1").map_or(0, |_| 2);
     let mut list = Vec::new();
     let mut at = 0;
     while at < words.len() {
         let body = match words[at] >> 30 {
             0 | 3 => ((words[at] >> 16) & 0x3fff) as usize + 1,
-            1 => 2,
+            1 => pair,
             _ => 0,
         };
         list.push((at, body));
@@ -41,25 +56,72 @@ proptest! {
 
     #[test]
     fn each_dword_is_one_line(words in prop::collection::vec(word(), 0..100), base in 0_u64..1 << 40) {
-        let lines: Vec<_> = decode_stream(&r500::DATABASE, &words, Options { base, ring: None }).collect();
-        prop_assert_eq!(lines.len(), words.len());
-        for (n, line) in lines.iter().enumerate() {
-            prop_assert_eq!((line.address, line.word), (base + n as u64 * 4, words[n]));
-            let text = line.to_string();
-            prop_assert!(!text.contains('\n') && text.contains(&format!("{:08x}", words[n])), "{}", text);
+        for database in DATABASES {
+            let lines: Vec<_> = decode_stream(database, &words, Options { base, ring: None }).collect();
+            prop_assert_eq!(lines.len(), words.len());
+            for (n, line) in lines.iter().enumerate() {
+                prop_assert_eq!((line.address, line.word), (base + n as u64 * 4, words[n]));
+                let text = line.to_string();
+                prop_assert!(!text.contains('\n') && text.contains(&format!("{:08x}", words[n])), "{}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn each_dword_of_an_engine_is_one_line(words in prop::collection::vec(command(), 0..100)) {
+        for database in DATABASES {
+            for engine in database.engines {
+                let lines: Vec<_> = decode_engine(database, engine, &words, Options::default()).collect();
+                prop_assert_eq!(lines.iter().map(|l| l.word).collect::<Vec<_>>(), words.clone());
+                for (n, line) in lines.iter().enumerate() {
+                    let text = line.to_string();
+                    prop_assert!(!text.contains('\n') && text.contains(&format!("{:08x}", words[n])), "{}", text);
+                    // The contents say how long a packet is, so nothing is too short or too long for it.
+                    prop_assert!(!matches!(line.note, Some(Note::Short(_) | Note::Excess | Note::BadCount(_))), "{}", text);
+                }
+                // What is cut off is the end.
+                let cut = lines.iter().position(|l| matches!(l.note, Some(Note::Truncated { .. })));
+                if let Some(cut) = cut {
+                    prop_assert!(lines[cut + 1..].iter().all(|l| !l.is_header()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_engine_s_packets_are_as_long_as_alone(words in prop::collection::vec(command(), 1..60)) {
+        for database in DATABASES {
+            for engine in database.engines {
+                let lines: Vec<_> = decode_engine(database, engine, &words, Options::default()).collect();
+                let starts: Vec<usize> = (0..lines.len()).filter(|&n| lines[n].is_header()).collect();
+                for (i, &start) in starts.iter().enumerate() {
+                    let end = starts.get(i + 1).copied().unwrap_or(words.len());
+                    let alone = decode_engine(database, engine, &words[start..end], Options::default());
+                    prop_assert_eq!(alone.filter(|l| l.is_header()).count(), 1);
+                    if lines[start].note.is_none() && end > start + 1 {
+                        let cut = decode_engine(database, engine, &words[start..end - 1], Options::default()).next();
+                        let cut = matches!(cut.and_then(|l| l.note), Some(Note::Truncated { .. }));
+                        prop_assert!(cut, "dword {}", start);
+                    }
+                }
+            }
         }
     }
 
     #[test]
     fn headers_are_where_the_counts_say(words in prop::collection::vec(word(), 0..100)) {
-        let lines: Vec<_> = decode_stream(&r500::DATABASE, &words, Options::default()).collect();
-        let found: Vec<usize> = (0..lines.len()).filter(|&n| lines[n].is_header()).collect();
-        let expected = headers(&words);
-        prop_assert_eq!(found, expected.iter().map(|h| h.0).collect::<Vec<_>>());
-        // A packet that goes on beyond the stream says so in its header; no other does.
-        for (at, body) in expected {
-            let cut = at + 1 + body > words.len();
-            prop_assert_eq!(matches!(lines[at].note, Some(Note::Truncated { .. })), cut);
+        for database in DATABASES {
+            let lines: Vec<_> = decode_stream(database, &words, Options::default()).collect();
+            // A type that the family lacks is no header, and a dword by itself.
+            let is_header = |n: &usize| lines[*n].is_header() || lines[*n].note == Some(Note::NoSuchType);
+            let found: Vec<usize> = (0..lines.len()).filter(is_header).collect();
+            let expected = headers(database, &words);
+            prop_assert_eq!(found, expected.iter().map(|h| h.0).collect::<Vec<_>>());
+            // A packet that goes on beyond the stream says so in its header; no other does.
+            for (at, body) in expected {
+                let cut = at + 1 + body > words.len();
+                prop_assert_eq!(matches!(lines[at].note, Some(Note::Truncated { .. })), cut);
+            }
         }
     }
 

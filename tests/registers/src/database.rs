@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::{Decision, Domain, Dword, Field, Packet, Pixel, Register};
+use crate::{Choice, Decision, Domain, Dword, Engine, Field, Packet, Pixel, Register};
 
 /// All that is known of a family's registers and packets.
 pub struct Database {
@@ -28,6 +28,12 @@ pub struct Database {
     pub pixel: Option<Pixel>,
     /// Opcodes whose bodies may end inside the last round of a repetition.
     pub cut_short: &'static [u8],
+    /// The packets that only some of the chips have, with these chips.
+    pub packet_variants: &'static [(&'static str, &'static [&'static str])],
+    /// When an overlay is the layout of its word that counts.
+    pub choices: &'static [Choice],
+    /// The engines besides the command processor.
+    pub engines: &'static [Engine],
     index: OnceLock<Index>,
 }
 
@@ -52,6 +58,8 @@ pub struct Headers {
     pub pair: Option<(Field, Field)>,
     /// Type 3: the operation.
     pub opcode: Field,
+    /// Type 3: the packet is skipped under a condition that was set before. `None`: the family has no such condition.
+    pub predicate: Option<Field>,
 }
 
 /// What is looked up often.
@@ -98,6 +106,7 @@ impl Headers {
             one_register: field("TYPE0", "ONE_REG_WR"),
             pair: field("TYPE1", "REG_INDEX1").zip(field("TYPE1", "REG_INDEX2")),
             opcode: field("TYPE3", "IT_OPCODE")?,
+            predicate: field("TYPE3", "PREDICATE"),
         })
     }
 }
@@ -122,6 +131,9 @@ impl Database {
             decisions,
             pixel: None,
             cut_short: &[],
+            packet_variants: &[],
+            choices: &[],
+            engines: &[],
             index: OnceLock::new(),
         }
     }
@@ -141,6 +153,27 @@ impl Database {
     /// Return the same, with opcodes whose bodies may end inside the last round of a repetition.
     pub const fn with_cut_short(mut self, opcodes: &'static [u8]) -> Database {
         self.cut_short = opcodes;
+        self
+    }
+
+    /// Return the same, with packets that only some of the chips have.
+    pub const fn with_packet_variants(
+        mut self,
+        variants: &'static [(&'static str, &'static [&'static str])],
+    ) -> Database {
+        self.packet_variants = variants;
+        self
+    }
+
+    /// Return the same, with overlays that count under a condition.
+    pub const fn with_choices(mut self, choices: &'static [Choice]) -> Database {
+        self.choices = choices;
+        self
+    }
+
+    /// Return the same, with engines besides the command processor.
+    pub const fn with_engines(mut self, engines: &'static [Engine]) -> Database {
+        self.engines = engines;
         self
     }
 
@@ -169,9 +202,21 @@ impl Database {
 
     /// `NAME[i] = 0x… { FIELD=VALUE … }`: what `value` means at `offset`. An unknown register is named by its place.
     pub fn describe(&self, domain: Domain, offset: u32, value: u32) -> String {
+        self.describe_with(domain, offset, value, None)
+    }
+
+    /// As [`Database::describe`], with the value of the register that decides on the layout ([`Database::decider`]).
+    pub fn describe_with(
+        &self,
+        domain: Domain,
+        offset: u32,
+        value: u32,
+        decides: Option<u32>,
+    ) -> String {
         let Some((r, i)) = self.by_offset(domain, offset) else {
             return format!("{}:{offset:#06x} = {value:#010x}", domain.name());
         };
+        let r = decides.and_then(|v| self.overlay(r, v)).unwrap_or(r);
         let index = if r.len > 1 {
             format!("[{i}]")
         } else {
@@ -189,6 +234,52 @@ impl Database {
             format!(" {{ {fields} }}")
         };
         format!("{}{index} = {value:#010x}{fields}", r.name)
+    }
+
+    /// Return the place of the register that decides whether an overlay is the layout of the one at `offset`.
+    pub fn decider(&self, domain: Domain, offset: u32) -> Option<u32> {
+        if self.choices.is_empty() {
+            return None;
+        }
+        let (register, i) = self.by_offset(domain, offset)?;
+        let (choice, _) = self.choices_of(register).next()?;
+        self.by_name_in(domain, choice.register)?.array().at(i)
+    }
+
+    /// Return the overlay that is the layout of `register` if the register that decides has that value.
+    fn overlay(&self, register: &Register, decides: u32) -> Option<&'static Register> {
+        let counts = |choice: &Choice| {
+            self.by_name_in(register.domain, choice.register)
+                .and_then(|r| r.field(choice.field))
+                .is_some_and(|f| choice.values.contains(&f.field.get(decides)))
+        };
+        self.choices_of(register)
+            .find(|(choice, _)| counts(choice))
+            .map(|(_, overlay)| overlay)
+    }
+
+    /// Return the overlays of `register` that count under a condition.
+    fn choices_of(
+        &self,
+        register: &Register,
+    ) -> impl Iterator<Item = (&'static Choice, &'static Register)> {
+        self.choices.iter().filter_map(move |choice| {
+            let overlay = self.by_name(choice.overlay)?;
+            (overlay.overlay_of == Some(register.name)).then_some((choice, overlay))
+        })
+    }
+
+    /// Return the only chips that have a packet; nothing if all chips of the database have it.
+    pub fn chips_with(&self, packet: &Packet) -> &'static [&'static str] {
+        self.packet_variants
+            .iter()
+            .find(|(name, _)| *name == packet.name)
+            .map_or(&[], |(_, chips)| chips)
+    }
+
+    /// Return the engine of that name, besides the command processor.
+    pub fn engine(&self, name: &str) -> Option<&'static Engine> {
+        self.engines.iter().find(|e| e.name == name)
     }
 
     /// Return the type-3 packet with that opcode.

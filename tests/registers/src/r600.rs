@@ -12,12 +12,10 @@ include!(concat!(env!("OUT_DIR"), "/r600/portable.rs"));
 include!(concat!(env!("OUT_DIR"), "/r600/tables.rs"));
 
 /// The registers of R600 to RV635.
-static R6XX_REGISTERS: [Register; REGISTERS.len() + MMIO_R6XX.len()] =
-    Register::joined(REGISTERS, MMIO_R6XX);
+static R6XX_REGISTERS: [Register; REGISTERS.len() + MMIO_R6XX.len()] = joined(REGISTERS, MMIO_R6XX);
 
 /// The registers of RV770 to RV740.
-static R7XX_REGISTERS: [Register; REGISTERS.len() + MMIO_R7XX.len()] =
-    Register::joined(REGISTERS, MMIO_R7XX);
+static R7XX_REGISTERS: [Register; REGISTERS.len() + MMIO_R7XX.len()] = joined(REGISTERS, MMIO_R7XX);
 
 /// All of R600, RV610, RV620, RV630, RV635 and RV670.
 pub static R6XX: Database = Database::new(

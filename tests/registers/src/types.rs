@@ -203,25 +203,6 @@ impl Register {
         RegArray::new(self.offset, self.len, self.stride)
     }
 
-    /// Return `first` and `second` as one array, whose length must be the sum.
-    pub(crate) const fn joined<const N: usize>(
-        first: &[Register],
-        second: &[Register],
-    ) -> [Register; N] {
-        assert!(first.len() + second.len() == N);
-        let mut all = [first[0]; N];
-        let mut i = 0;
-        while i < N {
-            all[i] = if i < first.len() {
-                first[i]
-            } else {
-                second[i - first.len()]
-            };
-            i += 1;
-        }
-        all
-    }
-
     /// Return the bits that mean something.
     pub fn mask(&self) -> u32 {
         mask(self.fields)
@@ -236,6 +217,35 @@ impl Register {
     pub fn describe(&self, value: u32) -> String {
         describe_fields(self.fields, value)
     }
+}
+
+/// Return `first` and `second` as one array, whose length must be the sum.
+pub(crate) const fn joined<T: Copy, const N: usize>(first: &[T], second: &[T]) -> [T; N] {
+    assert!(first.len() + second.len() == N);
+    let mut all = [first[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < first.len() {
+            first[i]
+        } else {
+            second[i - first.len()]
+        };
+        i += 1;
+    }
+    all
+}
+
+/// When an overlay is the layout of its word that counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The overlay.
+    pub overlay: &'static str,
+    /// The register that decides, by its element of the same index.
+    pub register: &'static str,
+    /// Its field.
+    pub field: &'static str,
+    /// The values with which the overlay counts.
+    pub values: &'static [u32],
 }
 
 /// One dword of a packet.
@@ -271,6 +281,8 @@ impl Dword {
 pub enum Count {
     /// Until the packet ends; the last round may be cut short.
     Rest,
+    /// Once if the packet does not end here.
+    Optional,
     /// So many times.
     Fixed(u32),
     /// As often as a field says that came before.
@@ -323,9 +335,20 @@ pub enum Item {
         /// What.
         items: &'static [Item],
     },
+    /// The rest of the body: registers of the aperture that follow one another.
+    Registers {
+        /// The latest dword of that name.
+        dword: &'static str,
+        /// Its field, which says how many dwords after `base` the first register is.
+        field: &'static str,
+        /// The first register that the packet can write, by byte offset.
+        base: u32,
+        /// Byte offset where the registers end that it can write.
+        end: u32,
+    },
 }
 
-/// A type-3 packet.
+/// A packet: of type 3, or of an engine other than the command processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// Name.
@@ -340,6 +363,30 @@ pub struct Packet {
     pub in_manual: bool,
     /// What follows the header.
     pub body: &'static [Item],
+}
+
+/// An engine besides the command processor, with packets of its own. The header of a packet says what it is, and its
+/// contents say how long it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Engine {
+    /// Name.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// The header of its packets, to which conditions and counts of a body may refer.
+    pub header: Dword,
+    /// The operation, in the header.
+    pub opcode: Field,
+    /// Its packets.
+    pub packets: &'static [Packet],
+}
+
+impl Engine {
+    /// Return the packet of which that is the header.
+    pub fn packet(&self, header: u32) -> Option<&'static Packet> {
+        let opcode = self.opcode.get(header);
+        self.packets.iter().find(|p| u32::from(p.opcode) == opcode)
+    }
 }
 
 /// How a contradiction of the manual was settled.

@@ -5,13 +5,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lapidary_registers::{DATABASES, Database, Dword, FieldInfo, Item, Register};
+use lapidary_registers::{DATABASES, Database, Dword, FieldInfo, Item, Packet, Register};
 
 /// Each register, with the name of its database.
 fn registers() -> impl Iterator<Item = (&'static Database, &'static Register)> {
     DATABASES
         .iter()
         .flat_map(|d| d.registers.iter().map(|r| (*d, r)))
+}
+
+/// The packets of a database, those of all its engines.
+fn packets(database: &'static Database) -> impl Iterator<Item = &'static Packet> {
+    let engines = database.engines.iter().flat_map(|e| e.packets);
+    database.packets.iter().chain(engines)
 }
 
 fn offsets(r: &Register) -> impl Iterator<Item = u32> {
@@ -23,6 +29,7 @@ fn each_dword(items: &[Item], f: &mut impl FnMut(&Dword)) {
         match item {
             Item::Dword(d) => f(d),
             Item::Repeat { items, .. } | Item::When { items, .. } => each_dword(items, f),
+            Item::Registers { .. } => {}
         }
     }
 }
@@ -103,8 +110,11 @@ fn fields_fit_and_do_not_overlap() {
         for d in database.layouts {
             check_fields(d.name, d.fields);
         }
-        for p in database.packets {
+        for p in packets(database) {
             each_dword(p.body, &mut |d| check_fields(p.name, d.fields));
+        }
+        for engine in database.engines {
+            check_fields(engine.name, engine.header.fields);
         }
     }
 }
@@ -179,7 +189,7 @@ fn everything_says_where_it_comes_from() {
         assert!(database.domains.contains(&r.domain), "{}", r.name);
     }
     for database in DATABASES {
-        for p in database.packets {
+        for p in packets(database) {
             assert!(p.source.contains(':') && !p.doc.is_empty(), "{}", p.name);
         }
         for d in database.decisions {
@@ -188,6 +198,35 @@ fn everything_says_where_it_comes_from() {
                 "{database:?}: {}",
                 d.number
             );
+        }
+    }
+}
+
+#[test]
+fn an_opcode_is_one_packet() {
+    for database in DATABASES {
+        let sets = database.engines.iter().map(|e| e.packets);
+        for set in sets.chain([database.packets]) {
+            let names: BTreeSet<_> = set.iter().map(|p| p.name).collect();
+            let opcodes: BTreeSet<_> = set.iter().map(|p| p.opcode).collect();
+            assert_eq!((names.len(), opcodes.len()), (set.len(), set.len()));
+        }
+    }
+}
+
+/// An overlay that counts under a condition lies over a register, and the register that decides says so.
+#[test]
+fn choices_name_what_is_there() {
+    for database in DATABASES {
+        for choice in database.choices {
+            let find = |name: &str| database.by_name(name).unwrap_or_else(|| panic!("{name}"));
+            let (overlay, decides) = (find(choice.overlay), find(choice.register));
+            assert!(decides.field(choice.field).is_some(), "{}", choice.overlay);
+            assert!(overlay.overlay_of.is_some(), "{}", choice.overlay);
+            for (i, offset) in offsets(overlay).enumerate() {
+                let at = decides.array().at(i as u32);
+                assert_eq!(database.decider(overlay.domain, offset), at);
+            }
         }
     }
 }

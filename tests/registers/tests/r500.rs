@@ -231,6 +231,7 @@ fn fixed_length(items: &[Item], value: &dyn Fn(&str, &str) -> u32) -> Option<u32
         Some(
             n + match item {
                 Item::Dword(_) => 1,
+                Item::Registers { .. } => return None,
                 Item::When {
                     dword,
                     field,
@@ -245,7 +246,7 @@ fn fixed_length(items: &[Item], value: &dyn Fn(&str, &str) -> u32) -> Option<u32
                 }
                 Item::Repeat { count, items } => {
                     let times = match count {
-                        Count::Rest => return None,
+                        Count::Rest | Count::Optional => return None,
                         Count::Fixed(n) => *n,
                         Count::Field { dword, field } => value(dword, field),
                         Count::Bits { dword } => value(dword, "").count_ones(),

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 use lapidary_decoder::dump::{Dump, MAGIC};
 use lapidary_decoder::input::{self, Format};
-use lapidary_decoder::{Options, Ring, decode_stream};
-use lapidary_registers::{DATABASES, Database};
+use lapidary_decoder::{Options, Ring, decode_engine, decode_stream};
+use lapidary_registers::{DATABASES, Database, Engine};
 
 /// Prints a PM4 command stream, one line a dword, by name; or a core dump of the driver
 /// (`/sys/class/devcoredump/*/data`): registers, ring, the commands and objects of the job that hung.
@@ -28,6 +28,10 @@ struct Arguments {
     /// Default: what a core dump says itself, else r500.
     #[arg(long)]
     family: Option<String>,
+
+    /// Which engine's stream it is, by its name in the family's database. Default: the command processor's.
+    #[arg(long)]
+    engine: Option<String>,
 
     /// How the file holds dwords.
     #[arg(long, value_enum, default_value_t = Kind::Auto)]
@@ -91,6 +95,18 @@ fn database(family: &str) -> Result<&'static Database> {
     })
 }
 
+fn engine(database: &'static Database, name: &str) -> Result<&'static Engine> {
+    database.engine(name).with_context(|| {
+        let all: Vec<_> = database.engines.iter().map(|e| e.name).collect();
+        let all = if all.is_empty() {
+            "none".to_owned()
+        } else {
+            all.join(", ")
+        };
+        format!("no engine {name} of {}; there are {all}", database.name)
+    })
+}
+
 /// Print a core dump by the names of `family`, else of the driver that made it; true if everything fitted.
 fn print_dump(bytes: &[u8], family: Option<&str>) -> Result<bool> {
     let dump = Dump::parse(std::str::from_utf8(bytes).context("not a text")?)?;
@@ -113,6 +129,9 @@ fn print_dump(bytes: &[u8], family: Option<&str>) -> Result<bool> {
 fn run(arguments: &Arguments) -> Result<bool> {
     let bytes = read(&arguments.file)?;
     if arguments.format == Kind::Auto && bytes.starts_with(MAGIC.as_bytes()) {
+        if arguments.engine.is_some() {
+            bail!("--engine is for streams; a core dump has those of the command processor");
+        }
         return print_dump(&bytes, arguments.family.as_deref())
             .with_context(|| arguments.file.display().to_string());
     }
@@ -129,14 +148,16 @@ fn run(arguments: &Arguments) -> Result<bool> {
     }
     let mut out = BufWriter::new(io::stdout().lock());
     let mut good = true;
-    for line in decode_stream(
-        database(arguments.family.as_deref().unwrap_or("r500"))?,
-        &words,
-        Options {
-            base: arguments.base,
-            ring: arguments.ring,
-        },
-    ) {
+    let database = database(arguments.family.as_deref().unwrap_or("r500"))?;
+    let options = Options {
+        base: arguments.base,
+        ring: arguments.ring,
+    };
+    let lines = match &arguments.engine {
+        Some(name) => decode_engine(database, engine(database, name)?, &words, options),
+        None => decode_stream(database, &words, options),
+    };
+    for line in lines {
         good &= line.note.is_none();
         match writeln!(out, "{line}") {
             // The reader has closed the pipe.
