@@ -85,6 +85,35 @@ fn a_database_is_chosen_by_its_name() {
 }
 
 #[test]
+fn an_engine_is_chosen_by_its_name() {
+    let run_as = |family: &str, engine: &str| {
+        run(
+            &["-", "--family", family, "--engine", engine],
+            b"60000000 1000 2 5 70000000",
+        )
+    };
+    let out = run_as("r700", "dma");
+    let expected = "00000000: 60000000  FENCE: 3 dwords\n\
+                    00000004: 00001000    ADDRESS_LO = 0x00001000 { ADDRESS_LO=0x400 }\n\
+                    00000008: 00000002    ADDRESS_HI = 0x00000002 { ADDRESS_HI=2 }\n\
+                    0000000c: 00000005    DATA = 0x00000005\n\
+                    00000010: 70000000  TRAP: 0 dwords\n";
+    assert_eq!(text(&out.stdout), expected);
+    assert_eq!(out.status.code(), Some(0));
+    assert_eq!(
+        text(&run_as("r600", "uvd").stderr),
+        "pm4-decode: no engine uvd of r600; there are dma\n"
+    );
+    assert_eq!(
+        text(&run_as("r500", "dma").stderr),
+        "pm4-decode: no engine dma of r500; there are none\n"
+    );
+    let dump = include_str!("dumps/hang.dump");
+    let out = run(&["-", "--engine", "dma"], dump.as_bytes());
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
 fn the_family_of_a_dump_can_be_said_where_its_driver_does_not_tell_the_map() {
     let dump = include_str!("dumps/hang.dump");
     let other = dump.replace("driver r500", "driver of_another_family");

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lapidary_registers::r600::{DECISIONS, R6XX, R7XX, mmio, mmio_r6xx, mmio_r7xx, pcie_port};
-use lapidary_registers::{DATABASES, Database, Domain, Register, database};
+use lapidary_registers::r600::{DECISIONS, R6XX, R7XX, mmio, mmio_r6xx, mmio_r7xx, pcie_port, pm4};
+use lapidary_registers::{Count, DATABASES, Database, Domain, Item, Packet, Register, database};
 
 /// One line of `manual-entries-r600.txt`.
 struct Entry {
@@ -302,4 +302,150 @@ fn databases_are_found_by_name() {
     assert!(database("r800").is_none());
     let names: std::collections::BTreeSet<_> = DATABASES.iter().map(|d| d.name).collect();
     assert_eq!(names.len(), DATABASES.len(), "each has a name of its own");
+}
+
+/// Return the least length of a body, with zero in all fields that say what follows; `header` is that of the packet.
+fn least(items: &[Item], header: &dyn Fn(&str) -> u32) -> u32 {
+    let field = |dword: &str, field: &str| if dword == "HEADER" { header(field) } else { 0 };
+    items
+        .iter()
+        .map(|item| match item {
+            Item::Dword(_) => 1,
+            Item::Registers { .. } => 0,
+            Item::When {
+                dword,
+                field: name,
+                values,
+                items,
+            } => u32::from(values.contains(&field(dword, name))) * least(items, header),
+            Item::Repeat { count, items } => {
+                let times = match count {
+                    Count::Fixed(n) => *n,
+                    Count::Field { dword, field: name } => field(dword, name),
+                    _ => 0,
+                };
+                times * least(items, header)
+            }
+        })
+        .sum()
+}
+
+/// R6xx 5.3.1: name, opcode, and the least number of dwords with the header.
+const MANUAL: [(&str, u8, u32); 25] = [
+    ("DRAW_INDEX_IMMD_BE", 0x29, 3),
+    ("INDEX_TYPE", 0x2a, 2),
+    ("DRAW_INDEX", 0x2b, 5),
+    ("DRAW_INDEX_AUTO", 0x2d, 3),
+    ("DRAW_INDEX_IMMD", 0x2e, 3),
+    ("NUM_INSTANCES", 0x2f, 2),
+    ("INDIRECT_BUFFER", 0x32, 4),
+    ("MEM_SEMAPHORE", 0x39, 3),
+    ("MPEG_INDEX", 0x3a, 3),
+    ("WAIT_REG_MEM", 0x3c, 7),
+    ("MEM_WRITE", 0x3d, 5),
+    ("CP_INTERRUPT", 0x40, 2),
+    ("SURFACE_SYNC", 0x43, 5),
+    ("COND_WRITE", 0x45, 9),
+    ("EVENT_WRITE", 0x46, 2),
+    ("EVENT_WRITE_EOP", 0x47, 6),
+    ("SET_CONFIG_REG", 0x68, 2),
+    ("SET_CONTEXT_REG", 0x69, 2),
+    ("SET_ALU_CONST", 0x6a, 2),
+    ("SET_BOOL_CONST", 0x6b, 2),
+    ("SET_LOOP_CONST", 0x6c, 2),
+    ("SET_RESOURCE", 0x6d, 2),
+    ("SET_SAMPLER", 0x6e, 2),
+    ("SET_CTL_CONST", 0x6f, 2),
+    ("SURFACE_BASE_UPDATE", 0x73, 2),
+];
+
+#[test]
+fn all_packets_of_the_manual_are_there() {
+    let of_manual = |database: &'static Database| -> BTreeMap<u8, &'static Packet> {
+        let packets = database.packets.iter().filter(|p| p.in_manual);
+        packets.map(|p| (p.opcode, p)).collect()
+    };
+    let (r6xx, r7xx) = (of_manual(&R6XX), of_manual(&R7XX));
+    for (name, opcode, dwords) in MANUAL {
+        let p = r6xx.get(&opcode).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!((p.name, 1 + least(p.body, &|_| 0)), (name, dwords));
+    }
+    // The manual says that R7xx does not need the last one.
+    let without: Vec<u8> = MANUAL[..24].iter().map(|p| p.1).collect();
+    assert_eq!(r7xx.keys().copied().collect::<Vec<_>>(), without);
+    assert_eq!(r6xx.len(), MANUAL.len());
+}
+
+#[test]
+fn packets_that_only_some_chips_have_say_so() {
+    let only = |database: &'static Database, other: &'static Database| -> Vec<_> {
+        let packets = database.packets.iter();
+        packets
+            .filter(|p| other.packet(p.opcode).is_none())
+            .map(|p| p.name)
+            .collect()
+    };
+    assert_eq!(
+        only(&R6XX, &R7XX),
+        ["SURFACE_BASE_UPDATE", "START_3D_CMDBUF"]
+    );
+    assert_eq!(only(&R7XX, &R6XX), ["PFP_SYNC_ME", "STRMOUT_BASE_UPDATE"]);
+    let chips = |opcode| R6XX.packet(opcode).map(|p| R6XX.chips_with(p));
+    let after_r600: &[&str] = &["rv610", "rv620", "rv630", "rv635", "rv670"];
+    assert_eq!(chips(pm4::op::SURFACE_BASE_UPDATE), Some(after_r600));
+    assert_eq!(chips(pm4::op::START_3D_CMDBUF), Some(&[][..]));
+}
+
+#[test]
+fn packets_of_the_dma_engine_are_as_long_as_each_map_has_them() {
+    use lapidary_registers::r600::dma::op;
+    // Operation, TILED, and dwords with the header on R6xx and R7xx; 0 where the map has none.
+    let table = [
+        (op::WRITE, 0, 3 + 9, 3 + 9),
+        (op::WRITE, 1, 5 + 9, 5 + 9),
+        (op::COPY, 0, 4, 5),
+        (op::COPY, 1, 7, 7),
+        (op::INDIRECT_BUFFER, 0, 3, 3),
+        (op::SEMAPHORE, 0, 3, 3),
+        (op::FENCE, 0, 4, 4),
+        (op::TRAP, 0, 1, 1),
+        (op::CONSTANT_FILL, 0, 0, 4),
+        (op::NOP, 0, 1, 1),
+    ];
+    for (opcode, tiled, r6xx, r7xx) in table {
+        for (database, dwords) in [(&R6XX, r6xx), (&R7XX, r7xx)] {
+            let engine = database.engine("dma").expect("a DMA engine");
+            let header = |field: &str| if field == "TILED" { tiled } else { 9 };
+            let found = engine.packet(u32::from(opcode) << 28);
+            let length = found.map_or(0, |p| 1 + least(p.body, &header));
+            assert_eq!(length, dwords, "{database:?} {opcode:#x} tiled {tiled}");
+        }
+    }
+    for database in [&R6XX, &R7XX] {
+        assert_eq!(database.engines.len(), 1);
+        let known: BTreeSet<_> = table.iter().map(|row| row.0).collect();
+        let engine = database.engine("dma").expect("a DMA engine");
+        assert!(engine.packets.iter().all(|p| known.contains(&p.opcode)));
+    }
+}
+
+#[test]
+fn constants_say_which_registers_a_packet_reaches() {
+    use pm4::{set_config_reg, set_context_reg, set_resource, set_sampler};
+    assert_eq!(
+        (set_config_reg::BASE, set_config_reg::END),
+        (0x8000, 0xac00)
+    );
+    assert_eq!(set_context_reg::BASE, 0x2_8000);
+    assert_eq!(set_resource::BASE, mmio::SQ_TEX_RESOURCE_WORD0.base());
+    assert_eq!(set_sampler::BASE, mmio::SQ_TEX_SAMPLER_WORD0.base());
+    assert_eq!(set_resource::END, set_sampler::BASE);
+    use lapidary_registers::r600::dma;
+    assert_eq!(dma::header::OP.of(dma::op::COPY.into()), 0x3000_0000);
+    let upper = dma::mmio_r6xx::copy::addresses_hi::DST_ADDRESS_HI;
+    assert_eq!((upper.hi(), upper.lo()), (23, 16));
+    assert_eq!(
+        dma::mmio_r7xx::constant_fill::address_hi::DST_ADDRESS_HI,
+        upper
+    );
 }
