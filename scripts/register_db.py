@@ -77,6 +77,9 @@ ATTRIBUTES = {
     "repeat": {"count", "name"},
     "when": {"test"},
     "registers": {"from", "base", "end"},
+    "word": {"name", "map", "src"},
+    "instructions": {"name", "field", "src"},
+    "instruction": {"name", "opcode", "sources", "slots", "flags", "map", "src"},
 }
 
 
@@ -235,12 +238,46 @@ class Decision:
 
 
 @dataclass
+class Word:
+    """One dword of an instruction of shaders."""
+    node: Node
+    dword: Dword
+    map: Optional[str]              # the only register map whose chips have it
+
+
+@dataclass
+class Instruction:
+    node: Node
+    name: str
+    opcode: int
+    sources: Optional[int]
+    slots: str
+    flags: list
+    map: Optional[str]
+    doc: str
+    source: str
+
+
+@dataclass
+class InstructionTable:
+    """Instructions that one field of one word tells apart."""
+    node: Node
+    name: str
+    doc: str
+    word: str
+    field: str
+    instructions: list = field(default_factory=list)
+
+
+@dataclass
 class Database:
     files: list = field(default_factory=list)
     enums: dict = field(default_factory=dict)
     domains: dict = field(default_factory=dict)     # name -> {"doc", "unit", "registers", "map_of"}
     pm4: PacketSet = field(default_factory=PacketSet)
     engines: dict = field(default_factory=dict)     # name -> PacketSet, of those besides the command processor
+    words: list = field(default_factory=list)       # of instructions
+    instructions: list = field(default_factory=list)
     decisions: list = field(default_factory=list)
 
     @property
@@ -320,6 +357,10 @@ class Builder:
                 self.domain(node)
             elif node.tag == "packets":
                 self.packets(node)
+            elif node.tag == "word":
+                self.word(node)
+            elif node.tag == "instructions":
+                self.instructions(node)
             elif node.tag == "decision":
                 self.decision(node, node.need("about"))
             elif node.tag not in ("import", "enum", "doc"):
@@ -578,6 +619,78 @@ class Builder:
                    self.items(n, name, known, map_name)))
 
 
+    # Instructions of shaders.
+
+    def map_of(self, node, name):
+        """The register map that alone has it, if one is named."""
+        map_name = node.get("map")
+        if map_name and map_name not in self.db.maps("mmio"):
+            raise Bad(node, f"{node.tag} {name}: no map {map_name}")
+        return map_name
+
+    def word(self, node):
+        name = node.need("name")
+        map_name = self.map_of(node, name)
+        node.need("src")
+        if not node.doc():
+            raise Bad(node, f"word {name} has no doc")
+        for other in self.db.words:
+            if other.dword.name == name and both(other.map, map_name):
+                raise Bad(node, f"word {name} occurs twice")
+        self.db.words.append(Word(node, self.layout(node, name), map_name))
+        self.decisions(node, name)
+
+    def instructions(self, node):
+        name = node.need("name")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or any(t.name == name for t in self.db.instructions):
+            raise Bad(node, f"instructions {name!r}")
+        m = re.fullmatch(r"([A-Z0-9_]+)\.([A-Z0-9_]+)", node.need("field"))
+        if not m:
+            raise Bad(node, f"field {node.get('field')!r} is not WORD.FIELD")
+        table = InstructionTable(node, name, node.doc(), m[1], m[2])
+        if not table.doc:
+            raise Bad(node, f"instructions {name} have no doc")
+        for n in node.children:
+            if n.tag == "instruction":
+                table.instructions.append(self.instruction(n, node, table.instructions))
+            elif n.tag != "doc":
+                raise Bad(n, f"<{n.tag}> does not belong in <instructions>")
+        self.db.instructions.append(table)
+
+    def instruction(self, node, parent, known):
+        name, opcode = node.need("name"), node.number("opcode")
+        check_name(node, name)
+        source = node.get("src") or parent.get("src")
+        if not source:
+            raise Bad(node, f"instruction {name} has no src")
+        if not node.doc():
+            raise Bad(node, f"instruction {name} has no doc")
+        map_name = self.map_of(node, name)
+        for other in known:
+            if both(other.map, map_name) and (other.name == name or other.opcode == opcode):
+                raise Bad(node, f"instruction {name} ({opcode:#x}) occurs twice")
+        return Instruction(node, name, opcode, node.number("sources") if node.get("sources") else None,
+                           node.get("slots", ""), node.get("flags", "").split(), map_name, node.doc(), source)
+
+
+def both(one, other):
+    """Whether there are chips that have what is of the map `one` and what is of the map `other`."""
+    return one is None or other is None or one == other
+
+
+def check_instructions(db):
+    """An opcode must fit the field that it stands in, on every map that has the instruction."""
+    for table in db.instructions:
+        for i in table.instructions:
+            for map_name in [i.map] if i.map else db.maps("mmio") or [None]:
+                fields = [f for w in db.words if w.dword.name == table.word and both(w.map, map_name)
+                          for f in w.dword.fields if f.name == table.field]
+                if not fields:
+                    raise Bad(i.node, f"instruction {i.name}: no field {table.word}.{table.field}")
+                if not 0 <= i.opcode < 1 << fields[0].width:
+                    raise Bad(i.node, f"instruction {i.name}: opcode {i.opcode:#x} does not fit {table.field}")
+
+
 def choice(node, attribute):
     """DWORD.FIELD=V|V of an attribute, if it is there."""
     test = node.need(attribute) if node.tag == "when" else node.get(attribute)
@@ -697,6 +810,7 @@ def load(path):
     check_places(builder.db)
     check_maps(builder.db)
     check_packet_refs(builder.db)
+    check_instructions(builder.db)
     builder.db.decisions.sort(key=lambda d: (d.number, d.about))
     if not builder.db.domains:
         raise Bad(Node("", {}, path, 0), "the database is empty")

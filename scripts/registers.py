@@ -27,6 +27,9 @@ drivers/gpu/drm/msm/registers). register_db.py reads and checks it. Elements:
                   <repeat count="rest|optional|N|DWORD.FIELD|bits:DWORD">, <when test="DWORD.FIELD=V|V">,
                   <registers from="DWORD.FIELD" base end>: the rest are registers of mmio, from base + 4 * FIELD on;
                   end is where the packet's range of registers ends
+    <word>        one dword of an instruction of shaders, with bitfields; map: only the chips of that map have it
+    <instructions>  instructions that the field="WORD.FIELD" tells apart; holds <instruction> (name, opcode; sources,
+                  how many operands; slots, where in a group it can be; flags; map)
 
 `src` says where the fact comes from: `seed:L4336` is a line of the manual's text, `linux:radeon/r500_reg.h`,
 `mesa:r300/r300_reg.h` are public sources. On <domain> or <packets> it is the default of what is inside.
@@ -132,6 +135,8 @@ def portable(db):
     for name, engine in db.engines.items():
         out.append("\n" + doc(engine.doc))
         emit_packets(out, name, "packets", engine)
+    if db.instructions:
+        emit_isa(out, db)
     return "".join(out)
 
 
@@ -178,6 +183,31 @@ def emit_bodies(out, packets, depth):
             emit_fields(out, d.fields, depth + 2, "super::" * (depth + 2))
             out.append(f"{pad}    }}\n")
         out.append(f"{pad}}}\n")
+
+
+def emit_isa(out, db):
+    """The module of the instruction set; what only one map's chips have is in a module of the map."""
+    out.append("\n/// Instructions of shaders: their words, and opcodes.\npub mod isa {\n")
+    for name in [None, *db.maps("mmio")]:
+        pad = "    " * (2 if name else 1)
+        words_ = [w.dword for w in db.words if w.map == name]
+        tables_ = [(t, [i for i in t.instructions if i.map == name]) for t in db.instructions]
+        if name:
+            out.append(doc(f"What only chips of `{name}` have.", "    ") + f"    pub mod {name} {{\n")
+        for w in words_:
+            out.append(doc(w.doc, pad) + f"{pad}pub mod {w.name.lower()} {{\n")
+            emit_fields(out, w.fields, len(pad) // 4 + 1, "super::" * (len(pad) // 4 + 1))
+            out.append(f"{pad}}}\n")
+        for t, own in tables_:
+            if own:
+                out.append(doc(t.doc, pad) + f"{pad}pub mod {t.name} {{\n")
+                for i in own:
+                    out.append(doc(f"{i.doc} ({i.source})", pad + "    "))
+                    out.append(f"{pad}    pub const {ident(i.name)}: u32 = {i.opcode:#x};\n")
+                out.append(f"{pad}}}\n")
+        if name:
+            out.append("    }\n")
+    out.append("}\n")
 
 
 def flat(items):
@@ -329,6 +359,15 @@ def tables(db):
             out.append(f"];\n\n/// The engines{what} besides the command processor, with all their packets.\n"
                        f"pub static {name.upper() + '_' if name else ''}ENGINES: &[Engine] = &[\n")
             out.extend(engine_row(engine, known, name) for engine, known in db.engines.items())
+    if db.instructions:
+        for name in maps or [None]:
+            what = f" of `{name}`" if name else ""
+            out.append(f"];\n\n/// The words of instructions{what}.\n"
+                       f"pub static {name.upper() + '_' if name else ''}WORDS: &[Dword] = &[\n")
+            out.extend(f"    {dword_row(w.dword)},\n" for w in db.words if w.map in (None, name))
+            out.append(f"];\n\n/// The instructions{what}.\n"
+                       f"pub static {name.upper() + '_' if name else ''}INSTRUCTIONS: &[InstructionTable] = &[\n")
+            out.extend(instructions_row(t, name) for t in db.instructions)
     out.append("];\n\n/// How contradictions of the manual were settled.\npub static DECISIONS: &[Decision] = &[\n")
     for d in db.decisions:
         out.append(f"    Decision {{ number: {d.number}, about: {quote(d.about)}, source: {quote(d.source)}, "
@@ -348,6 +387,18 @@ def engine_row(name, known, map_name):
     packets = known.of_map(None) + (known.of_map(map_name) if map_name else [])
     return (f"    Engine {{ name: {quote(name)}, doc: {quote(known.doc)}, header: {dword_row(header)}, "
             f"opcode: Field::new({opcode.high}, {opcode.low}), packets: &[\n{''.join(packet_rows(packets))}    ] }},\n")
+
+
+def instructions_row(t, map_name):
+    rows = []
+    for i in t.instructions:
+        if i.map in (None, map_name):
+            flags = ", ".join(quote(f) for f in i.flags)
+            rows.append(f"        Instruction {{ name: {quote(i.name)}, opcode: {i.opcode:#x}, "
+                        f"sources: {option(i.sources, str)}, slots: {quote(i.slots)}, flags: &[{flags}], "
+                        f"doc: {quote(i.doc)}, source: {quote(i.source)} }},\n")
+    return (f"    InstructionTable {{ name: {quote(t.name)}, doc: {quote(t.doc)}, word: {quote(t.word)}, "
+            f"field: {quote(t.field)}, instructions: &[\n{''.join(rows)}    ] }},\n")
 
 
 def registers_table(registers, domain):
@@ -390,6 +441,11 @@ def coverage(db):
                    "| opcode | name | chips | source | what |\n| --- | --- | --- | --- | --- |\n")
         for p in known.packets:
             out.append(f"| {p.opcode:#03x} | {p.name} | {p.map or 'all'} | {p.source} | {p.doc} |\n")
+    for t in db.instructions:
+        out.append(f"\n## Instructions {t.name}\n\n{t.doc}\n\n"
+                   "| opcode | name | chips | slots | source | what |\n| --- | --- | --- | --- | --- | --- |\n")
+        for i in t.instructions:
+            out.append(f"| {i.opcode:#04x} | {i.name} | {i.map or 'all'} | {i.slots} | {i.source} | {i.doc} |\n")
     out.append("\n## Contradictions of the manual, decided\n\n| n | about | source | decision |\n| ---: | --- | --- | --- |\n")
     for d in db.decisions:
         out.append(f"| {d.number} | {d.about} | {d.source} | {d.text} |\n")

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::{Choice, Decision, Domain, Dword, Engine, Field, Packet, Pixel, Register};
+use crate::{
+    Choice, Decision, Domain, Dword, Engine, Field, InstructionTable, Packet, Pixel, Register,
+};
 
 /// All that is known of a family's registers and packets.
 pub struct Database {
@@ -34,6 +36,10 @@ pub struct Database {
     pub choices: &'static [Choice],
     /// The engines besides the command processor.
     pub engines: &'static [Engine],
+    /// Words of the instructions of shaders; empty if the database has no instructions.
+    pub words: &'static [Dword],
+    /// Instructions of shaders, by the field that tells them apart.
+    pub instructions: &'static [InstructionTable],
     index: OnceLock<Index>,
 }
 
@@ -134,6 +140,8 @@ impl Database {
             packet_variants: &[],
             choices: &[],
             engines: &[],
+            words: &[],
+            instructions: &[],
             index: OnceLock::new(),
         }
     }
@@ -175,6 +183,22 @@ impl Database {
     pub const fn with_engines(mut self, engines: &'static [Engine]) -> Database {
         self.engines = engines;
         self
+    }
+
+    /// Return the same, with the instruction set of its shaders.
+    pub const fn with_instructions(
+        mut self,
+        words: &'static [Dword],
+        instructions: &'static [InstructionTable],
+    ) -> Database {
+        self.words = words;
+        self.instructions = instructions;
+        self
+    }
+
+    /// Return the word of that name, of instructions of shaders.
+    pub fn word(&self, name: &str) -> Option<&'static Dword> {
+        self.words.iter().find(|w| w.name == name)
     }
 
     fn index(&self) -> &Index {

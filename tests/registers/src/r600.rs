@@ -34,7 +34,8 @@ pub static R6XX: Database = Database::new(
 )
 .with_packet_variants(PACKET_VARIANTS)
 .with_choices(CHOICES)
-.with_engines(MMIO_R6XX_ENGINES);
+.with_engines(MMIO_R6XX_ENGINES)
+.with_instructions(MMIO_R6XX_WORDS, MMIO_R6XX_INSTRUCTIONS);
 
 /// All of RV770, RV730, RV710 and RV740.
 pub static R7XX: Database = Database::new(
@@ -48,4 +49,5 @@ pub static R7XX: Database = Database::new(
 .with_packet_variants(PACKET_VARIANTS)
 .with_choices(CHOICES)
 .with_engines(MMIO_R7XX_ENGINES)
+.with_instructions(MMIO_R7XX_WORDS, MMIO_R7XX_INSTRUCTIONS)
 .named("r700");

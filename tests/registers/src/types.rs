@@ -433,3 +433,44 @@ fn describe_fields(fields: &[FieldInfo], value: u32) -> String {
     }
     out
 }
+
+/// One instruction of shaders.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    /// Name.
+    pub name: &'static str,
+    /// Number in the table's field.
+    pub opcode: u32,
+    /// How many operands it has, if the database says so.
+    pub sources: Option<u32>,
+    /// Where in a group it can be: `any`, `vector`, `trans`, `reduction`; empty if there are no groups.
+    pub slots: &'static str,
+    /// What else is known of it: `kill`, `predicate`, `integer`, ….
+    pub flags: &'static [&'static str],
+    /// What it does.
+    pub doc: &'static str,
+    /// Where the facts come from.
+    pub source: &'static str,
+}
+
+/// Instructions that one field of one word tells apart.
+#[derive(Clone, Copy, Debug)]
+pub struct InstructionTable {
+    /// Name.
+    pub name: &'static str,
+    /// What they are.
+    pub doc: &'static str,
+    /// The word that has the field.
+    pub word: &'static str,
+    /// The field.
+    pub field: &'static str,
+    /// All of them.
+    pub instructions: &'static [Instruction],
+}
+
+impl InstructionTable {
+    /// Return the instruction with that number.
+    pub fn instruction(&self, opcode: u32) -> Option<&'static Instruction> {
+        self.instructions.iter().find(|i| i.opcode == opcode)
+    }
+}

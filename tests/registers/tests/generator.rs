@@ -261,6 +261,38 @@ fn packets() {
     refuse("HEAD.COUNT", "some", 16, "count");
 }
 
+/// Instructions that one field of a word tells apart.
+const INSTRUCTIONS: &str = r#"<word name="WORD" src="seed:L8"><doc>A word.</doc><bitfield name="INST" low="4" high="7"/></word>
+<instructions name="alu" field="WORD.INST" src="seed:L9"><doc>Some.</doc>
+<instruction name="ADD" opcode="1"><doc>Adds.</doc></instruction>
+<instruction name="MOV" opcode="15"><doc>Moves.</doc></instruction>
+</instructions>
+</database>
+"#;
+
+#[test]
+fn instructions() {
+    let good = GOOD.replace("</database>\n", INSTRUCTIONS);
+    assert_eq!(error(&good), None);
+    for (from, to, line, message) in [
+        (r#"opcode="15""#, r#"opcode="16""#, 22, "does not fit INST"),
+        (r#"opcode="15""#, r#"opcode="1""#, 22, "occurs twice"),
+        (r#"name="MOV""#, r#"name="ADD""#, 22, "occurs twice"),
+        (r#"name="MOV""#, r#"name="MOV" map="no""#, 22, "no map no"),
+        ("<doc>Moves.</doc></inst", "</inst", 22, "MOV has no doc"),
+        ("WORD.INST", "WORD.OTHER", 21, "no field WORD.OTHER"),
+        ("WORD.INST", "WORD", 20, "is not WORD.FIELD"),
+        (r#" src="seed:L9""#, "", 21, "ADD has no src"),
+        (r#" src="seed:L8""#, "", 19, "no src"),
+        ("<doc>A word.</doc>", "", 19, "word WORD has no doc"),
+    ] {
+        assert_eq!(good.matches(from).count(), 1, "{from}");
+        let text = error(&good.replace(from, to)).unwrap_or_else(|| panic!("accepted: {to}"));
+        assert!(text.starts_with(&format!("db.xml:{line}: ")), "{text}");
+        assert!(text.contains(message), "{text}");
+    }
+}
+
 #[test]
 fn mistakes_of_form() {
     refuse(
