@@ -51,8 +51,29 @@ pub fn of_job<'a, 'b>(records: &'b [Record<'a>]) -> &'b [Record<'a>] {
     begin.map_or(records, |at| &records[at + 1..])
 }
 
+/// Begins and ends the report of a warning or an oops, which has many lines.
+const REPORT: (&str, &str) = ("[ cut here ]", "---[ end trace");
+
+/// Split records into what is judged as one: each line by itself, and each report of a warning as a whole.
+fn judged<'a, 'b>(records: &'b [Record<'a>]) -> impl Iterator<Item = &'b [Record<'a>]> {
+    let mut rest = records;
+    std::iter::from_fn(move || {
+        let first = rest.first()?;
+        let len = if first.text.contains(REPORT.0) {
+            let end = rest.iter().position(|r| r.text.contains(REPORT.1));
+            end.map_or(1, |at| at + 1)
+        } else {
+            1
+        };
+        let (one, others) = rest.split_at(len);
+        rest = others;
+        Some(one)
+    })
+}
+
 /// Return the complaints about lines of level warning or worse that neither the step (`declared`) nor a test
-/// in the guest (`claimed`: the exact text of lines it declared) accounts for.
+/// in the guest (`claimed`: the exact text of lines it declared) accounts for. A report of a warning counts once, and one of
+/// its lines accounts for all.
 pub fn judge(records: &[Record<'_>], declared: &[Declared], claimed: &str) -> Vec<String> {
     let mut claims: HashMap<&str, u64> = HashMap::new();
     for claim in claimed.lines() {
@@ -60,13 +81,20 @@ pub fn judge(records: &[Record<'_>], declared: &[Declared], claimed: &str) -> Ve
     }
     let mut complaints = Vec::new();
     let mut seen = vec![0; declared.len()];
-    for record in records.iter().filter(|r| r.level <= WARNING) {
-        if let Some(left) = claims.get_mut(record.text).filter(|left| **left > 0) {
+    for one in judged(records) {
+        let has = |d: &Declared| one.iter().any(|r| r.text.contains(&d.what));
+        let bad = || one.iter().filter(|r| r.level <= WARNING);
+        if bad().next().is_none() {
+            continue;
+        }
+        let mut texts = one.iter().map(|r| r.text);
+        let claim = texts.find(|text| claims.get(text).is_some_and(|left| *left > 0));
+        if let Some(left) = claim.and_then(|text| claims.get_mut(text)) {
             *left -= 1;
-        } else if let Some(at) = declared.iter().position(|d| record.text.contains(&d.what)) {
+        } else if let Some(at) = declared.iter().position(has) {
             seen[at] += 1;
         } else {
-            complaints.push(format!("kernel log: {}", record.text));
+            complaints.extend(bad().map(|r| format!("kernel log: {}", r.text)));
         }
     }
     for (declared, seen) in declared.iter().zip(seen) {
@@ -124,6 +152,32 @@ mod tests {
                 "kernel log: odd"
             ]
         );
+    }
+
+    #[test]
+    fn a_report_of_a_warning_counts_once() {
+        let log = "<6>[    1.0] ------------[ cut here ]------------\n\
+            <4>[    1.0] WARNING: drivers/a.c:1 at a+0x1/0x2\n\
+            <4>[    1.0] Modules linked in: b\n\
+            <4>[    1.0] ---[ end trace 0000000000000000 ]---\n\
+            <4>[    1.1] another line\n";
+        let records = parse(log);
+        let declare = |what: &str| {
+            [Declared {
+                what: what.into(),
+                count: 1,
+            }]
+        };
+        assert_eq!(
+            judge(&records, &declare("WARNING: drivers/a.c"), ""),
+            ["kernel log: another line"]
+        );
+        assert_eq!(judge(&records, &[], "").len(), 4, "all its lines are shown");
+        assert_eq!(judge(&records, &declare("another line"), "").len(), 3);
+        assert_eq!(judge(&records, &[], "Modules linked in: b\n").len(), 1);
+        // One without an end is lines.
+        let cut = parse(&log[..log.rfind("<4>[    1.0] ---").unwrap()]);
+        assert_eq!(judge(&cut, &declare("WARNING: drivers/a.c"), "").len(), 1);
     }
 
     #[test]
