@@ -7,6 +7,7 @@ use core::ptr;
 use kernel::{
     bindings,
     device,
+    dma::Device as _,
     pci,
     prelude::*, //
 };
@@ -45,8 +46,11 @@ impl Drop for Enabled<'_> {
 pub struct Master<'a>(&'a pci::Device<device::Bound>);
 
 impl<'a> Master<'a> {
-    /// Allow the device to access memory.
+    /// Allow the device to access memory, in pieces of any length: it reaches every page by an entry of a page table, so
+    /// it has no bound on a contiguous piece. Without this the DMA layer assumes 64 KiB.
     pub fn new(pdev: &'a pci::Device<device::Core<'_>>) -> Self {
+        // SAFETY: The device is being probed and is not a bus master yet. No other code sets up DMA on it.
+        unsafe { pdev.dma_set_max_seg_size(u32::MAX) };
         pdev.set_master();
         Self(pdev)
     }
