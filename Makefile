@@ -26,9 +26,9 @@ check-debug: ## all guest tests on a kernel that looks for leaks, races and stal
 	@scripts/make-kernel debug >/dev/null
 	@scripts/enter scripts/check-debug $(STEPS)
 
-oracle: ## upstream's radeon.ko and our driver on all models, test by test (make oracle STEPS="word…" for some)
+oracle: ## upstream's radeon.ko and our driver on all models, test by test (make oracle CHIP=rv770, STEPS="word…" for some)
 	@scripts/setup
-	@scripts/enter scripts/oracle $(STEPS)
+	@scripts/enter scripts/oracle $(CHIP) $(STEPS)
 
 shell: ## an interactive guest on the model (make shell CHIP=rv515)
 	@scripts/setup

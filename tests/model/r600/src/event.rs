@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Events: what a packet asks the end of the pipe for, and the synchronisation of surfaces.
+//!
+//! Nothing here runs ahead: when a packet is executed, everything before it is done. So an event happens at once.
+
+use lapidary_model::machine::Machine;
+use lapidary_registers::r600::enums::vgt_event as event;
+use lapidary_registers::r600::mmio;
+use lapidary_registers::r600::{mmio_r7xx, pm4};
+
+use crate::R6xx;
+use crate::fault;
+use crate::ih::source;
+use crate::kind;
+use crate::packet::wide;
+use crate::unit::Unit;
+
+/// The bit of a count that says that it is valid.
+const VALID: u64 = 1 << 63;
+
+impl R6xx {
+    /// Return the 64-bit GPU clock: crystal periods since power-on.
+    pub(crate) fn clock(&self) -> u64 {
+        // 27 MHz.
+        (self.start.elapsed().as_nanos() * 27 / 1000) as u64
+    }
+
+    /// An EVENT_WRITE_EOP packet: a value to memory, and an interrupt.
+    pub(crate) fn end_of_pipe(&mut self, m: &mut Machine, body: &[u32]) {
+        use pm4::event_write_eop::control::{DATA_SEL, INT_SEL, data_sel, int_sel};
+        let at = wide(body[1] & !3, body[2]);
+        let interrupt = INT_SEL.get(body[2]);
+        let data = if interrupt == int_sel::INT_ONLY {
+            data_sel::DATA_NONE
+        } else {
+            DATA_SEL.get(body[2])
+        };
+        if m.faults.take(fault::LOST_WRITEBACK) {
+            m.trace.line(format_args!("fault: end-of-pipe write lost"));
+        } else {
+            m.counters.add("eop_writes", 1);
+            match data {
+                data_sel::DATA_NONE => {}
+                data_sel::DATA_32 => self.bus.write32(m, Unit::WriteBack, at, body[3]),
+                data_sel::DATA_64 => {
+                    let value = u64::from(body[3]) | (u64::from(body[4]) << 32);
+                    self.bus.write(m, Unit::WriteBack, at, &value.to_le_bytes());
+                }
+                data_sel::DATA_CLOCK => {
+                    let clock = self.clock();
+                    self.bus.write(m, Unit::WriteBack, at, &clock.to_le_bytes());
+                }
+                other => m.finding(kind::RESERVED_VALUE, format_args!("DATA_SEL {other}")),
+            }
+        }
+        let enabled = mmio::cp_int_cntl::TIME_STAMP_INT_ENABLE;
+        if interrupt != int_sel::INT_NONE {
+            m.counters.add("interrupt_events", 1);
+        }
+        if interrupt != int_sel::INT_NONE && enabled.any(self.regs.get(mmio::CP_INT_CNTL)) {
+            self.vector(m, source::CP_EOP, 0);
+        }
+    }
+
+    /// An EVENT_WRITE packet: some types write counts to memory.
+    pub(crate) fn event_write(&mut self, m: &mut Machine, header: u32, body: &[u32]) {
+        let kind_of_event = pm4::event::EVENT_TYPE.get(body[0]);
+        let writes = match kind_of_event {
+            event::ZPASS_DONE => Some(self.variant.backends),
+            event::SAMPLE_PIPELINESTAT => Some(8),
+            event::SAMPLE_STREAMOUTSTATS => Some(2),
+            _ => None,
+        };
+        if body.len() != if writes.is_some() { 3 } else { 1 } {
+            m.finding(
+                kind::PACKET_LENGTH,
+                format_args!(
+                    "{} for event {kind_of_event:#x}",
+                    crate::packet::name(header)
+                ),
+            );
+            return;
+        }
+        if kind_of_event == event::SO_VGTSTREAMOUT_FLUSH {
+            let done = self.regs.get(mmio::CP_STRMOUT_CNTL)
+                | mmio::cp_strmout_cntl::OFFSET_UPDATE_DONE.mask();
+            self.regs.set(mmio::CP_STRMOUT_CNTL, done);
+        }
+        let Some(counts) = writes else {
+            return;
+        };
+        let at = wide(body[1] & !7, body[2]);
+        // No draw is executed, so nothing has been counted.
+        let (stride, value) = match kind_of_event {
+            event::ZPASS_DONE => (16, VALID),
+            event::SAMPLE_STREAMOUTSTATS => (8, VALID),
+            _ => (8, 0),
+        };
+        for i in 0..u64::from(counts) {
+            self.bus
+                .write(m, Unit::Event, at + i * stride, &value.to_le_bytes());
+        }
+    }
+
+    /// The graphics engine has nothing to do any more.
+    pub(crate) fn became_idle(&mut self, m: &mut Machine) {
+        let enabled = mmio::grbm_int_cntl::GUI_IDLE_INT_ENABLE;
+        if enabled.any(self.regs.get(mmio::GRBM_INT_CNTL)) {
+            self.vector(m, source::GUI_IDLE, 0);
+        }
+    }
+
+    /// A SURFACE_SYNC packet writes the registers of the coherency logic, which is done at once.
+    pub(crate) fn surface_sync(&mut self, m: &mut Machine, body: &[u32]) {
+        // Both maps have it at the same place, with other bits.
+        self.regs.set(mmio_r7xx::CP_COHER_CNTL, body[0]);
+        self.regs.set(mmio::CP_COHER_SIZE, body[1]);
+        self.regs.set(mmio::CP_COHER_BASE, body[2]);
+        m.counters.add("surface_syncs", 1);
+    }
+
+    /// CP_INT_STATUS is written with the streams that interrupt, by a packet or by a register write.
+    pub(crate) fn cp_interrupt(&mut self, m: &mut Machine, streams: u32) {
+        use mmio::cp_int_cntl::{IB1_INT_ENABLE, IB2_INT_ENABLE, RB_INT_ENABLE};
+        let enabled = self.regs.get(mmio::CP_INT_CNTL);
+        for (bit, number) in [
+            (RB_INT_ENABLE, source::CP_RING),
+            (IB1_INT_ENABLE, source::CP_IB1),
+            (IB2_INT_ENABLE, source::CP_IB2),
+        ] {
+            if bit.any(streams) && bit.any(enabled) {
+                self.vector(m, number, 0);
+            }
+        }
+    }
+}

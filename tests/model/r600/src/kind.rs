@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Kinds of misuse of an R6xx or R7xx, beside those of any card.
+
+pub use lapidary_model::kind::*;
+
+lapidary_model::kinds! { FAMILY;
+    /// The micro-engine or the prefetch parser was started without all of its microcode.
+    NO_MICROCODE = "no-microcode",
+    /// The first packet after the micro-engine was started is not ME_INITIALIZE.
+    NOT_INITIALIZED = "not-initialized",
+    /// The RLC was started without all of its microcode, or the interrupt ring was switched on before the RLC.
+    NO_RLC = "no-rlc",
+    /// A type-3 opcode or an operation of the DMA engine that nothing public describes.
+    UNDEFINED_PACKET = "undefined-packet",
+    /// A packet body that is too short or too long for its opcode.
+    PACKET_LENGTH = "packet-length",
+    /// A packet that does not end inside its indirect buffer.
+    PACKET_CROSSES_BUFFER = "packet-crosses-buffer",
+    /// Reserved bits or a reserved value in a packet or register.
+    RESERVED_VALUE = "reserved-value",
+    /// A SET packet that names registers outside of its range.
+    SET_RANGE = "set-range",
+    /// An indirect buffer started from a stream that cannot start it.
+    IB_NESTING = "ib-nesting",
+    /// An indirect buffer whose address or place in the ring the engine cannot take.
+    IB_ALIGNMENT = "ib-alignment",
+    /// The write pointer overtook the read pointer, or left no free slot.
+    RING_OVERRUN = "ring-overrun",
+    /// A ring pointer at or beyond the size of the ring.
+    RING_POINTER = "ring-pointer",
+    /// Registers of a ring were changed while its engine was running on them.
+    RING_RECONFIGURED = "ring-reconfigured",
+    /// A soft reset of an engine that still takes commands.
+    RESET_WHILE_ENABLED = "reset-while-enabled",
+    /// An address that neither the frame buffer nor VM context 0 holds.
+    ADDRESS_UNMAPPED = "address-unmapped",
+    /// An address in the window of VM context 0 whose page-table entry does not permit the access.
+    VM_FAULT = "vm-fault",
+    /// A page-table entry changed in memory after the TLB had read it, and was used before an invalidation.
+    VM_STALE_TLB = "vm-stale-tlb",
+    /// The page table itself does not lie in VRAM.
+    VM_TABLE = "vm-table",
+    /// The window of VM context 0 or its page table was moved while it translated.
+    VM_MOVED = "vm-moved",
+    /// Memory was moved among GPU addresses while the memory controller was not idle, or an engine took commands.
+    MC_BUSY = "mc-busy",
+    /// An engine went to memory while the memory controller was closed to clients (BLACKOUT).
+    MC_BLACKOUT = "mc-blackout",
+    /// The CPU read VRAM that an engine had written, and the host data path had not been flushed since.
+    STALE_READ = "stale-read",
+    /// A wait for something that cannot happen.
+    WAIT_FOREVER = "wait-forever",
+    /// An engine wrote what a CRTC is scanning out.
+    SCANOUT_OVERWRITTEN = "scanout-overwritten",
+    /// An engine took commands while the CPU's way to VRAM led elsewhere (HDP_NONSURFACE_BASE), or while the tiling
+    /// configuration differed between the units that have a copy of it.
+    HOST_PATH_MISMATCH = "host-path-mismatch",
+    /// A copy of the DMA engine or of CP_DMA that the engine cannot execute.
+    COPY_UNSUPPORTED = "copy-unsupported",
+    /// An interrupt vector was lost because the interrupt ring was full.
+    IH_OVERFLOW = "ih-overflow",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+
+    #[test]
+    fn names_are_distinct_words() {
+        let all = || ALL.iter().chain(lapidary_model::kind::ALL);
+        let mut names: Vec<_> = all().map(|k| k.name()).collect();
+        assert!(names.iter().all(|n| {
+            n.chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        }));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all().count());
+    }
+}
