@@ -481,6 +481,101 @@ fn the_cpu_sees_old_bytes_until_a_flush() {
 }
 
 #[test]
+fn nothing_reaches_memory_in_a_blackout() {
+    let mut b = bench();
+    let citf = b.parts().0.variant.generation.mc.citf_cntl;
+    b.write(citf, 3);
+    b.ring(&scratch(0, 1));
+    assert!(kinds(&mut b).contains(&kind::MC_BLACKOUT));
+}
+
+#[test]
+fn an_engine_that_becomes_idle_interrupts() {
+    let mut b = bench();
+    b.ring(&scratch(0, 1));
+    assert_eq!(b.get32(Bench::WRITE_BACK + 2048), 0, "not asked for");
+    b.write(
+        mmio::GRBM_INT_CNTL,
+        mmio::grbm_int_cntl::GUI_IDLE_INT_ENABLE.mask(),
+    );
+    b.ring(&scratch(0, 1));
+    assert_eq!(b.get32(Bench::IH_RING), ih::source::GUI_IDLE);
+}
+
+#[test]
+fn streams_interrupt_by_their_number() {
+    let mut b = bench();
+    b.execute(&[packet(op::CP_INTERRUPT, 1), 1 << 30]);
+    assert_eq!(b.get32(Bench::IH_RING), ih::source::CP_IB1);
+    b.ring(&[packet(op::CP_INTERRUPT, 1), 1 << 31]);
+    assert_eq!(b.get32(Bench::IH_RING + 16), ih::source::CP_RING);
+    assert!(b.findings().is_empty());
+}
+
+#[test]
+fn the_memory_that_a_crtc_reads_is_protected() {
+    let mut b = bench();
+    let (chip, m) = b.parts();
+    chip.light_crtc(m, 0);
+    b.execute(&[packet(op::MEM_WRITE, 4), 0x1000, 1 << 18, 3, 0]);
+    assert_eq!(kinds(&mut b), [kind::SCANOUT_OVERWRITTEN]);
+}
+
+#[test]
+fn a_predicate_skips_packets_that_ask_for_it() {
+    use lapidary_registers::r600::pm4::set_predication::control::{DRAW_VISIBLE, PRED_OP, pred_op};
+    let mut b = bench();
+    // Nothing was visible.
+    let set = |control: u32| [packet(op::SET_PREDICATION, 2), Bench::GTT as u32, control];
+    b.put(Bench::GTT, &[0; 16]);
+    b.execute(&set(PRED_OP.of(pred_op::ZPASS) | DRAW_VISIBLE.mask()));
+    let mut asks = scratch(0, 1);
+    asks[0] |= 1;
+    b.execute(&asks);
+    assert_eq!(b.peek("SCRATCH_REG[0]"), Some(0));
+    b.execute(&scratch(1, 1));
+    assert_eq!(b.peek("SCRATCH_REG[1]"), Some(1), "it does not ask");
+    b.put(Bench::GTT + 8, &7u64.to_le_bytes());
+    b.execute(&set(PRED_OP.of(pred_op::ZPASS) | DRAW_VISIBLE.mask()));
+    b.execute(&asks);
+    assert_eq!(b.peek("SCRATCH_REG[0]"), Some(1));
+    b.execute(&set(PRED_OP.of(pred_op::CLEAR)));
+    assert!(b.findings().is_empty());
+}
+
+#[test]
+fn counts_are_written_by_events() {
+    let mut b = bench();
+    b.put(Bench::GTT, &[0xff; 80]);
+    let event = |kind: u32, at: u64| [packet(op::EVENT_WRITE, 3), kind, at as u32, 0];
+    b.execute(&event(0x115, Bench::GTT));
+    for backend in 0..4 {
+        let high = b.get32(Bench::GTT + backend * 16 + 4);
+        assert_eq!(high, 1 << 31, "the count of backend {backend} is valid");
+    }
+    assert_eq!(
+        b.get32(Bench::GTT + 64),
+        u32::MAX,
+        "there are four backends"
+    );
+    b.execute(&[packet(op::EVENT_WRITE, 3), 0x10, 0, 0]);
+    assert_eq!(kinds(&mut b), [kind::PACKET_LENGTH]);
+}
+
+#[test]
+fn a_card_is_posted_by_its_rom() {
+    let mut b = Bench::halted("rv635").unwrap();
+    assert_eq!(b.peek("CONFIG_MEMSIZE"), Some(16 << 20));
+    assert_eq!(
+        b.peek("BIOS_SCRATCH[4]"),
+        Some(72_500),
+        "the engine's clock"
+    );
+    assert_eq!(b.peek("MC_VM_FB_LOCATION"), Some(0));
+    assert!(b.findings().is_empty());
+}
+
+#[test]
 fn registers_beyond_the_bar_are_reached_by_index() {
     let mut b = bench();
     b.write(mmio::MM_INDEX, 0x2_8350);
