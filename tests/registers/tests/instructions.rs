@@ -36,6 +36,36 @@ fn every_arithmetic_instruction_is_there_with_its_slots() {
 }
 
 #[test]
+fn tables_have_what_their_generation_has() {
+    let count = |database: &Database, name: &str| {
+        let table = database.instructions.iter().find(|t| t.name == name);
+        table.expect("a table of that name").instructions.len()
+    };
+    for (name, r6xx, r7xx) in [
+        ("cf", 26, 30),
+        ("cf_alu", 7, 7),
+        ("cf_export", 2, 2),
+        ("cf_memory", 7, 8),
+        ("vtx", 2, 2),
+        ("tex", 28, 29),
+    ] {
+        assert_eq!(count(&R6XX, name), r6xx, "{name} of R6xx");
+        assert_eq!(count(&R7XX, name), r7xx, "{name} of R7xx");
+    }
+}
+
+#[test]
+fn every_field_of_an_instruction_word_is_described() {
+    for database in [&R6XX, &R7XX] {
+        for word in database.words {
+            for field in word.fields {
+                assert!(!field.doc.is_empty(), "{}.{}", word.name, field.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn instructions_with_three_operands_have_a_table_of_their_own() {
     for database in [&R6XX, &R7XX] {
         for table in database.instructions {
