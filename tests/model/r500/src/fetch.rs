@@ -32,7 +32,7 @@ impl R5xx {
             (Mode::Pull, None) => self
                 .regs
                 .get(mmio::CP_RB_BASE)
-                .wrapping_add(self.cp.ring.rptr * 4),
+                .wrapping_add(self.cp.ring.position(self.ring_shape()) * 4),
             _ => 0,
         }
     }
@@ -64,7 +64,7 @@ impl R5xx {
             }
         } else if pulled {
             let shape = self.ring_shape();
-            let to_end = n.min(shape.size - self.cp.ring.rptr);
+            let to_end = n.min(shape.size - self.cp.ring.position(shape));
             self.fetch(m, unit, at, to_end, &mut words);
             let base = self.regs.get(mmio::CP_RB_BASE);
             self.fetch(m, unit, base, n - to_end, &mut words);

@@ -210,7 +210,7 @@ impl R6xx {
     fn address(&self, stream: Stream) -> u64 {
         match self.cp.buffers[stream as usize] {
             Some(b) => b.base + u64::from(b.next) * 4,
-            None => self.ring_base() + u64::from(self.cp.ring.rptr) * 4,
+            None => self.ring_base() + u64::from(self.cp.ring.position(self.ring_shape())) * 4,
         }
     }
 
@@ -285,7 +285,7 @@ impl R6xx {
             self.fetch(m, at, n, &mut words);
         } else {
             let shape = self.ring_shape();
-            let to_end = n.min(shape.size - self.cp.ring.rptr);
+            let to_end = n.min(shape.size - self.cp.ring.position(shape));
             self.fetch(m, at, to_end, &mut words);
             self.fetch(m, self.ring_base(), n - to_end, &mut words);
             if self.cp.ring.advance(n, shape) {

@@ -126,10 +126,15 @@ impl Ring {
         self.wptr.wrapping_sub(self.rptr) & shape.mask()
     }
 
+    /// Return where the CP fetches next, within the ring. Its shape may have changed since.
+    pub fn position(&self, shape: Shape) -> u32 {
+        self.rptr & shape.mask()
+    }
+
     /// Go on by `n` dwords; true if the read pointer is to be written back.
     pub fn advance(&mut self, n: u32, shape: Shape) -> bool {
         let mask = shape.mask();
-        let old = self.rptr & mask;
+        let old = self.position(shape);
         let crossed = old / shape.block != (old + n) / shape.block || old + n > mask;
         self.rptr = (old + n) & mask;
         crossed || self.pending(shape) == 0
@@ -169,6 +174,17 @@ mod tests {
         assert!(ring.advance(1, shape()), "the wrap ends a block");
         assert_eq!(ring.rptr, 0);
         assert!(!ring.advance(1, shape()));
+    }
+
+    #[test]
+    fn a_ring_that_shrinks_is_read_from_within() {
+        let mut ring = Ring::default();
+        write(&mut ring, 15);
+        ring.advance(14, shape());
+        let smaller = Shape::of(1, 1);
+        assert_eq!((ring.position(smaller), smaller.size), (2, 4));
+        assert!(ring.advance(1, smaller));
+        assert_eq!(ring.rptr, 3);
     }
 
     #[test]

@@ -433,6 +433,20 @@ fn a_ring_does_not_take_more_than_it_holds() {
 }
 
 #[test]
+fn a_ring_that_shrinks_is_read_from_within() {
+    let mut b = bench();
+    b.ring(&[0x8000_0000; 200]);
+    b.write(mmio::CP_ME_CNTL, mmio::cp_me_cntl::ME_HALT.mask());
+    b.write(mmio::CP_RB_CNTL, mmio::cp_rb_cntl::RB_BUFSZ.of(3));
+    b.write(mmio::CP_ME_CNTL, 0);
+    for wptr in 0..16 {
+        b.write(mmio::CP_RB_WPTR, wptr);
+        b.settle();
+    }
+    assert_eq!(b.peek("CP_RB_RPTR"), Some(15));
+}
+
+#[test]
 fn indirect_buffers_nest_twice() {
     let mut b = bench();
     let inner: Vec<u32> = scratch(1, 11).into();
