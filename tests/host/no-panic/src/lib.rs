@@ -3,10 +3,12 @@
 //! Calls of everything in the portable code that the compiler would otherwise not turn into machine code:
 //! inline and generic functions.
 //!
-//! The test of this crate looks at the objects of the three crates as a linker would. What they refer to
+//! The test of this crate looks at the objects of all these crates as a linker would. What they refer to
 //! must not be able to panic.
 
 #![no_std]
+
+pub mod r6xx;
 
 use lapidary::portable::{
     atom::{

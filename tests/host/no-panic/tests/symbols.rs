@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use object::{Object, ObjectSymbol, read::archive::ArchiveFile};
 
 /// Crates whose objects are looked at.
-const CRATES: [&str; 3] = ["lapidary", "r500", "lapidary_no_panic"];
+const CRATES: [&str; 4] = ["lapidary", "r500", "r600", "lapidary_no_panic"];
 
 /// Undefined symbols that cannot panic.
 fn harmless(name: &str) -> bool {
