@@ -60,7 +60,7 @@ ATTRIBUTES = {
     "database": set(),
     "import": {"file"},
     "enum": {"name", "src"},
-    "value": {"name", "value", "spelling"},
+    "value": {"name", "value", "last", "spelling"},
     "domain": {"name", "unit", "src", "block", "variants", "map-of"},
     "reg32": {"name", "offset", "src", "access", "default", "length", "stride", "manual", "variants",
               "overlay-of", "when", "mirror-of", "spelling", "block"},
@@ -121,6 +121,7 @@ def read_xml(path):
 class Value:
     name: str
     value: int
+    last: int
     doc: str
 
 
@@ -268,6 +269,10 @@ class InstructionTable:
     field: str
     instructions: list = field(default_factory=list)
 
+    def of_map(self, name):
+        """Those that chips of the register map have."""
+        return [i for i in self.instructions if both(i.map, name)]
+
 
 @dataclass
 class Database:
@@ -367,17 +372,20 @@ class Builder:
                 raise Bad(node, f"<{node.tag}> does not belong in <database>")
 
     def values(self, node):
-        out, names, numbers = [], {}, {}
+        out, names = [], {}
         for v in node.all("value"):
             name, value = v.need("name"), v.number("value")
             check_name(v, name)
             check_unique(v, name, names, "value")
             if any(x.name == name for x in out):
                 raise Bad(v, f"value name {name} occurs twice")
-            if value in numbers:
-                raise Bad(v, f"value {value} occurs twice ({numbers[value]}, {name})")
-            numbers[value] = name
-            out.append(Value(name, value, v.doc()))
+            last = v.number("last") if v.get("last") else value
+            if last < value:
+                raise Bad(v, f"value {name}: the last number {last} is below the first")
+            for other in out:
+                if value <= other.last and other.value <= last:
+                    raise Bad(v, f"value {max(value, other.value)} occurs twice ({other.name}, {name})")
+            out.append(Value(name, value, last, v.doc()))
         return out
 
     def enum(self, node):
@@ -409,7 +417,7 @@ class Builder:
                     raise Bad(f, f"field {name}: no enum {enum}")
                 values = self.db.enums[enum]
             default = f.number("default", -1) if f.get("default") else None
-            for what, n in [("default", default)] + [(v.name, v.value) for v in values]:
+            for what, n in [("default", default)] + [(v.name, v.last) for v in values]:
                 if n is not None and not 0 <= n < 1 << (high - low + 1):
                     raise Bad(f, f"field {name}: {what} {n:#x} does not fit {high}:{low}")
             self.decisions(f, f"{about}.{name}")

@@ -16,7 +16,7 @@ drivers/gpu/drm/msm/registers). register_db.py reads and checks it. Elements:
                   REGISTER.FIELD=V|V of the same array element
     <array>       several reg32 that repeat together: offset, stride, length; names are joined by "_"
     <bitfield>    name, and low and high or pos; default; type (name of an enum); <value> inside
-    <value>       name, value
+    <value>       name, value; last: the name is for all numbers from value to last
     <doc>         what it is, in our own words
     <decision>    n, src: how a contradiction of the manual was settled, and why
     <packets>     packet layouts: <layout> (one dword), <sequence> (named list), <packet> (opcode and body;
@@ -99,6 +99,8 @@ def emit_values(out, values, depth):
     for v in values:
         out.append(doc(v.doc or f"`{v.name}` = {v.value}.", pad))
         out.append(f"{pad}pub const {ident(v.name)}: u32 = {v.value:#x};\n")
+        if v.last != v.value:
+            out.append(f"{pad}/// The last number of `{v.name}`.\n{pad}pub const {ident(v.name)}_LAST: u32 = {v.last:#x};\n")
 
 
 def portable(db):
@@ -272,7 +274,8 @@ def option(value, show):
 def fields_table(fields):
     rows = []
     for f in fields:
-        values = ", ".join(f"Value {{ name: {quote(v.name)}, value: {v.value:#x}, doc: {quote(v.doc)} }}" for v in f.values)
+        values = ", ".join(f"Value {{ name: {quote(v.name)}, value: {v.value:#x}, last: {v.last:#x}, doc: {quote(v.doc)} }}"
+                           for v in f.values)
         rows.append(f"FieldInfo {{ name: {quote(f.name)}, field: Field::new({f.high}, {f.low}), "
                     f"default: {option(f.default, hex)}, doc: {quote(f.doc)}, values: &[{values}] }}")
     return "&[" + ", ".join(rows) + "]"
@@ -367,7 +370,7 @@ def tables(db):
             out.extend(f"    {dword_row(w.dword)},\n" for w in db.words if w.map in (None, name))
             out.append(f"];\n\n/// The instructions{what}.\n"
                        f"pub static {name.upper() + '_' if name else ''}INSTRUCTIONS: &[InstructionTable] = &[\n")
-            out.extend(instructions_row(t, name) for t in db.instructions)
+            out.extend(instructions_row(t, name) for t in db.instructions if t.of_map(name))
     out.append("];\n\n/// How contradictions of the manual were settled.\npub static DECISIONS: &[Decision] = &[\n")
     for d in db.decisions:
         out.append(f"    Decision {{ number: {d.number}, about: {quote(d.about)}, source: {quote(d.source)}, "
@@ -391,12 +394,11 @@ def engine_row(name, known, map_name):
 
 def instructions_row(t, map_name):
     rows = []
-    for i in t.instructions:
-        if i.map in (None, map_name):
-            flags = ", ".join(quote(f) for f in i.flags)
-            rows.append(f"        Instruction {{ name: {quote(i.name)}, opcode: {i.opcode:#x}, "
-                        f"sources: {option(i.sources, str)}, slots: {quote(i.slots)}, flags: &[{flags}], "
-                        f"doc: {quote(i.doc)}, source: {quote(i.source)} }},\n")
+    for i in t.of_map(map_name):
+        flags = ", ".join(quote(f) for f in i.flags)
+        rows.append(f"        Instruction {{ name: {quote(i.name)}, opcode: {i.opcode:#x}, "
+                    f"sources: {option(i.sources, str)}, slots: {quote(i.slots)}, flags: &[{flags}], "
+                    f"doc: {quote(i.doc)}, source: {quote(i.source)} }},\n")
     return (f"    InstructionTable {{ name: {quote(t.name)}, doc: {quote(t.doc)}, word: {quote(t.word)}, "
             f"field: {quote(t.field)}, instructions: &[\n{''.join(rows)}    ] }},\n")
 

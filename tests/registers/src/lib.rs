@@ -22,7 +22,7 @@ pub mod r600;
 pub use database::{Database, Headers};
 pub use types::{
     Access, Choice, Count, Decision, Domain, Dword, Engine, Field, FieldInfo, Instruction,
-    InstructionTable, Item, Packet, Pixel, RegArray, Register, Value,
+    InstructionTable, Item, Named, Packet, Pixel, RegArray, Register, Value,
 };
 
 /// The database of every family and register map.

@@ -2,6 +2,8 @@
 
 //! What the generated constants and tables consist of.
 
+use std::fmt;
+
 /// A field of a 32-bit word: bits `hi` to `lo`, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -136,15 +138,36 @@ pub enum Access {
     WriteOneClears,
 }
 
-/// A named value of a field.
+/// A named value of a field, or a name for a range of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
     /// Name.
     pub name: &'static str,
-    /// The number in the field.
+    /// The number in the field; of a range the first.
     pub value: u32,
+    /// The last number of a range, else the number.
+    pub last: u32,
     /// What it means; may be empty.
     pub doc: &'static str,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.value.name)?;
+        if self.value.last > self.value.value {
+            write!(f, "[{}]", self.index)?;
+        }
+        Ok(())
+    }
+}
+
+/// A number by its name. Displays as `NAME`, or `NAME[index]` if the name is for a range.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// The name.
+    pub value: &'static Value,
+    /// Which number of the range it is, from 0 on.
+    pub index: u32,
 }
 
 /// A field with what is known of it.
@@ -160,6 +183,20 @@ pub struct FieldInfo {
     pub doc: &'static str,
     /// Its named values; may be empty.
     pub values: &'static [Value],
+}
+
+impl FieldInfo {
+    /// Return the name of the number `n` of the field.
+    pub fn named(&self, n: u32) -> Option<Named> {
+        let value = self
+            .values
+            .iter()
+            .find(|v| (v.value..=v.last).contains(&n))?;
+        Some(Named {
+            value,
+            index: n - value.value,
+        })
+    }
 }
 
 /// A register, or an array of equal registers.
@@ -419,8 +456,8 @@ fn describe_fields(fields: &[FieldInfo], value: u32) -> String {
             continue;
         }
         let space = if out.is_empty() { "" } else { " " };
-        match f.values.iter().find(|v| v.value == n) {
-            Some(v) => write!(out, "{space}{}={}", f.name, v.name),
+        match f.named(n) {
+            Some(name) => write!(out, "{space}{}={name}", f.name),
             None if n < 10 => write!(out, "{space}{}={n}", f.name),
             None => write!(out, "{space}{}={n:#x}", f.name),
         }

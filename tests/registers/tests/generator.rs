@@ -253,6 +253,14 @@ fn names_that_look_alike() {
 }
 
 #[test]
+fn ranges_of_values() {
+    let some = r#"name="SOME" value="1""#;
+    let with = |last: &str| format!(r#"name="SOME" value="1" last="{last}""#);
+    refuse(some, &with("2"), 6, "SOME 0x2 does not fit");
+    refuse(some, &with("0"), 2, "the last number 0 is below the first");
+}
+
+#[test]
 fn packets() {
     refuse(r#"opcode="0x92""#, r#"opcode="0x91""#, 17, "occurs twice");
     refuse(r#"opcode="0x92""#, r#"opcode="0x192""#, 17, "opcode 0x192");
