@@ -39,15 +39,19 @@ fn every_arithmetic_instruction_is_there_with_its_slots() {
 fn tables_have_what_their_generation_has() {
     let count = |database: &Database, name: &str| {
         let table = database.instructions.iter().find(|t| t.name == name);
-        table.expect("a table of that name").instructions.len()
+        table.map_or(0, |t| t.instructions.len())
     };
     for (name, r6xx, r7xx) in [
         ("cf", 26, 30),
         ("cf_alu", 7, 7),
         ("cf_export", 2, 2),
         ("cf_memory", 7, 8),
-        ("vtx", 2, 2),
+        ("vtx", 2, 3),
         ("tex", 28, 29),
+        ("mem_rd", 0, 3),
+        ("mem_dsw", 0, 1),
+        ("mem_dsr", 0, 1),
+        ("mem_gds", 0, 2),
     ] {
         assert_eq!(count(&R6XX, name), r6xx, "{name} of R6xx");
         assert_eq!(count(&R7XX, name), r7xx, "{name} of R7xx");
@@ -124,4 +128,56 @@ fn shifts_left_the_transcendental_slot_with_r7xx() {
     }
     let has = |d| arithmetic(d).iter().any(|i| i.name == "MOVA_GPR_INT");
     assert!(has(&R6XX) && !has(&R7XX));
+}
+
+#[test]
+fn operands_have_the_numbers_of_both_public_drivers() {
+    for database in [&R6XX, &R7XX] {
+        let word = database.word("ALU_WORD0").expect("the word");
+        let select = word.field("SRC0_SEL").expect("the selector");
+        let name = |n: u32| select.named(n).map(|name| name.to_string());
+        for (n, expected) in [
+            (0, "GPR[0]"),
+            (127, "GPR[127]"),
+            (128, "KCACHE0[0]"),
+            (159, "KCACHE0[31]"),
+            (160, "KCACHE1[0]"),
+            (191, "KCACHE1[31]"),
+            (248, "SRC_0"),
+            (252, "SRC_0_5"),
+            (253, "LITERAL"),
+            (254, "PV"),
+            (255, "PS"),
+            (256, "CONSTANT[0]"),
+            (511, "CONSTANT[255]"),
+        ] {
+            assert_eq!(name(n).as_deref(), Some(expected), "{n}");
+        }
+        assert_eq!((name(192), name(243)), (None, None));
+        assert_eq!(
+            word.describe(128 + 3),
+            "SRC0_SEL=KCACHE0[3] SRC0_CHAN=X SRC1_SEL=GPR[0] \
+            SRC1_CHAN=X INDEX_MODE=AR_X PRED_SEL=OFF"
+        );
+    }
+}
+
+#[test]
+fn a_word_of_control_flow_belongs_to_one_table() {
+    for database in [&R6XX, &R7XX] {
+        let tables: Vec<_> = (database.instructions.iter())
+            .filter(|t| t.name.starts_with("cf"))
+            .collect();
+        assert_eq!(tables.len(), 4);
+        // All numbers of the widest field, which has the others inside.
+        for n in 0..128 {
+            let encoded = n << 23;
+            let known = tables.iter().filter(|t| {
+                let word = database.word(t.word).expect("the table's word");
+                let field = word.field(t.field).expect("the table's field").field;
+                t.instruction(field.get(encoded)).is_some()
+            });
+            assert!(known.count() <= 1, "{n:#x} of {}", database.name);
+        }
+    }
 }
