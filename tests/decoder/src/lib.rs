@@ -37,6 +37,7 @@
 mod body;
 pub mod dump;
 pub mod input;
+pub mod isa;
 mod line;
 mod stream;
 
