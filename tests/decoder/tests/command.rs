@@ -114,6 +114,60 @@ fn an_engine_is_chosen_by_its_name() {
 }
 
 #[test]
+fn a_shader_is_printed_by_slots() {
+    let program = b"2 a0000000 c0000000 94200688 80800000 60000010";
+    let out = run(&["-", "--shader", "--family", "r700"], program);
+    let expected = "0000: 00000002 a0000000  ALU @0002 count=1 BARRIER\n\
+                    0002: 80800000 60000010    0 w: ADD R0.w, R0.x, R0.y\n\
+                    0001: c0000000 94200688  EXPORT_DONE PIXEL 0, R0.xyzw, ELEM_SIZE=3 END_OF_PROGRAM BARRIER\n";
+    assert_eq!((text(&out.stdout), out.status.code()), (expected, Some(0)));
+    // The start is a slot.
+    let out = run(&["-", "--shader=1", "--family", "r700"], program);
+    assert!(text(&out.stdout).starts_with("0001: c0000000 94200688  EXPORT_DONE"));
+    assert!(text(&out.stdout).contains("0002:  up to 0002 not reached"));
+}
+
+#[test]
+fn what_does_not_fit_in_a_shader_shows_in_the_status() {
+    let out = run(&["-", "--shader", "--family", "r600"], b"0 0");
+    assert_eq!(
+        text(&out.stdout),
+        "0000: 00000000 00000000  NOP  !! the program goes on without END_OF_PROGRAM\n"
+    );
+    assert_eq!(out.status.code(), Some(1));
+}
+
+#[test]
+fn a_shader_needs_a_family_that_describes_it_and_a_start_inside() {
+    let dump = include_str!("dumps/hang.dump");
+    for (arguments, input, message) in [
+        (
+            &["-", "--shader"][..],
+            "0 0",
+            "the shaders of r500 are not described",
+        ),
+        (
+            &["-", "--shader=1", "--family", "r600"],
+            "0 0",
+            "slot 1 is not in the program, which has 1",
+        ),
+        (
+            &["-", "--shader"],
+            dump,
+            "--shader is for programs; a core dump has none",
+        ),
+    ] {
+        let out = run(arguments, input.as_bytes());
+        assert_eq!(out.status.code(), Some(2));
+        let message = format!("pm4-decode: {message}\n");
+        assert!(text(&out.stderr) == message, "{}", text(&out.stderr));
+    }
+    // Addresses of a program count from its beginning.
+    let out = run(&["-", "--shader", "--base", "4096"], b"0 0");
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
 fn the_family_of_a_dump_can_be_said_where_its_driver_does_not_tell_the_map() {
     let dump = include_str!("dumps/hang.dump");
     let other = dump.replace("driver r500", "driver of_another_family");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `pm4-decode`: prints a command stream from a file, or a core dump of the driver.
+//! `pm4-decode`: prints a command stream or a shader from a file, or a core dump of the driver.
 
+use std::fmt::Display;
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,11 +12,11 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 use lapidary_decoder::dump::{Dump, MAGIC};
 use lapidary_decoder::input::{self, Format};
-use lapidary_decoder::{Options, Ring, decode_engine, decode_stream};
+use lapidary_decoder::{Options, Ring, decode_engine, decode_stream, isa};
 use lapidary_registers::{DATABASES, Database, Engine};
 
 /// Prints a PM4 command stream, one line a dword, by name; or a core dump of the driver
-/// (`/sys/class/devcoredump/*/data`): registers, ring, the commands and objects of the job that hung.
+/// (`/sys/class/devcoredump/*/data`): registers, ring, the commands and objects of the job that hung; or a shader.
 ///
 /// What does not fit is marked with "!!"; the exit status is 1 then.
 #[derive(Parser)]
@@ -32,6 +33,11 @@ struct Arguments {
     /// Which engine's stream it is, by its name in the family's database. Default: the command processor's.
     #[arg(long)]
     engine: Option<String>,
+
+    /// The file is a program of shaders, whose control flow begins at that slot of 64 bits; default: at the first.
+    #[arg(long, value_parser = number, value_name = "SLOT", num_args = 0..=1, require_equals = true,
+          default_missing_value = "0", conflicts_with_all = ["engine", "base", "ring"])]
+    shader: Option<u64>,
 
     /// How the file holds dwords.
     #[arg(long, value_enum, default_value_t = Kind::Auto)]
@@ -107,14 +113,12 @@ fn engine(database: &'static Database, name: &str) -> Result<&'static Engine> {
     })
 }
 
-/// Print a core dump by the names of `family`, else of the driver that made it; true if everything fitted.
-fn print_dump(bytes: &[u8], family: Option<&str>) -> Result<bool> {
-    let dump = Dump::parse(std::str::from_utf8(bytes).context("not a text")?)?;
+/// Print lines; true if none of them is `bad`.
+fn print<T: Display>(lines: impl Iterator<Item = T>, bad: impl Fn(&T) -> bool) -> Result<bool> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut good = true;
-    let family = family.or_else(|| dump.driver()).context("no driver")?;
-    for line in dump.lines(database(family)?) {
-        good &= !line.contains(" !! ");
+    for line in lines {
+        good &= !bad(&line);
         match writeln!(out, "{line}") {
             // The reader has closed the pipe.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(good),
@@ -125,12 +129,36 @@ fn print_dump(bytes: &[u8], family: Option<&str>) -> Result<bool> {
     Ok(good)
 }
 
+/// Print a shader; true if everything fitted.
+fn print_shader(database: &'static Database, words: &[u32], start: u64) -> Result<bool> {
+    if start >= words.len() as u64 / 2 {
+        bail!(
+            "slot {start} is not in the program, which has {}",
+            words.len() / 2
+        );
+    }
+    let lines = isa::disassemble(database, words, usize::try_from(start)?)
+        .with_context(|| format!("the shaders of {} are not described", database.name))?;
+    print(lines, |line| !line.notes.is_empty())
+}
+
+/// Print a core dump by the names of `family`, else of the driver that made it; true if everything fitted.
+fn print_dump(bytes: &[u8], family: Option<&str>) -> Result<bool> {
+    let dump = Dump::parse(std::str::from_utf8(bytes).context("not a text")?)?;
+    let family = family.or_else(|| dump.driver()).context("no driver")?;
+    let lines = dump.lines(database(family)?);
+    print(lines.into_iter(), |line| line.contains(" !! "))
+}
+
 /// Print; true if everything fitted.
 fn run(arguments: &Arguments) -> Result<bool> {
     let bytes = read(&arguments.file)?;
     if arguments.format == Kind::Auto && bytes.starts_with(MAGIC.as_bytes()) {
         if arguments.engine.is_some() {
             bail!("--engine is for streams; a core dump has those of the command processor");
+        }
+        if arguments.shader.is_some() {
+            bail!("--shader is for programs; a core dump has none");
         }
         return print_dump(&bytes, arguments.family.as_deref())
             .with_context(|| arguments.file.display().to_string());
@@ -146,9 +174,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
     if words.is_empty() {
         bail!("{}: no dwords", arguments.file.display());
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut good = true;
     let database = database(arguments.family.as_deref().unwrap_or("r500"))?;
+    if let Some(start) = arguments.shader {
+        return print_shader(database, &words, start);
+    }
     let options = Options {
         base: arguments.base,
         ring: arguments.ring,
@@ -157,16 +186,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         Some(name) => decode_engine(database, engine(database, name)?, &words, options),
         None => decode_stream(database, &words, options),
     };
-    for line in lines {
-        good &= line.note.is_none();
-        match writeln!(out, "{line}") {
-            // The reader has closed the pipe.
-            Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(good),
-            result => result?,
-        }
-    }
-    out.flush()?;
-    Ok(good)
+    print(lines, |line| line.note.is_some())
 }
 
 fn main() -> ExitCode {
