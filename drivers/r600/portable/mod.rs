@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code of the R6xx and R7xx family: registers, packets, microcode images, and the kernel's own command
-//! sequences for both rings.
+//! Portable code of the R6xx and R7xx family: registers, packets, microcode images, the kernel's own command
+//! sequences for both rings, the checkers of user command streams, and what those may write.
 //!
 //! Like `lapidary::portable` it is compiled both into the kernel module and into a host library. It uses only `core`,
 //! does not allocate, has no `unsafe` and cannot panic.
 
 #![forbid(unsafe_code)]
 
+pub mod checker;
 pub mod dma;
 pub mod emit;
 pub mod firmware;
 pub mod pm4;
+pub mod policy;
 pub mod regs;
 
 /// The two generations of the family.

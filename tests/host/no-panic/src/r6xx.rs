@@ -6,13 +6,44 @@ use lapidary::portable::{
     pm4::Header,
     sink::{Full, SliceSink},
 };
-use r600::portable::{Generation, dma, emit, firmware, pm4};
+use r600::portable::{
+    Generation,
+    checker::{Chip, Fixup, Object, Refusal, check_dma, check_gfx, max_fixups, place},
+    dma, emit, firmware, pm4, policy,
+};
 
 /// Headers.
 pub fn headers(word: u32) -> (Header, Option<u32>, u32) {
     let header = pm4::decode(word);
     let numbers = pm4::reserved_bits(word) ^ pm4::config(word) ^ pm4::context(word);
     (header, pm4::encode(header), numbers)
+}
+
+/// The checkers and what follows them.
+///
+/// # Errors
+///
+/// What the checkers say.
+pub fn checkers(
+    words: &mut [u32],
+    objects: &mut [Object],
+    chip: &Chip,
+    fixups: &mut [Fixup],
+    address: u64,
+) -> Result<usize, Refusal> {
+    let dma = check_dma(words, objects, chip, fixups)?;
+    let count = check_gfx(words, objects, chip, fixups)?;
+    for fixup in fixups.iter().take(count ^ dma) {
+        if place(fixup, address, words).is_none() {
+            return Ok(0);
+        }
+    }
+    Ok(count ^ max_fixups(words.len()))
+}
+
+/// Policy.
+pub fn policy(register: u32) -> bool {
+    policy::of(register).refuses()
 }
 
 /// Microcode.

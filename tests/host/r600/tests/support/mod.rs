@@ -5,7 +5,13 @@
 
 #![allow(dead_code)]
 
+pub mod footprint;
+
 use lapidary::portable::sink::{Full, SliceSink};
+use r600::portable::{
+    checker::{max_fixups, place, Chip, Fixup, Object, Refusal},
+    Generation,
+};
 
 /// Return the dwords of a sequence, of which there are at most `most`.
 pub fn all(most: usize, emit: impl Fn(&mut SliceSink<'_>) -> Result<(), Full>) -> Vec<u32> {
@@ -122,5 +128,113 @@ pub fn dma(memory: &mut Memory, words: &[u32]) {
             }
             other => panic!("unexpected packet {other:x?}"),
         };
+    }
+}
+
+/// RV770.
+pub const RV770: Chip = Chip {
+    generation: Generation::R7xx,
+    pipes: 8,
+    banks: 8,
+    group_bytes: 256,
+    backends: 4,
+};
+/// R600.
+pub const R600: Chip = Chip {
+    generation: Generation::R6xx,
+    ..RV770
+};
+/// RV610, which has one of everything.
+pub const RV610: Chip = Chip {
+    generation: Generation::R6xx,
+    pipes: 1,
+    banks: 4,
+    group_bytes: 256,
+    backends: 1,
+};
+
+/// A checker.
+pub type Check = fn(&mut [u32], &mut [Object], &Chip, &mut [Fixup]) -> Result<usize, Refusal>;
+
+/// A stream that was let through.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    pub words: Vec<u32>,
+    pub fixups: Vec<Fixup>,
+    pub objects: Vec<Object>,
+}
+
+impl Checked {
+    /// Return the words with objects placed at `addresses`.
+    pub fn placed(&self, addresses: &[u64]) -> Vec<u32> {
+        let mut words = self.words.clone();
+        for fixup in &self.fixups {
+            place(fixup, addresses[fixup.object as usize], &mut words).expect("an aligned address");
+        }
+        words
+    }
+}
+
+/// Run a checker with a buffer of just the size that it asks for. It changes no dword.
+pub fn run(check: Check, words: &[u32], sizes: &[u64], chip: &Chip) -> Result<Checked, Refusal> {
+    let mut checked = Checked {
+        words: words.to_vec(),
+        fixups: vec![Fixup::default(); max_fixups(words.len())],
+        objects: sizes.iter().map(|&size| object(size)).collect(),
+    };
+    let result = check(
+        &mut checked.words,
+        &mut checked.objects,
+        chip,
+        &mut checked.fixups,
+    );
+    assert_eq!(checked.words, words);
+    checked.fixups.truncate(result?);
+    Ok(checked)
+}
+
+/// Return an object of `size` bytes.
+pub fn object(size: u64) -> Object {
+    Object {
+        size,
+        ..Object::default()
+    }
+}
+
+/// Check that a stream is let through, and return what it does to objects of these sizes, reads and writes.
+#[track_caller]
+pub fn passes(check: Check, words: &[u32], sizes: &[u64], chip: &Chip) -> Vec<(bool, bool)> {
+    let checked = run(check, words, sizes, chip).expect("lets it through");
+    let access = |object: &Object| (object.access.reads, object.access.writes);
+    checked.objects.iter().map(access).collect()
+}
+
+/// Place the objects of a stream one behind the other with holes, and check that what it accesses lies in them. `touches`
+/// computes that. Each access must lie in an object that the checker says is accessed in this way.
+pub fn confined(checked: &Checked, touches: impl Fn(&[u32]) -> Vec<footprint::Touch>) {
+    let mut next = 0x12_fff0_0000u64;
+    let mut addresses = Vec::new();
+    for object in &checked.objects {
+        addresses.push(next);
+        next = (next + object.size + 0x10_0000).next_multiple_of(0x1_0000);
+    }
+    for touch in touches(&checked.placed(&addresses)) {
+        let inside = addresses
+            .iter()
+            .zip(&checked.objects)
+            .any(|(&start, object)| {
+                let allowed = match touch.write {
+                    true => object.access.writes,
+                    false => object.access.reads,
+                };
+                allowed
+                    && start <= touch.address
+                    && touch.address + touch.bytes <= start + object.size
+            });
+        assert!(
+            inside,
+            "{touch:x?} outside {addresses:x?} {:x?}",
+            checked.objects
+        );
     }
 }

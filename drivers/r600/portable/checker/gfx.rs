@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The walk through a stream for the graphics ring: packets, and writes to registers.
+//!
+//! A register is written by a packet of type 3 that names its range. Packets of type 0 are refused, because no client
+//! sends them. A packet that is predicated passes as others do, for predication is never on.
+
+use core::cell::Cell;
+
+use lapidary::portable::pm4::{
+    Body,
+    Fixups,
+    Stream, //
+};
+
+use super::{
+    place::{
+        self,
+        Doing,
+        Form,
+        SURFACE_UNIT, //
+    },
+    reason::{
+        Reason,
+        Refusal, //
+    },
+    Chip,
+    Fixup,
+    Object, //
+};
+use crate::portable::{
+    pm4::{
+        Header,
+        R6xx, //
+    },
+    policy::{
+        self,
+        Policy, //
+    },
+    regs::{
+        mmio_r6xx,
+        mmio_r7xx,
+        pm4::{
+            context_control,
+            op,
+            poll_interval,
+            set_config_reg,
+            set_context_reg, //
+        }, //
+    },
+    Generation, //
+};
+
+/// Check `words`, a stream for the graphics ring. No dword of it is changed.
+///
+/// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
+/// [`max_fixups`](super::max_fixups) says. Return the number of fixups. Nothing in `words` may be executed unless this
+/// succeeds.
+///
+/// # Errors
+///
+/// [`Refusal`] says what is wrong with the stream and where. User space gets `EINVAL`.
+pub fn check(
+    words: &mut [u32],
+    objects: &mut [Object],
+    chip: &Chip,
+    fixups: &mut [Fixup],
+) -> Result<usize, Refusal> {
+    let mut checker = Checker {
+        stream: Stream::new(words),
+        objects,
+        fixups: Fixups::new(fixups),
+        chip,
+        position: 0,
+    };
+    match checker.run() {
+        Ok(()) => Ok(checker.fixups.count()),
+        Err(reason) => Err(Refusal {
+            position: checker.position as u32,
+            reason,
+        }),
+    }
+}
+
+pub(super) struct Checker<'a> {
+    stream: Stream<'a>,
+    objects: &'a mut [Object],
+    fixups: Fixups<'a, Form>,
+    pub(super) chip: &'a Chip,
+    /// Index of the dword that is being checked.
+    pub(super) position: usize,
+}
+
+impl Checker<'_> {
+    fn run(&mut self) -> Result<(), Reason> {
+        let words = self.stream.words();
+        let mut start = 0;
+        while let Some(word) = words.get(start).map(Cell::get) {
+            self.position = start;
+            match self.stream.packet::<R6xx>(start, word)? {
+                (Header::Type0 { .. }, _) => return Err(Reason::Type0),
+                (Header::Type1 { .. }, _) => return Err(Reason::Type1),
+                (Header::Type2, _) => {}
+                (Header::Type3 { opcode, .. }, body) => {
+                    let mut body = Body::new(body, start.wrapping_add(1));
+                    let result = self.operation(opcode, &mut body);
+                    if result.is_err() && self.position < body.position() {
+                        // An error is reported for the dword that was taken last.
+                        self.position = body.position().saturating_sub(1);
+                    }
+                    result?;
+                }
+            }
+            start = self.stream.next();
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, opcode: u8, body: &mut Body<'_>) -> Result<(), Reason> {
+        match opcode {
+            op::NOP => Ok(()),
+            op::SET_CONFIG_REG => {
+                let (base, end) = (set_config_reg::BASE, set_config_reg::END);
+                self.registers(base, end, body)
+            }
+            op::SET_CONTEXT_REG => {
+                let (base, end) = (set_context_reg::BASE, set_context_reg::END);
+                self.registers(base, end, body)
+            }
+            op::SURFACE_SYNC => self.surface_sync(body),
+            op::EVENT_WRITE => self.event_write(body),
+            op::EVENT_WRITE_EOP => self.event_write_eop(body),
+            op::MEM_WRITE => self.mem_write(body),
+            op::COPY_DW => self.copy_dword(body),
+            op::CP_DMA => self.cp_dma(body),
+            op::WAIT_REG_MEM => self.wait(body),
+            op::CONTEXT_CONTROL => {
+                // All other bits load state from memory, or copy it there.
+                let (load, shadow) = (body.take()?, body.take()?);
+                let load = load & !context_control::load_control::LOAD_ENABLE.mask();
+                let shadow = shadow & !context_control::shadow_control::SHADOW_ENABLE.mask();
+                if load | shadow != 0 {
+                    return Err(Reason::StateMemory);
+                }
+                Ok(body.end()?)
+            }
+            op::START_3D_CMDBUF => {
+                if self.chip.generation == Generation::R7xx {
+                    return Err(Reason::OtherGeneration);
+                }
+                zeros(1, body)
+            }
+            // Zero is how it is switched off.
+            op::SET_PREDICATION => zeros(2, body).map_err(|reason| match reason {
+                Reason::ForbiddenBits => Reason::Predication,
+                other => other,
+            }),
+            // They are the state of draws, of which there are none.
+            op::INDEX_TYPE | op::NUM_INSTANCES => {
+                body.take()?;
+                Ok(body.end()?)
+            }
+            op::DRAW_INDEX_IMMD_BE
+            | op::DRAW_INDEX
+            | op::DRAW_INDEX_AUTO
+            | op::DRAW_INDEX_IMMD
+            | op::DRAW_INDEX_2
+            | op::MPEG_INDEX
+            | op::SET_ALU_CONST
+            | op::SET_BOOL_CONST
+            | op::SET_LOOP_CONST
+            | op::SET_RESOURCE
+            | op::SET_SAMPLER
+            | op::SET_CTL_CONST
+            | op::STRMOUT_BUFFER_UPDATE
+            | op::STRMOUT_BASE_UPDATE
+            | op::SURFACE_BASE_UPDATE => Err(Reason::PipePacket),
+            // They run other commands, drop some, wait for other clients, interrupt, reach registers, or set the CP up.
+            op::INDIRECT_BUFFER
+            | op::INDIRECT_BUFFER_END
+            | op::INDIRECT_BUFFER_MP
+            | op::COND_EXEC
+            | op::PRED_EXEC
+            | op::MEM_SEMAPHORE
+            | op::CP_INTERRUPT
+            | op::COND_WRITE
+            | op::REG_RMW
+            | op::ONE_REG_WRITE
+            | op::PFP_SYNC_ME
+            | op::ME_INITIALIZE => Err(Reason::ForbiddenPacket),
+            _ => Err(Reason::UnknownPacket),
+        }
+    }
+
+    /// Check writes to consecutive registers between byte offsets `base` and `end`.
+    fn registers(&mut self, base: u32, end: u32, body: &mut Body<'_>) -> Result<(), Reason> {
+        let index = body.take()?;
+        // A packet without values names no register. Mesa sends such.
+        if body.is_empty() {
+            return Ok(());
+        }
+        let most = end.wrapping_sub(base) >> 2;
+        // A body has at most 2^14 dwords.
+        let values = body.len() as u32;
+        if index.checked_add(values).is_none_or(|behind| behind > most) {
+            return Err(Reason::RegisterRange);
+        }
+        let mut register = base.wrapping_add(index << 2);
+        while !body.is_empty() {
+            let value = body.take()?;
+            admit(policy::of(register), value)?;
+            register = register.wrapping_add(4);
+        }
+        Ok(())
+    }
+
+    /// Check the synchronisation of caches with all memory, or with a range of an object.
+    fn surface_sync(&mut self, body: &mut Body<'_>) -> Result<(), Reason> {
+        let known = match self.chip.generation {
+            Generation::R6xx => SYNC_R6XX,
+            Generation::R7xx => SYNC_R7XX,
+        };
+        if body.take()? & !known != 0 {
+            return Err(Reason::ForbiddenBits);
+        }
+        let (size, base) = (body.take()?, body.take()?);
+        let position = body.position().wrapping_sub(1);
+        if body.take()? & !poll_interval::INTERVAL.mask() != 0 {
+            return Err(Reason::ForbiddenBits);
+        }
+        body.end()?;
+        if size == u32::MAX && base == 0 {
+            return Ok(());
+        }
+        let bytes = |units: u32| u64::from(units).wrapping_mul(SURFACE_UNIT);
+        let number = self.stream.relocation(&mut self.position)?;
+        let object = self
+            .objects
+            .get(number as usize)
+            .ok_or(Reason::BadRelocation)?;
+        // Neither sum overflows.
+        if bytes(base).wrapping_add(bytes(size)) > object.size {
+            return Err(Reason::SyncBounds);
+        }
+        let form = Form::Surface { alignment: 0 };
+        Ok(self.fixups.push(position, number, form)?)
+    }
+
+    /// Check an access to memory. Dword `position` has the lower part of the offset, the next one the upper part. The
+    /// next marker names the object.
+    pub(super) fn access(
+        &mut self,
+        position: usize,
+        offset: u64,
+        bytes: u64,
+        doing: Doing,
+    ) -> Result<(), Reason> {
+        let number = self.stream.relocation(&mut self.position)?;
+        let object = self
+            .objects
+            .get_mut(number as usize)
+            .ok_or(Reason::BadRelocation)?;
+        place::range(object, offset, bytes, doing)?;
+        Ok(self.fixups.push(position, number, Form::Next)?)
+    }
+}
+
+/// Check a body of `dwords` zeros.
+fn zeros(dwords: u32, body: &mut Body<'_>) -> Result<(), Reason> {
+    for _ in 0..dwords {
+        if body.take()? != 0 {
+            return Err(Reason::ForbiddenBits);
+        }
+    }
+    Ok(body.end()?)
+}
+
+/// Check a value for a register with this policy.
+fn admit(policy: Policy, value: u32) -> Result<(), Reason> {
+    match policy {
+        Policy::Free => Ok(()),
+        Policy::WaitUntil if value & !policy::WAITS == 0 => Ok(()),
+        Policy::WaitUntil => Err(Reason::RegisterBits),
+        Policy::Unknown => Err(Reason::UnknownRegister),
+        Policy::Kernel => Err(Reason::KernelRegister),
+        Policy::SetUp => Err(Reason::SetUpRegister),
+        Policy::Memory => Err(Reason::MemoryRegister),
+        Policy::Pipe => Err(Reason::PipeRegister),
+    }
+}
+
+/// What a stream may synchronise. Every bit that the generation has makes caches write back or forget, or waits for
+/// that.
+const SYNC_R6XX: u32 = {
+    use mmio_r6xx::cp_coher_cntl::*;
+    DEST_BASE_0_ENA.mask()
+        | DEST_BASE_1_ENA.mask()
+        | SO0_DEST_BASE_ENA.mask()
+        | SO1_DEST_BASE_ENA.mask()
+        | SO2_DEST_BASE_ENA.mask()
+        | SO3_DEST_BASE_ENA.mask()
+        | CB0_DEST_BASE_ENA.mask()
+        | CB1_DEST_BASE_ENA.mask()
+        | CB2_DEST_BASE_ENA.mask()
+        | CB3_DEST_BASE_ENA.mask()
+        | CB4_DEST_BASE_ENA.mask()
+        | CB5_DEST_BASE_ENA.mask()
+        | CB6_DEST_BASE_ENA.mask()
+        | CB7_DEST_BASE_ENA.mask()
+        | DB_DEST_BASE_ENA.mask()
+        | CR_DEST_BASE_ENA.mask()
+        | TC_ACTION_ENA.mask()
+        | VC_ACTION_ENA.mask()
+        | CB_ACTION_ENA.mask()
+        | DB_ACTION_ENA.mask()
+        | SH_ACTION_ENA.mask()
+        | SMX_ACTION_ENA.mask()
+        | CR0_ACTION_ENA.mask()
+        | CR1_ACTION_ENA.mask()
+        | CR2_ACTION_ENA.mask()
+};
+/// R7xx can also be told to look at whole caches.
+const SYNC_R7XX: u32 = SYNC_R6XX | mmio_r7xx::cp_coher_cntl::FULL_CACHE_ENA.mask();

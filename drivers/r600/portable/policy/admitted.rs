@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The registers that a stream may write.
+
+use super::{
+    Policy,
+    Registers::{
+        self,
+        Array,
+        One, //
+    },
+};
+use crate::portable::regs::mmio;
+
+/// Registers that streams may write, and what the checker does with the value.
+pub const ADMITTED: &[(Registers, Policy)] = &[
+    // Order.
+    (One(mmio::WAIT_UNTIL), Policy::WaitUntil),
+    // Colours behind the border of textures.
+    (Array(mmio::TD_PS_SAMPLER_BORDER_RED), Policy::Free),
+    (Array(mmio::TD_PS_SAMPLER_BORDER_GREEN), Policy::Free),
+    (Array(mmio::TD_PS_SAMPLER_BORDER_BLUE), Policy::Free),
+    (Array(mmio::TD_PS_SAMPLER_BORDER_ALPHA), Policy::Free),
+    (Array(mmio::TD_VS_SAMPLER_BORDER_RED), Policy::Free),
+    (Array(mmio::TD_VS_SAMPLER_BORDER_GREEN), Policy::Free),
+    (Array(mmio::TD_VS_SAMPLER_BORDER_BLUE), Policy::Free),
+    (Array(mmio::TD_VS_SAMPLER_BORDER_ALPHA), Policy::Free),
+    (Array(mmio::TD_GS_SAMPLER_BORDER_RED), Policy::Free),
+    (Array(mmio::TD_GS_SAMPLER_BORDER_GREEN), Policy::Free),
+    (Array(mmio::TD_GS_SAMPLER_BORDER_BLUE), Policy::Free),
+    (Array(mmio::TD_GS_SAMPLER_BORDER_ALPHA), Policy::Free),
+    // Coordinates, colours, references and masks of pixels.
+    (One(mmio::DB_STENCIL_CLEAR), Policy::Free),
+    (One(mmio::DB_DEPTH_CLEAR), Policy::Free),
+    (One(mmio::CB_CLEAR_RED), Policy::Free),
+    (One(mmio::CB_CLEAR_GREEN), Policy::Free),
+    (One(mmio::CB_CLEAR_BLUE), Policy::Free),
+    (One(mmio::CB_CLEAR_ALPHA), Policy::Free),
+    (One(mmio::PA_SC_CLIPRECT_RULE), Policy::Free),
+    (Array(mmio::PA_SC_CLIPRECT_TL), Policy::Free),
+    (Array(mmio::PA_SC_CLIPRECT_BR), Policy::Free),
+    (Array(mmio::PA_SC_VPORT_ZMIN), Policy::Free),
+    (Array(mmio::PA_SC_VPORT_ZMAX), Policy::Free),
+    (One(mmio::CB_BLEND_RED), Policy::Free),
+    (One(mmio::CB_BLEND_GREEN), Policy::Free),
+    (One(mmio::CB_BLEND_BLUE), Policy::Free),
+    (One(mmio::CB_BLEND_ALPHA), Policy::Free),
+    (One(mmio::CB_FOG_RED), Policy::Free),
+    (One(mmio::CB_FOG_GREEN), Policy::Free),
+    (One(mmio::CB_FOG_BLUE), Policy::Free),
+    (One(mmio::DB_STENCILREFMASK), Policy::Free),
+    (One(mmio::DB_STENCILREFMASK_BF), Policy::Free),
+    (One(mmio::SX_ALPHA_REF), Policy::Free),
+    (Array(mmio::PA_CL_VPORT_XSCALE), Policy::Free),
+    (Array(mmio::PA_CL_VPORT_XOFFSET), Policy::Free),
+    (Array(mmio::PA_CL_VPORT_YSCALE), Policy::Free),
+    (Array(mmio::PA_CL_VPORT_YOFFSET), Policy::Free),
+    (Array(mmio::PA_CL_VPORT_ZSCALE), Policy::Free),
+    (Array(mmio::PA_CL_VPORT_ZOFFSET), Policy::Free),
+    (One(mmio::SPI_FOG_FUNC_SCALE), Policy::Free),
+    (One(mmio::SPI_FOG_FUNC_BIAS), Policy::Free),
+    (One(mmio::PA_SU_POINT_SIZE), Policy::Free),
+    (One(mmio::PA_SU_POINT_MINMAX), Policy::Free),
+    (One(mmio::PA_SU_LINE_CNTL), Policy::Free),
+    (One(mmio::PA_SC_LINE_STIPPLE), Policy::Free),
+    (One(mmio::PA_CL_GB_VERT_CLIP_ADJ), Policy::Free),
+    (One(mmio::PA_CL_GB_VERT_DISC_ADJ), Policy::Free),
+    (One(mmio::PA_CL_GB_HORZ_CLIP_ADJ), Policy::Free),
+    (One(mmio::PA_CL_GB_HORZ_DISC_ADJ), Policy::Free),
+    (One(mmio::CB_CLRCMP_SRC), Policy::Free),
+    (One(mmio::CB_CLRCMP_DST), Policy::Free),
+    (One(mmio::CB_CLRCMP_MSK), Policy::Free),
+    (One(mmio::PA_SC_AA_MASK), Policy::Free),
+    (One(mmio::PA_SU_POLY_OFFSET_CLAMP), Policy::Free),
+    (One(mmio::PA_SU_POLY_OFFSET_FRONT_SCALE), Policy::Free),
+    (One(mmio::PA_SU_POLY_OFFSET_FRONT_OFFSET), Policy::Free),
+    (One(mmio::PA_SU_POLY_OFFSET_BACK_SCALE), Policy::Free),
+    (One(mmio::PA_SU_POLY_OFFSET_BACK_OFFSET), Policy::Free),
+    (One(mmio::PA_CL_POINT_X_RAD), Policy::Free),
+    (One(mmio::PA_CL_POINT_Y_RAD), Policy::Free),
+    (One(mmio::PA_CL_POINT_SIZE), Policy::Free),
+    (One(mmio::PA_CL_POINT_CULL_RAD), Policy::Free),
+    (Array(mmio::PA_CL_UCP_X), Policy::Free),
+    (Array(mmio::PA_CL_UCP_Y), Policy::Free),
+    (Array(mmio::PA_CL_UCP_Z), Policy::Free),
+    (Array(mmio::PA_CL_UCP_W), Policy::Free),
+];

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The policy table and the register database cover each other.
+
+use lapidary::portable::bits::Registers;
+use lapidary_registers::{
+    r600::{R6XX, R7XX},
+    Domain, Register,
+};
+use r600::portable::policy::{self, Policy, ADMITTED, REFUSED};
+
+/// Whether a packet of a stream can name the register at `offset`.
+fn reachable(offset: u32) -> bool {
+    (0x8000..0xac00).contains(&offset) || (0x28000..0x29000).contains(&offset)
+}
+
+/// Registers of either generation of which a packet can name the elements.
+fn registers() -> impl Iterator<Item = &'static Register> {
+    let both = R6XX.registers.iter().chain(R7XX.registers);
+    both.filter(|register| register.domain == Domain::MMIO && reachable(register.offset))
+}
+
+fn elements(register: &Register) -> impl Iterator<Item = u32> + '_ {
+    (0..register.len).filter_map(|i| register.array().at(i))
+}
+
+#[test]
+fn every_register_is_admitted_or_refused_on_purpose() {
+    let mut missing = Vec::new();
+    for register in registers() {
+        for offset in elements(register) {
+            if policy::of(offset) == Policy::Unknown {
+                missing.push(format!("{} at {offset:#06x}", register.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no policy for {missing:?}");
+    assert!(registers().count() > 300);
+}
+
+#[test]
+fn elements_of_an_array_are_treated_alike() {
+    for register in registers() {
+        let policies: Vec<_> = elements(register).map(policy::of).collect();
+        assert!(
+            policies.iter().all(|policy| *policy == policies[0]),
+            "{}: {policies:?}",
+            register.name
+        );
+    }
+}
+
+#[test]
+fn what_is_admitted_is_a_register() {
+    let known = |offset: u32| registers().any(|r| elements(r).any(|at| at == offset));
+    for (registers, policy) in ADMITTED {
+        assert!(!policy.refuses(), "{registers:?} is admitted by {policy:?}");
+        match registers {
+            Registers::One(offset) => assert!(known(*offset), "{offset:#06x}"),
+            Registers::Array(array) => {
+                for i in 0..array.len() {
+                    assert!(known(array.at(i).unwrap()), "{array:?}");
+                }
+            }
+            Registers::Block(..) => panic!("{registers:?}: nothing is admitted by the block"),
+        }
+    }
+    for (registers, policy) in REFUSED {
+        assert!(policy.refuses(), "{registers:?} is refused by {policy:?}");
+    }
+}
+
+/// Whatever its group is: a register whose name says that it has an address, a size or an extent is not admitted.
+#[test]
+fn nothing_that_names_memory_is_admitted() {
+    let words = [
+        "BASE", "START", "RING", "CACHE", "BUFFER", "PITCH", "SCISSOR", "VIEW", "INFO", "DMA",
+    ];
+    for register in registers() {
+        if words.iter().any(|word| register.name.contains(word)) {
+            let policy = policy::of(register.offset);
+            assert!(policy.refuses(), "{} is {policy:?}", register.name);
+        }
+    }
+}
+
+#[test]
+fn registers_out_of_range_are_not_known() {
+    for offset in [0, 0x7ffc, 0xac00, 0x27ffc, 0x29000, 0x38000, u32::MAX & !3] {
+        assert_eq!(policy::of(offset), Policy::Unknown, "{offset:#x}");
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Numbers of refusals are part of the user interface: each is used once, and stays.
+
+use r600::portable::checker::Reason;
+use std::collections::BTreeSet;
+
+#[test]
+fn every_reason_has_a_number_of_its_own() {
+    let numbers: BTreeSet<u32> = Reason::ALL.iter().map(|reason| reason.number()).collect();
+    assert_eq!(numbers.len(), Reason::ALL.len());
+    // What all checkers share, and this family's.
+    assert!(numbers
+        .iter()
+        .all(|number| (0x1001..0x1020).contains(number) || (0x2000..0x3000).contains(number)));
+    // What INFO has room for.
+    assert!(Reason::ALL
+        .iter()
+        .all(|reason| reason.text().is_ascii() && reason.text().len() < 104));
+}
+
+/// What user space may have written down. To be added to, never to be changed.
+#[test]
+fn numbers_stay() {
+    for (reason, number) in [
+        (Reason::TooManyFixups, 0x1001),
+        (Reason::MissingRelocation, 0x1012),
+        (Reason::ForbiddenBits, 0x2000),
+        (Reason::Type0, 0x2010),
+        (Reason::UnknownRegister, 0x2020),
+        (Reason::UnknownOperation, 0x2030),
+        (Reason::TilingMode, 0x2040),
+        (Reason::TiledBounds, 0x2047),
+    ] {
+        assert_eq!(reason.number(), number, "{reason:?}");
+    }
+}
