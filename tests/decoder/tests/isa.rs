@@ -353,6 +353,16 @@ fn parts_behind_the_end_are_shown_if_something_leads_there() {
     );
 }
 
+/// The slots of a program in the order in which they are shown; remarks are in brackets.
+fn order(slots: &[Slot]) -> String {
+    let lines = lines(&R7XX, slots);
+    let shown = lines.iter().map(|l| match l.words {
+        Some(_) => l.slot.to_string(),
+        None => format!("[{}]", l.slot),
+    });
+    shown.collect::<Vec<String>>().join(" ")
+}
+
 #[test]
 fn a_return_that_something_jumps_over_does_not_end_its_part() {
     let program = [
@@ -363,12 +373,20 @@ fn a_return_that_something_jumps_over_does_not_end_its_part() {
         control(cf::RETURN, 0, false),
         control(cf::NOP, 0, true),
     ];
-    let slots: Vec<usize> = lines(&R7XX, &program)
-        .iter()
-        .filter(|l| l.words.is_some())
-        .map(|l| l.slot)
-        .collect();
-    assert_eq!(slots, [0, 1, 2, 3, 4]);
+    assert_eq!(order(&program), "0 1 [2] 2 3 4 [5]");
+}
+
+#[test]
+fn a_part_ends_at_its_return_although_it_calls_what_is_behind() {
+    let program = [
+        control(cf::CALL, 2, false),
+        control(cf::NOP, 0, true),
+        control(cf::CALL, 5, false),
+        control(cf::RETURN, 0, false),
+        control(cf::NOP, 0, false),
+        control(cf::RETURN, 0, false),
+    ];
+    assert_eq!(order(&program), "0 1 [2] 2 3 [5] 5 [4]");
 }
 
 #[test]
@@ -406,6 +424,11 @@ fn what_does_not_fit_is_marked() {
         (
             one([alu_word0::LAST.of(1), 31 << 13]),
             vec![Note::ReservedOpcode(31)],
+        ),
+        (
+            // The lowest of the three bits alone makes it an instruction of three operands.
+            one([alu_word0::LAST.of(1), 4 << 13]),
+            vec![Note::ReservedOpcode(4)],
         ),
         (
             with_clause(fetch_clause(cf::TEX, 2, 1), &[[2 | (3 << 8), 0], [0, 0]]),
