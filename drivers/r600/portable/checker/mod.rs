@@ -34,7 +34,7 @@ mod event;
 mod gfx;
 mod memory;
 mod place;
-mod reason;
+pub mod reason;
 mod tiled;
 
 pub use dma::check as check_dma;
@@ -42,14 +42,10 @@ pub use gfx::check as check_gfx;
 pub use place::{
     max_fixups,
     place,
-    Fixup,
-    Form, //
-};
-pub use reason::{
-    Reason,
-    Refusal, //
+    Fixup, //
 };
 
+use self::reason::Reason;
 use super::Generation;
 
 /// An object that a stream may use. A relocation entry names it.

@@ -8,7 +8,7 @@ use lapidary::portable::{
 };
 use r600::portable::{
     Generation,
-    checker::{Chip, Fixup, Object, Refusal, check_dma, check_gfx, max_fixups, place},
+    checker::{Chip, Fixup, Object, check_dma, check_gfx, max_fixups, place, reason::Refusal},
     dma, emit, firmware, pm4, policy,
 };
 

@@ -5,7 +5,11 @@
 
 mod support;
 
-use r600::portable::checker::{check_dma, Chip, Reason, Reason::*};
+use r600::portable::checker::{
+    check_dma,
+    reason::{Reason, Reason::*},
+    Chip,
+};
 use support::{confined, footprint, passes, run, R600, RV610, RV770};
 
 const NOP: u32 = 0xf000_0000;
@@ -259,6 +263,10 @@ fn tiled_surfaces_are_what_their_tiling_wants() {
     // A slice of one tile less, and one that is too small for 65 lines.
     bad(4, good[4] - (1 << 12), 4, SliceSize);
     bad(3, info + (1 << 10), 4, SliceSize);
+    // Three blocks have room for 96 lines of two blocks each, but such lines are in four blocks.
+    let three = with(&good, 4, 1 | ((3 * 64 - 1) << 12));
+    let lines = with(&three, 3, (info & !(0x3fff << 10)) | (95 << 10));
+    refused(&lines, &sizes, &RV770, 4, SliceSize);
     // More than is needed, but not whole blocks.
     bad(4, good[4] + (1 << 12), 4, SliceSize);
     passes(

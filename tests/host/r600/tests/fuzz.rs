@@ -73,8 +73,8 @@ fn dma_packet(rng: &mut Rng, chip: &Chip) -> Vec<u32> {
     let offset = |rng: &mut Rng| near(rng, &[0, 0x100, 0x1000, 0x3000, 0x8000]);
     let tiled = |rng: &mut Rng| {
         let pitch = [8, 16, 32, 64, 128][rng.usize(0..5)];
-        let height = [1, 8, 16, 60, 64, 128][rng.usize(0..6)];
-        let rows: u32 = [8, 16, 64, 128][rng.usize(0..4)];
+        let height = [1, 8, 16, 60, 64, 96, 128][rng.usize(0..7)];
+        let rows: u32 = [8, 16, 64, 96, 128][rng.usize(0..5)];
         let mode = [0, 1, 2, 4, rng.u32(0..16)][rng.usize(0..5)];
         let detile = u32::from(rng.bool()) << 31;
         let log2 = rng.u32(0..6);

@@ -6,7 +6,11 @@
 mod support;
 
 use lapidary::portable::pm4::operation;
-use r600::portable::checker::{check_gfx, Chip, Reason, Reason::*};
+use r600::portable::checker::{
+    check_gfx,
+    reason::{Reason, Reason::*},
+    Chip,
+};
 use support::{confined, footprint, passes, run, R600, RV610, RV770};
 
 const PAGE: u64 = 4096;

@@ -2,7 +2,7 @@
 
 //! Numbers of refusals are part of the user interface: each is used once, and stays.
 
-use r600::portable::checker::Reason;
+use r600::portable::checker::reason::Reason;
 use std::collections::BTreeSet;
 
 #[test]

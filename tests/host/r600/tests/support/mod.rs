@@ -9,7 +9,7 @@ pub mod footprint;
 
 use lapidary::portable::sink::{Full, SliceSink};
 use r600::portable::{
-    checker::{max_fixups, place, Chip, Fixup, Object, Refusal},
+    checker::{max_fixups, place, reason::Refusal, Chip, Fixup, Object},
     Generation,
 };
 
