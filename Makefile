@@ -55,7 +55,7 @@ setup: ## only the set-up: Debian root, kernel, modules, programs
 
 # With KDIR the modules are built by the host's own tools against that kernel (for a real card);
 # without it inside the Debian root against the kernel that the set-up built.
-modules: ## build lapidary.ko and r500.ko (KDIR=… for another kernel)
+modules: ## build lapidary.ko, r500.ko and r600.ko (KDIR=… for another kernel)
 ifdef KDIR
 	@mkdir -p build/modules
 	$(MAKE) -C $(KDIR) M=$(CURDIR) MO=$(CURDIR)/build/modules LLVM=1 modules
