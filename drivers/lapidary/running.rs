@@ -274,7 +274,16 @@ impl<'a, F: Family> Running<'a, F> {
 
     /// Return whether a thread waits for a job under way, on any ring. Any context.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.lanes.iter().any(|lane| lane.timeline().is_wanted())
+        self.wanted() != 0
+    }
+
+    /// Return the rings on which a thread waits for a job under way, a bit for each. Any context.
+    fn wanted(&self) -> u32 {
+        const { assert!(RINGS <= 32) };
+        let lanes = self.lanes.iter().zip(0..);
+        lanes.fold(0, |rings, (lane, index)| {
+            rings | u32::from(lane.timeline().is_wanted()) << index
+        })
     }
 
     /// Announce that the caller is about to wait for the jobs that use `object`. The interrupt is armed for the last
@@ -298,7 +307,7 @@ impl<'a, F: Family> Running<'a, F> {
         }
     }
 
-    /// Arm the interrupt if a thread waits, and disarm it otherwise.
+    /// Arm the interrupts of the rings on which a thread waits, and disarm the others.
     pub(crate) fn arm(&self) {
         self.arm_locked(*self.stopped.lock());
     }
@@ -308,8 +317,7 @@ impl<'a, F: Family> Running<'a, F> {
         if stopped || self.asleep.load(Relaxed) {
             return;
         }
-        let wanted = self.is_wanted();
-        if self.gpu.arm(wanted) && wanted {
+        if self.gpu.arm(self.wanted()) {
             // A fence that completed before the interrupt was armed raises none.
             self.look();
         }

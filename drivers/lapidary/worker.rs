@@ -75,7 +75,7 @@ impl<'a, F: Family> Running<'a, F> {
         let completed = ring.completed();
         let overdue = timeline.overdue(completed);
         let done = timeline.progress().signalled;
-        if overdue == 0 || !self.gpu.is_armed() {
+        if overdue == 0 || !self.gpu.is_armed(index) {
             watch.sighted = None;
             timeline.process(completed);
         } else if dog.lost.load(Relaxed) {
@@ -134,7 +134,7 @@ impl<'a, F: Family> Running<'a, F> {
             watch.at = Some(progress.signalled);
             watch.since = Instant::now();
         }
-        if timeline.is_wanted() && self.gpu.is_armed() {
+        if timeline.is_wanted() && self.gpu.is_armed(index) {
             // The interrupt does the rest, if it is not lost. A hang is found no later than without it.
             let left = i64::from(crate::hang_ms()) - watch.since.elapsed().as_millis();
             let left = u32::try_from(left).unwrap_or(0).max(TICK_MS);

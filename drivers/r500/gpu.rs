@@ -232,12 +232,15 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
     type Space = Gart<'a>;
     type Isolation = Isolation;
 
-    const KERNEL_RING: usize = 0;
     // A copy names its source too.
     const STEP_DWORDS: usize = emit::Copy::DWORDS;
 
     fn rings(&self) -> &[Self::Ring] {
         core::slice::from_ref(&self.ring)
+    }
+
+    fn kernel_ring(&self) -> usize {
+        0
     }
 
     fn space(&self) -> &Self::Space {
@@ -270,7 +273,14 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         self.awake()
     }
 
-    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<Step> {
+    fn fill(
+        &self,
+        _ring: usize,
+        out: &mut [u32],
+        dst: GpuAddr,
+        len: u64,
+        value: u32,
+    ) -> Result<Step> {
         let fill = emit::Fill::new(dst, len, value).map_err(|_| EINVAL)?;
         let mut out = SliceSink::new(out);
         fill.emit(&mut out).map_err(|_| ENOSPC)?;
@@ -280,7 +290,14 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         })
     }
 
-    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<Step> {
+    fn copy(
+        &self,
+        _ring: usize,
+        out: &mut [u32],
+        dst: GpuAddr,
+        src: GpuAddr,
+        len: u64,
+    ) -> Result<Step> {
         let copy = emit::Copy::new(dst, src, len).map_err(|_| EINVAL)?;
         let mut out = SliceSink::new(out);
         copy.emit(&mut out).map_err(|_| ENOSPC)?;
@@ -298,11 +315,12 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         self.irq.set_kind(kind);
     }
 
-    fn arm(&self, on: bool) -> bool {
-        self.irq.arm(on)
+    fn arm(&self, rings: u32) -> bool {
+        let on = rings != 0;
+        self.irq.arm(on) && on
     }
 
-    fn is_armed(&self) -> bool {
+    fn is_armed(&self, _ring: usize) -> bool {
         self.irq.is_armed()
     }
 

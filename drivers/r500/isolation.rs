@@ -167,8 +167,10 @@ mod tests {
         },
     };
     use family::Isolation as _;
+    use lapidary::portable::radeon::envelope::Ring;
 
     const NO_OWNER: Submitter = Submitter {
+        ring: Ring::Gfx,
         keep_tiling: true,
         hyperz: false,
         cmask: false,

@@ -130,11 +130,14 @@ pub(crate) fn setup(ring: &Ring<'_>, start: GpuAddr) -> Result<Setup> {
 }
 
 impl Engine for Cp<'_> {
-    const NAME: &'static str = "CP";
     const JOB_DWORDS: usize = emit::RESTART_COUNTERS_DWORDS
         + emit::INDIRECT_BUFFER_DWORDS
         + emit::FENCE_DWORDS
         + ALIGN as usize;
+
+    fn name(&self) -> &'static str {
+        "CP"
+    }
 
     fn shape(&self) -> Shape {
         const { assert!(ALIGN as usize <= MOST_ALIGN) };
@@ -149,7 +152,7 @@ impl Engine for Cp<'_> {
         self.window.read(CP_RB_RPTR).into_raw()
     }
 
-    fn completed(&self) -> Option<u32> {
+    fn completed(&self, _reported: u32) -> Option<u32> {
         let number = self.scratch(FENCE);
         // All ones may be a sequence number, or the answer of a device that is gone.
         (number != u32::MAX || !is_dead(self.window)).then_some(number)
@@ -184,8 +187,8 @@ impl Engine for Cp<'_> {
         slot.append_numbered(&self.fence, seq);
     }
 
-    fn test(&self) -> u32 {
-        self.scratch(TEST)
+    fn test(&self) -> Option<u32> {
+        Some(self.scratch(TEST))
     }
 
     fn set_test(&self, value: u32) {

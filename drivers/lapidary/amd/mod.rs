@@ -13,6 +13,7 @@
 //! | [`gart`] | the page table of the window on system memory | [`Entry`](gart::Entry), [`Translation`](gart::Translation) |
 //! | [`ring`] | a ring that the host fills, with reports in memory | [`Engine`](ring::Engine) |
 //! | [`selftest`] | whether a ring executes and reports | [`Engine`](ring::Engine) |
+//! | [`ih`] | the ring of interrupt vectors, from R6xx on | [`Registers`](ih::Registers) |
 //! | [`bios`] | posting a card by its video BIOS | [`Chip`](bios::Chip) |
 //! | [`picture`] | what the firmware shows, kept while the card sleeps | where it lies |
 //!
@@ -21,6 +22,7 @@
 
 pub mod bios;
 pub mod gart;
+pub mod ih;
 pub mod indirect;
 pub mod picture;
 pub mod ring;

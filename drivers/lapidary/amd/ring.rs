@@ -87,11 +87,11 @@ impl Shape {
 
 /// What empties a ring, as the host sees it.
 pub trait Engine: Send + Sync + Sized {
-    /// What its ring is called in a log line, for example `CP`.
-    const NAME: &'static str;
-
     /// Upper bound of the dwords of one job, as [`family::Ring::JOB_DWORDS`].
     const JOB_DWORDS: usize;
+
+    /// Return what its ring is called in a log line, for example `CP`.
+    fn name(&self) -> &'static str;
 
     /// Return the shape of the ring. The answer is always the same.
     fn shape(&self) -> Shape;
@@ -109,8 +109,8 @@ pub trait Engine: Send + Sync + Sized {
     }
 
     /// Read from the chip the sequence number of the last fence that has completed. `None` if the device does not
-    /// answer.
-    fn completed(&self) -> Option<u32>;
+    /// answer. An engine that keeps no such number returns `reported`, the number in memory.
+    fn completed(&self, reported: u32) -> Option<u32>;
 
     /// Restore what the chip needs after the ring has been emptied. `completed` is the number of the last fence, from
     /// memory: the chip may have lost its registers.
@@ -125,10 +125,10 @@ pub trait Engine: Send + Sync + Sized {
     /// Write what [`family::Slot::fence`] says.
     fn fence(&self, slot: &mut Slot<'_, Self>, seq: u32);
 
-    /// Read from the chip the value that the ring test has written.
-    fn test(&self) -> u32;
+    /// Read from the chip the value that the ring test has written. `None` if the engine writes it to memory only.
+    fn test(&self) -> Option<u32>;
 
-    /// Set it to `value`, by the CPU.
+    /// Set it to `value`, by the CPU, if the chip keeps it.
     fn set_test(&self, value: u32);
 
     /// Read the engine's status register, for a log line.
@@ -351,7 +351,7 @@ impl<E: Engine> family::Ring for Ring<E> {
     }
 
     fn completed_slow(&self) -> Option<u32> {
-        self.engine.completed()
+        self.engine.completed(family::Ring::completed(self))
     }
 
     fn dwords(&self) -> u32 {
@@ -500,8 +500,11 @@ mod tests {
     };
 
     impl Engine for Dma {
-        const NAME: &'static str = "DMA";
         const JOB_DWORDS: usize = 16;
+
+        fn name(&self) -> &'static str {
+            "DMA"
+        }
 
         fn shape(&self) -> Shape {
             SHAPE
@@ -519,8 +522,8 @@ mod tests {
             report >> 2
         }
 
-        fn completed(&self) -> Option<u32> {
-            None
+        fn completed(&self, reported: u32) -> Option<u32> {
+            Some(reported)
         }
 
         fn emptied(&self, completed: u32) {
@@ -541,8 +544,8 @@ mod tests {
             slot.append_numbered(&self.fence, seq);
         }
 
-        fn test(&self) -> u32 {
-            0
+        fn test(&self) -> Option<u32> {
+            None
         }
 
         fn set_test(&self, _value: u32) {}

@@ -29,13 +29,15 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Command checker or VM membership.
     type Isolation: Isolation;
 
-    /// Index in [`Gpu::rings`] of the ring for the kernel's own commands: clears and moves.
-    const KERNEL_RING: usize;
     /// The number of dwords that one call of [`Gpu::fill`] or [`Gpu::copy`] writes at most.
     const STEP_DWORDS: usize;
 
     /// Return the rings.
     fn rings(&self) -> &[Self::Ring];
+
+    /// Return the index in [`Gpu::rings`] of the ring for the kernel's own commands: clears and moves. The answer is
+    /// always the same.
+    fn kernel_ring(&self) -> usize;
 
     /// Return the page table that serves [`Layout::gtt`](super::space::Layout::gtt).
     fn space(&self) -> &Self::Space;
@@ -85,18 +87,32 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Any, after one `dev_err!` line. [`Gpu::quiesce`] may follow, but not [`Gpu::resume`].
     fn resume(&self) -> Result;
 
-    /// Write commands for [`Gpu::KERNEL_RING`] into `out` that fill with `value` a first part of the `len` bytes at
-    /// `dst`. Return how large that part is. `dst` and `len` are multiples of 4096, and `len` is not 0.
+    /// Write commands for ring `ring` into `out` that fill with `value` a first part of the `len` bytes at `dst`.
+    /// Return how large that part is. `dst` and `len` are multiples of 4096, and `len` is not 0.
     ///
     /// The data is in memory when the fence behind these commands has signalled.
     ///
     /// # Errors
     ///
     /// `ENOSPC` if `out` is shorter than [`Gpu::STEP_DWORDS`]; `EINVAL` for a range that the ring cannot reach.
-    fn fill(&self, out: &mut [u32], dst: GpuAddr, len: u64, value: u32) -> Result<Step>;
+    fn fill(
+        &self,
+        ring: usize,
+        out: &mut [u32],
+        dst: GpuAddr,
+        len: u64,
+        value: u32,
+    ) -> Result<Step>;
 
     /// As [`Gpu::fill`], but copy from `src`, which does not overlap the destination.
-    fn copy(&self, out: &mut [u32], dst: GpuAddr, src: GpuAddr, len: u64) -> Result<Step>;
+    fn copy(
+        &self,
+        ring: usize,
+        out: &mut [u32],
+        dst: GpuAddr,
+        src: GpuAddr,
+        len: u64,
+    ) -> Result<Step>;
 
     /// Report registers that describe the state of the chip, by name, for developers. Reading them has no side
     /// effects.
@@ -107,19 +123,21 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// Set which kind of interrupt the chip uses. Called once, before the handler can run.
     fn interrupt(&self, kind: pci::IrqType);
 
-    /// Arm or disarm the fence interrupt of all rings. Return whether that is a change.
+    /// Arm the fence interrupts of the rings whose bits are set in `rings` (bit 0 is that of ring 0), and disarm those
+    /// of the other rings. Return whether one was armed that had been disarmed.
     ///
     /// Arming clears what was pending before, so the caller reads [`Ring::completed`] afterwards. The next fence that
-    /// completes raises one interrupt, and [`Gpu::top_half`] disarms it. The generic driver serialises the calls. The
-    /// interrupt is disarmed at first.
-    fn arm(&self, on: bool) -> bool;
+    /// completes on the ring raises one interrupt, and [`Gpu::top_half`] disarms it. A family may arm all rings if it is
+    /// to arm one. The generic driver serialises the calls. All are disarmed at first.
+    fn arm(&self, rings: u32) -> bool;
 
-    /// Return whether the fence interrupt is armed.
-    fn is_armed(&self) -> bool;
+    /// Return whether the fence interrupt of ring `ring` is armed.
+    fn is_armed(&self, ring: usize) -> bool;
 
     /// Interrupt top half, in hard-interrupt context. Acknowledge what is pending. Must not sleep.
     ///
-    /// After [`TopHalf::Fence`] and [`TopHalf::Wake`] the fence interrupt is disarmed. Return [`TopHalf::NotMine`]
+    /// After [`TopHalf::Fence`] the fence interrupt of that ring is disarmed, and after [`TopHalf::Wake`] those of the
+    /// rings that [`Gpu::drain`] reports. Return [`TopHalf::NotMine`]
     /// also for a device that answers all ones, unless the interrupt is a message, which always belongs to this
     /// device.
     fn top_half(&self) -> TopHalf;

@@ -49,6 +49,40 @@ pub trait Ring: Send + Sync {
     fn word(&self, index: u32) -> u32;
 }
 
+/// A ring on the heap, where it stays.
+impl<R: Ring> Ring for Pin<KBox<R>> {
+    type Slot<'s>
+        = R::Slot<'s>
+    where
+        Self: 's;
+
+    const JOB_DWORDS: usize = R::JOB_DWORDS;
+
+    fn reserve(&self, dwords: usize) -> Result<Self::Slot<'_>> {
+        (**self).reserve(dwords)
+    }
+
+    fn completed(&self) -> u32 {
+        (**self).completed()
+    }
+
+    fn completed_slow(&self) -> Option<u32> {
+        (**self).completed_slow()
+    }
+
+    fn dwords(&self) -> u32 {
+        (**self).dwords()
+    }
+
+    fn pointers(&self) -> (u32, u32) {
+        (**self).pointers()
+    }
+
+    fn word(&self, index: u32) -> u32 {
+        (**self).word(index)
+    }
+}
+
 /// A reserved part of a ring. Nothing reaches the GPU before [`Slot::kick`]. Dropping the slot cancels the
 /// reservation.
 ///

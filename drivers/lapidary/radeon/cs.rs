@@ -80,8 +80,10 @@ pub(super) fn submit<F: RadeonFamily>(
     };
     let mut syncs = stream.syncs(file, refused)?;
     let flags = stream.flags();
-    let ring = F::ring(stream.ring(), flags.priority);
+    let stream_ring = stream.ring();
+    let ring = F::ring(stream_ring, flags.priority);
     let submitter = || Submitter {
+        ring: stream_ring,
         keep_tiling: flags.keep_tiling,
         hyperz: dev.uapi.owns(Resource::HyperZ, client),
         cmask: dev.uapi.owns(Resource::Cmask, client),

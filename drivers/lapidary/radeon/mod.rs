@@ -94,6 +94,8 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
 /// What a command checker has to know about the submitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitter {
+    /// The ring that the stream is for.
+    pub ring: envelope::Ring,
     /// The stream's own tiling bits apply, not those of the objects.
     pub keep_tiling: bool,
     /// The client owns the memories of hierarchical Z and Z compression.

@@ -2,7 +2,7 @@
 
 //! Commands that the kernel itself composes: clears of objects and of memories on the chip, moves, and the self-test.
 //!
-//! They never contain words of user space, and are executed on [`Gpu::KERNEL_RING`].
+//! They never contain words of user space, and are executed on [`Gpu::kernel_ring`]. The self-test uses each ring.
 
 use kernel::{
     prelude::*,
@@ -43,18 +43,25 @@ use crate::{
     }, //
 };
 
-/// Commands of the kernel for its ring.
+/// Commands of the kernel for a ring.
 pub struct KernelStream<'s, 'a, F: Family> {
     running: &'s Running<'a, F>,
+    ring: usize,
     workspace: Borrowed<'s, F, IsolationOf<'a, F>>,
     len: usize,
 }
 
 impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
-    /// Make an empty stream.
+    /// Make an empty stream for the kernel's ring.
     pub fn new(running: &'s Running<'a, F>) -> Result<Self> {
+        Self::on(running, running.gpu().kernel_ring())
+    }
+
+    /// Make an empty stream for ring `ring`.
+    pub(crate) fn on(running: &'s Running<'a, F>, ring: usize) -> Result<Self> {
         Ok(Self {
             running,
+            ring,
             workspace: running.workspace()?,
             len: 0,
         })
@@ -62,17 +69,17 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
 
     /// Fill `len` bytes at `dst` with `value`. Both are in whole pages.
     pub fn fill(&mut self, dst: GpuAddr, len: u64, value: u32) -> Result {
-        let gpu = self.running.gpu();
+        let (gpu, ring) = (self.running.gpu(), self.ring);
         self.steps(len, |out, done| {
-            gpu.fill(out, dst + done, len - done, value)
+            gpu.fill(ring, out, dst + done, len - done, value)
         })
     }
 
     /// Copy `len` bytes from `src` to `dst`, which do not overlap. All are in whole pages.
     pub fn copy(&mut self, dst: GpuAddr, src: GpuAddr, len: u64) -> Result {
-        let gpu = self.running.gpu();
+        let (gpu, ring) = (self.running.gpu(), self.ring);
         self.steps(len, |out, done| {
-            gpu.copy(out, dst + done, src + done, len - done)
+            gpu.copy(ring, out, dst + done, src + done, len - done)
         })
     }
 
@@ -108,8 +115,7 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     /// As [`Job::prepare`].
     fn job(&mut self) -> Result<Job<'_, 'a, F>> {
         let Workspace { words, uses, .. } = &mut *self.workspace;
-        let ring = <F::Gpu<'a> as Gpu<'a>>::KERNEL_RING;
-        Job::prepare(self.running, ring, words.filled(self.len), uses, None)
+        Job::prepare(self.running, self.ring, words.filled(self.len), uses, None)
     }
 
     /// Execute the commands.

@@ -5,10 +5,7 @@
 use kernel::prelude::*;
 
 use crate::{
-    family::{
-        gpu::Gpu,
-        Family, //
-    },
+    family::Family,
     running::Running,
     submit::kernel_stream::KernelStream, //
 };
@@ -17,32 +14,46 @@ use crate::{
 const TEST_VALUE: u32 = 0x1a91_da47;
 
 impl<'a, F: Family> Running<'a, F> {
-    /// Test the kernel's ring. Execute a fence and an indirect buffer that fills a page of system memory and copies
-    /// it to the next one, and check both pages.
+    /// Test each ring. Execute a fence and an indirect buffer that fills a page of system memory and copies it to the
+    /// next one, and check both pages.
     ///
     /// # Errors
     ///
     /// `EIO` after a line in the log that says what is wrong; as [`crate::submit::job::Job::prepare`].
     pub(crate) fn self_test(&self) -> Result {
-        let (_, lane) = self
-            .ring(<F::Gpu<'a> as Gpu<'a>>::KERNEL_RING)
-            .ok_or(ENODEV)?;
+        for index in 0..self.lanes.len() {
+            self.test_ring(index)?;
+        }
+        dev_info!(self.pdev, "IB test passed\n");
+        Ok(())
+    }
+
+    /// Test ring `index`.
+    fn test_ring(&self, index: usize) -> Result {
+        let (_, lane) = self.ring(index).ok_or(ENODEV)?;
         let addr = lane.pool().lock().test_pages();
         let page = kernel::page::PAGE_SIZE as u64;
-        let mut stream = KernelStream::new(self)?;
+        let mut stream = KernelStream::on(self, index)?;
         stream.fill(addr, page, TEST_VALUE)?;
         stream.copy(addr + page, addr, page)?;
         let fence = stream.run()?;
         // If the ring hangs, the watchdog ends this earlier.
         fence.wait(false, 2 * crate::hang_ms())?;
         match fence.result() {
-            Some(Ok(())) if lane.pool().lock().test(TEST_VALUE) => {
-                dev_info!(self.pdev, "IB test passed\n");
-                return Ok(());
+            Some(Ok(())) if lane.pool().lock().test(TEST_VALUE) => return Ok(()),
+            Some(Ok(())) => dev_err!(
+                self.pdev,
+                "IB test on ring {} failed: the pages were not filled\n",
+                index
+            ),
+            Some(Err(error)) => {
+                dev_err!(self.pdev, "IB test on ring {} failed: {:?}\n", index, error)
             }
-            Some(Ok(())) => dev_err!(self.pdev, "IB test failed: the pages were not filled\n"),
-            Some(Err(error)) => dev_err!(self.pdev, "IB test failed: {:?}\n", error),
-            None => dev_err!(self.pdev, "IB test failed: the fence did not signal\n"),
+            None => dev_err!(
+                self.pdev,
+                "IB test on ring {} failed: the fence did not signal\n",
+                index
+            ),
         }
         Err(EIO)
     }
