@@ -46,6 +46,8 @@ pub enum Values {
     Any,
     /// Those that have these bits clear.
     Without(u32),
+    /// Those that have these bits set.
+    With(u32),
     /// Those whose first field is above the second one. This is a range that begins behind its end: it has no address.
     Above(Field, Field),
 }
@@ -59,6 +61,7 @@ impl Values {
         match self {
             Self::Any => true,
             Self::Without(bits) => value & bits == 0,
+            Self::With(bits) => value & bits == bits,
             Self::Above(first, last) => first.get(value) > last.get(value),
         }
     }

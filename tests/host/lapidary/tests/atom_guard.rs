@@ -39,6 +39,7 @@ const WINDOW_ROWS: &[Row] = &[
         One(0x300),
         Values::Above(Field::new(7, 0), Field::new(15, 8)),
     ),
+    (One(0x304), Values::With(0x11)),
     // Over all pairs: a row for a register of a pair has no effect.
     (Block(0x00, 0x4c), Values::Any),
 ];
@@ -191,6 +192,11 @@ fn rows_say_what_is_written() {
     assert!(written(0x300, 0x0102));
     assert!(!written(0x300, 0x0101));
     assert!(!written(0x300, 0x0201));
+    // Both bits must be set, whatever the others are.
+    assert!(written(0x304, 0x11));
+    assert!(written(0x304, !0));
+    assert!(!written(0x304, !0x10));
+    assert!(!written(0x304, 0));
     // In no row.
     assert!(!written(0x400, 0));
 }
@@ -330,6 +336,7 @@ fn may(space: &str, number: u32, value: u32) -> bool {
         ("register", 0x100..=0x10c) => true,
         ("register", 0x200 | 0x208 | 0x210) => value & 0xf0 == 0,
         ("register", 0x300) => value & 0xff > (value >> 8) & 0xff,
+        ("register", 0x304) => value & 0x11 == 0x11,
         ("register", 0..=0x4c) => ![0x10, 0x18, 0x20, 0x24, 0x28, 0x40, 0x44].contains(&number),
         _ => false,
     }
