@@ -125,8 +125,11 @@ impl Family for R500 {
 }
 
 impl RadeonFamily for R500 {
-    const RINGS: Rings = Rings::GFX;
     const CLEAR_DWORDS: usize = 2 * onchip::MOST_DWORDS;
+
+    fn rings(_gpu: &Self::Gpu<'_>) -> Rings {
+        Rings::GFX
+    }
 
     fn ring(_ring: Ring, _priority: i32) -> usize {
         0

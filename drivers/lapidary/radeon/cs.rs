@@ -75,7 +75,8 @@ pub(super) fn submit<F: RadeonFamily>(
         refused(Refusal::new(NO_POSITION, reason), ECANCELED);
         return Err(ECANCELED);
     }
-    let Some(stream) = UserStream::read(running.workspace()?, arg, refused)? else {
+    let rings = F::rings(running.gpu());
+    let Some(stream) = UserStream::read(running.workspace()?, arg, &rings, refused)? else {
         return Ok(());
     };
     let mut syncs = stream.syncs(file, refused)?;

@@ -132,25 +132,26 @@ fn answer<'r, F: RadeonFamily>(
     question: impl FnOnce() -> Result<u32>,
 ) -> Result<Answer<'r>> {
     let long = |value| Ok(Answer::Plain(Info::Long(value)));
-    let facts = F::facts(running.gpu());
+    let facts = || F::facts(running.gpu());
     let record = &file.inner().get_ref().record;
     let working = || u32::from(running.is_working());
-    let clocks = || facts.clocks_khz.ok_or(EINVAL);
+    let clocks = || facts().clocks_khz.ok_or(EINVAL);
     Ok(Answer::Plain(Info::Word(match request {
         info::DEVICE_ID => running.pdev().device_id().into(),
         info::ACCEL_WORKING | info::ACCEL_WORKING2 => working(),
-        // There is no display, and no register that clients may read. Both requests still read their argument.
-        info::CRTC_FROM_ID | info::READ_REG => {
+        // There is no display. The request still reads its argument.
+        info::CRTC_FROM_ID => {
             question()?;
             return Err(EINVAL);
         }
+        info::READ_REG => F::register(running.gpu(), question()?).ok_or(EINVAL)?,
         info::WANT_HYPERZ => want(dev, running, file, Resource::HyperZ, question()?)?,
         info::WANT_CMASK => want(dev, running, file, Resource::Cmask, question()?)?,
-        info::CLOCK_CRYSTAL_FREQ => facts.crystal_khz,
+        info::CLOCK_CRYSTAL_FREQ => facts().crystal_khz,
         info::FUSION_GART_WORKING | info::SI_CP_DMA_COMPUTE | info::VA_UNMAP_WORKING => 1,
         // There is no direct framebuffer and no video encoder.
         info::FASTFB_WORKING | info::VCE_FW_VERSION | info::VCE_FB_VERSION => 0,
-        info::RING_WORKING => match F::RINGS.has(question()?).ok_or(EINVAL)? {
+        info::RING_WORKING => match F::rings(running.gpu()).has(question()?).ok_or(EINVAL)? {
             true => working(),
             false => 0,
         },
@@ -161,8 +162,8 @@ fn answer<'r, F: RadeonFamily>(
         info::CURRENT_GPU_MCLK => clocks()?.1 / KHZ_PER_MHZ,
         info::VRAM_USAGE => return long(dev.memory.vram_usage()),
         info::GTT_USAGE => return long(dev.memory.gtt_usage()),
-        // There is no sensor.
-        info::CURRENT_GPU_TEMP => 0,
+        // CAST: user space receives the bits of the number.
+        info::CURRENT_GPU_TEMP => F::temperature(running.gpu()) as u32,
         info::GPU_RESET_COUNTER => dev.resets(),
         own::FENCES_POLLED => return long(dev.polled()),
         own::FEATURES => return long(FEATURES),
@@ -193,6 +194,10 @@ fn want<F: RadeonFamily>(
     match wanted {
         0 => dev.uapi.release(resource, client),
         1 => dev.uapi.acquire(resource, client, |publish| {
+            if F::CLEAR_DWORDS == 0 {
+                publish();
+                return Ok(());
+            }
             let mut stream = KernelStream::new(running)?;
             stream.append(F::CLEAR_DWORDS, |out| {
                 F::clear(running.gpu(), resource, out)

@@ -60,11 +60,11 @@ use owners::{
 
 /// What the interface has to know about a Radeon family.
 pub trait RadeonFamily: Family<Uapi = Radeon> {
-    /// The rings that clients may name, and how clients are isolated there.
-    const RINGS: Rings;
+    /// Return the rings that clients may name, and how clients are isolated there. The answer is always the same.
+    fn rings(gpu: &Self::Gpu<'_>) -> Rings;
 
     /// Return the index in [`Gpu::rings`](crate::family::gpu::Gpu::rings) of the ring that executes what clients send
-    /// to `ring` with `priority`. `ring` is one of [`RadeonFamily::RINGS`]. A higher priority is more urgent.
+    /// to `ring` with `priority`. `ring` is one of [`RadeonFamily::rings`]. A higher priority is more urgent.
     fn ring(ring: envelope::Ring, priority: i32) -> usize;
 
     /// Return what INFO reports about every chip.
@@ -73,14 +73,25 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
     /// Answer a `request` of INFO that only some families know. `None` if this one does not.
     fn info<'g>(gpu: &'g Self::Gpu<'_>, request: u32) -> Option<Info<'g>>;
 
+    /// Read the register at byte `offset` if clients may see it. `None` if they may not.
+    fn register(_gpu: &Self::Gpu<'_>, _offset: u32) -> Option<u32> {
+        None
+    }
+
+    /// Return the temperature of the chip in thousandths of a degree, 0 if it has no sensor.
+    fn temperature(_gpu: &Self::Gpu<'_>) -> i32 {
+        0
+    }
+
     /// Return the client of a submission, as the family's isolation sees it.
     fn client<'a>(
         gpu: &Self::Gpu<'a>,
         submitter: Submitter,
     ) -> <IsolationOf<'a, Self> as Isolation>::Client;
 
-    /// The number of dwords that [`RadeonFamily::clear`] writes at most.
-    const CLEAR_DWORDS: usize;
+    /// The number of dwords that [`RadeonFamily::clear`] writes at most. 0 if the chips have no memories that only one
+    /// client can own. Clients may ask for them nevertheless.
+    const CLEAR_DWORDS: usize = 0;
 
     /// Write into `out` the commands for the kernel's ring that remove what the last owner of `resource` has left
     /// there. Return the number of dwords, at least one.
@@ -88,7 +99,9 @@ pub trait RadeonFamily: Family<Uapi = Radeon> {
     /// # Errors
     ///
     /// `ENOSPC` if `out` is shorter than [`RadeonFamily::CLEAR_DWORDS`].
-    fn clear(gpu: &Self::Gpu<'_>, resource: Resource, out: &mut [u32]) -> Result<usize>;
+    fn clear(_gpu: &Self::Gpu<'_>, _resource: Resource, _out: &mut [u32]) -> Result<usize> {
+        Err(ENOSPC)
+    }
 }
 
 /// What a command checker has to know about the submitter.

@@ -42,7 +42,8 @@ use crate::{
                 Extent,
                 Flags,
                 Relocation,
-                Ring, //
+                Ring,
+                Rings, //
                 FLAGS_DWORDS,
             },
             uapi::{
@@ -95,6 +96,7 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
     pub(super) fn read(
         mut workspace: Borrowed<'s, F, I>,
         cs: &Cs,
+        rings: &Rings,
         refused: impl Fn(Refusal, Error),
     ) -> Result<Option<Self>> {
         let refuse = |position, error: envelope::Error| {
@@ -112,7 +114,7 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
         let Some(stream) = envelope.stream() else {
             return Ok(None);
         };
-        let ring = flags.ring(&F::RINGS).map_err(|e| refuse(NO_POSITION, e))?;
+        let ring = flags.ring(rings).map_err(|e| refuse(NO_POSITION, e))?;
 
         let relocs = envelope.num_relocs() as usize;
         if let Some(extent) = envelope.relocs() {

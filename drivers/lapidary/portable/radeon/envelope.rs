@@ -405,6 +405,12 @@ impl Rings {
         dma: Support::None,
     };
 
+    /// A checked graphics ring and a checked DMA ring: R7xx.
+    pub const GFX_DMA: Self = Self {
+        dma: Support::Checked,
+        ..Self::GFX
+    };
+
     /// Return whether clients can submit to ring `number`. `None` if that is not the number of a ring.
     pub const fn has(&self, number: u32) -> Option<bool> {
         let support = match number {
