@@ -7,6 +7,8 @@
 //! ring work on R7xx only as this driver uses them. [`ids`](crate::ids) says which PCI device is which chip, and
 //! [`hal`](crate::hal) what differs between them.
 
+pub(crate) use crate::portable::Generation;
+
 /// A chip of the R6xx or R7xx family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chipset {
@@ -26,15 +28,6 @@ pub(crate) enum Chipset {
     Rv710,
     /// RV740 and its mobile form (M97): Radeon HD 4750, HD 4770.
     Rv740,
-}
-
-/// A generation of chips. Each has a register map of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Generation {
-    /// R600, RV610, RV635, RV670.
-    R6xx,
-    /// RV770, RV730, RV710, RV740.
-    R7xx,
 }
 
 impl Chipset {

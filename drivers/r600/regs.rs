@@ -25,6 +25,7 @@ use kernel::{
         IoCapable,
         Region, //
     },
+    prelude::*,
     sizes::SZ_64K, //
 };
 
@@ -74,7 +75,8 @@ impl<'a, W: RegisterIo<'a>> Far<W> {
         match self.0.try_read32(offset as usize) {
             Ok(value) => value,
             Err(_) => {
-                self.0.write_reg(mmio::MM_INDEX::from(MmPair::index(offset)));
+                self.0
+                    .write_reg(mmio::MM_INDEX::from(MmPair::index(offset)));
                 self.0.read(mmio::MM_DATA).into_raw()
             }
         }
@@ -83,8 +85,50 @@ impl<'a, W: RegisterIo<'a>> Far<W> {
     /// Write `value` to the register at byte `offset`.
     pub(crate) fn write(self, offset: u32, value: u32) {
         if self.0.try_write32(value, offset as usize).is_err() {
-            self.0.write_reg(mmio::MM_INDEX::from(MmPair::index(offset)));
+            self.0
+                .write_reg(mmio::MM_INDEX::from(MmPair::index(offset)));
             self.0.write_reg(mmio::MM_DATA::from(value));
         }
+    }
+}
+
+#[cfg(CONFIG_KUNIT = "y")]
+pub(crate) mod fake {
+    //! Registers without hardware, for the KUnit suites.
+
+    pub(crate) use lapidary::corner::io_kunit::{
+        Access,
+        Device,
+        Log, //
+    };
+
+    /// A register window of plain memory.
+    pub(crate) type Memory = lapidary::corner::io_kunit::Memory<{ super::WINDOW }>;
+}
+
+#[kunit_tests(r600_regs)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_offset_has_its_way() {
+        use fake::Access::{
+            Read,
+            Write, //
+        };
+        let log = fake::Log::new();
+        let far = Far::new(log.registers());
+        far.write(0xfffc, 1);
+        far.write(0x1_0000, 2);
+        assert_eq!((far.read(0x8010), far.read(0x3_fffc)), (0, 0));
+        let want = [
+            Write(0xfffc, 1),
+            Write(0, 0x1_0000),
+            Write(4, 2),
+            Read(0x8010),
+            Write(0, 0x3_fffc),
+            Read(4),
+        ];
+        assert_eq!(log.take().as_slice(), want.as_slice());
     }
 }
