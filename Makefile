@@ -9,9 +9,9 @@
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
-run: ## set up, boot the guest on the RV515 model, load our modules, draw build/first-light.png
+run: ## set up, boot the guest on a model, load our modules, draw build/first-light.png (make run CHIP=rv770)
 	@scripts/setup
-	@scripts/enter scripts/first-light
+	@scripts/enter scripts/first-light $(CHIP)
 
 check: ## set up, run all tests, print one table (make check STEPS="word…" for some)
 	@scripts/setup

@@ -4,3 +4,4 @@
 //! for all ([`lapidary_guest::painter`]). A module for each family.
 
 pub mod r500;
+pub mod r600;

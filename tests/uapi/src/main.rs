@@ -10,14 +10,16 @@
 //! `lapidary-uapi-tests [--list] [WORD...]`: all tests, or those whose name contains a word.
 
 mod r500;
+mod r600;
 
 use lapidary_guest::{device, painter};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    painter::supply(&[&lapidary_engines::r500::R500]);
+    painter::supply(&[&lapidary_engines::r500::R500, &lapidary_engines::r600::R600]);
     let mut tests = lapidary_uapi_radeon::tests();
     tests.extend(r500::tests());
+    tests.extend(r600::tests());
     tests.extend(lapidary_uapi_radeon::last_tests());
     tests.extend(r500::last_tests());
     lapidary_harness::main(device::driver, tests)

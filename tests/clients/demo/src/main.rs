@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! `first-light`: says what device there is, draws a scene with it, checks every pixel, and keeps
-//! the picture.
+//! `first-light`: says what device there is, draws a picture with it, checks every pixel, and keeps the picture.
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use lapidary_demo::{emit, picture, reference, scene};
+use lapidary_demo::reference::{self, Image};
+use lapidary_demo::{collage, emit, picture, scene};
 use lapidary_engines::r500::draw2d::{self, Rect, Surface};
-use lapidary_guest::{Device, Domain, Stream, abi};
+use lapidary_engines::r600::{R600, cp};
+use lapidary_guest::painter::Painter as _;
+use lapidary_guest::{Bo, Device, Domain, Stream, abi};
 use lapidary_harness::kmsg::{Kmsg, Record};
 use lapidary_harness::sysfs::PciDevice;
 use std::path::PathBuf;
@@ -16,12 +18,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 #[derive(Parser)]
-#[command(about = "Draws a scene by the 2D engine and compares it with the CPU's rendering")]
+#[command(about = "Draws a picture by the GPU and compares it with the CPU's rendering")]
 struct Arguments {
     /// Folder for first-light.png
     #[arg(long, default_value = "/out")]
     out: PathBuf,
-    /// Write the CPU's rendering instead, without any device
+    /// Write the CPU's rendering of the 2D scene instead, without any device
     #[arg(long)]
     reference: bool,
 }
@@ -53,11 +55,27 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
 
     let device = Device::open_within(Duration::from_secs(10))?;
-    introduce(&device)?;
+    let id = introduce(&device)?;
+    let (expected, drawn) = match R600.knows(id) {
+        true => (collage::reference(), compose(&device)?),
+        false => (expected.clone(), draw(&device, &draws)?),
+    };
+    picture::write(&path, width, height, &drawn.seen)?;
+    say("picture", path.display());
+    compare(&expected, &drawn)
+}
 
-    let surfaces = emit::Surfaces::new(&device, &scene::tile())?;
+/// The GPU's picture, by two ways back: through the CPU's view of video memory, and by a copy into system memory.
+struct Drawn {
+    seen: Vec<u32>,
+    copied: Vec<u32>,
+}
+
+/// Draw the scene of the 2D engine.
+fn draw(device: &Rc<Device>, draws: &[scene::Draw]) -> Result<Drawn> {
+    let surfaces = emit::Surfaces::new(device, &scene::tile())?;
     let begin = Instant::now();
-    let cost = emit::draw(&device, &surfaces, &draws)?;
+    let cost = emit::draw(device, &surfaces, draws)?;
     let canvas = surfaces.bo(scene::Target::Canvas);
     canvas.wait().context("waiting for the scene")?;
     say(
@@ -70,16 +88,54 @@ fn run(arguments: &Arguments) -> Result<()> {
             begin.elapsed().as_millis()
         ),
     );
+    Ok(Drawn {
+        seen: pixels(canvas)?,
+        copied: copy_to_system_memory(device, surfaces.surface(scene::Target::Canvas))?,
+    })
+}
 
-    // Two ways back: through the CPU's view of video memory, and by a copy into system memory.
-    let mut seen = canvas.read()?;
-    seen.truncate(expected.pixels.len());
-    let copy = copy_to_system_memory(&device, surfaces.surface(scene::Target::Canvas))?;
-    picture::write(&path, width, height, &seen)?;
-    say("picture", path.display());
+/// Compose the collage.
+fn compose(device: &Rc<Device>) -> Result<Drawn> {
+    let begin = Instant::now();
+    let mut collage = collage::Collage::new(device)?;
+    let cost = collage.compose()?;
+    collage.canvas().wait().context("waiting for the collage")?;
+    say(
+        "collage",
+        format_args!(
+            "{} dwords in {} submissions, {} of them to the DMA ring, {} ms",
+            cost.dwords,
+            cost.submissions,
+            cost.dma,
+            begin.elapsed().as_millis()
+        ),
+    );
+    let copy = device.create(collage.canvas().size(), Domain::Gtt)?;
+    let mut stream = Stream::new();
+    cp::copy(
+        &mut stream,
+        (collage.canvas(), 0),
+        (&copy, 0),
+        u32::try_from(copy.size())?,
+    );
+    device.submit(&stream).context("copying the picture")?;
+    Ok(Drawn {
+        seen: pixels(collage.canvas())?,
+        copied: pixels(&copy)?,
+    })
+}
 
+/// Return the picture in an object.
+fn pixels(bo: &Bo) -> Result<Vec<u32>> {
+    let mut pixels = bo.read()?;
+    pixels.truncate((scene::WIDTH * scene::HEIGHT) as usize);
+    Ok(pixels)
+}
+
+/// Check every pixel.
+fn compare(expected: &Image, drawn: &Drawn) -> Result<()> {
     let mut wrong = 0;
-    for (what, pixels) in [("VRAM", &seen), ("copied", &copy)] {
+    for (what, pixels) in [("VRAM", &drawn.seen), ("copied", &drawn.copied)] {
         let differences = reference::differences(expected, pixels);
         if differences.is_empty() {
             say(
@@ -108,8 +164,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Print what user space can know of the device.
-fn introduce(device: &Rc<Device>) -> Result<()> {
+/// Print what user space can know of the device. Return its id.
+fn introduce(device: &Rc<Device>) -> Result<u32> {
     let version = device.version()?;
     let pci = PciDevice::of(device)?;
     let id = device
@@ -170,7 +226,7 @@ fn introduce(device: &Rc<Device>) -> Result<()> {
             "NOT working"
         },
     );
-    Ok(())
+    Ok(id)
 }
 
 /// Return the driver's last word on a topic in the kernel log.
@@ -195,6 +251,14 @@ fn chip(id: u32) -> &'static str {
         0x7240..=0x724f | 0x7284 => "R580",
         0x7280 | 0x7288 | 0x7289 | 0x728b | 0x728c => "RV570",
         0x7281 | 0x7283 | 0x7287 | 0x7290 | 0x7291 | 0x7293 | 0x7297 => "RV560",
+        0x9400..=0x940f => "R600",
+        0x9440..=0x946b => "RV770",
+        0x9480..=0x949f => "RV730",
+        0x94a0..=0x94bf => "RV740",
+        0x94c0..=0x94cd => "RV610",
+        0x9500..=0x951f => "RV670",
+        0x9540..=0x955f => "RV710",
+        0x9590..=0x959f => "RV635",
         _ => "unknown",
     }
 }
@@ -208,7 +272,5 @@ fn copy_to_system_memory(device: &Rc<Device>, from: Surface<'_>) -> Result<Vec<u
     let all = Rect::new(0, 0, scene::WIDTH, scene::HEIGHT);
     draw2d::copy_by_registers(&mut stream, from, to, (0, 0), all);
     device.submit(&stream).context("copying the picture")?;
-    let mut pixels = copy.read()?;
-    pixels.truncate((scene::WIDTH * scene::HEIGHT) as usize);
-    Ok(pixels)
+    pixels(&copy)
 }

@@ -105,6 +105,8 @@ pub struct Cp {
     hung: bool,
     /// ME_INITIALIZE has been executed since the last reset.
     pub initialized: bool,
+    /// Source and destination of the last CP_DMA, each its lower and its upper dword.
+    pub copied: [u32; 4],
 }
 
 impl Cp {

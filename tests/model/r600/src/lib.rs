@@ -222,6 +222,7 @@ impl Chip for R6xx {
             "pfp" => Some(self.cp.pfp.words()),
             "me" => Some(self.cp.me.words()),
             "rlc" => Some(self.rlc.code.words()),
+            "cp-dma" => Some(&self.cp.copied),
             _ => None,
         }
     }

@@ -354,6 +354,7 @@ impl R6xx {
     /// Copy bytes. The packet is executed in one step: it has at most 2 MiB.
     fn cp_dma(&mut self, m: &mut Machine, body: &[u32]) {
         let (from, to) = (wide(body[0], body[1]), wide(body[2], body[3]));
+        self.cp.copied = [body[0], body[1] & 0xff, body[2], body[3] & 0xff];
         let count = pm4::cp_dma::command::BYTE_COUNT.get(body[4]);
         if body[4] != count {
             m.finding(

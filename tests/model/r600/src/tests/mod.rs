@@ -262,6 +262,8 @@ fn cp_dma_copies_between_memories() {
     words.extend(body);
     assert!(b.execute(&words));
     assert_eq!(b.get32(Bench::GTT + 4092), 0x0909_0909);
+    let places = [0x5000, 0, Bench::GTT as u32, 0];
+    assert_eq!(b.on_chip("cp-dma"), Some(&places[..]));
     assert!(b.findings().is_empty());
 }
 
