@@ -9,7 +9,7 @@ use lapidary::portable::{
 use r600::portable::{
     Generation,
     checker::{Chip, Fixup, Object, check_dma, check_gfx, max_fixups, place, reason::Refusal},
-    dma, emit, firmware, pm4, policy,
+    dma, emit, firmware, pm4, policy, pte,
 };
 
 /// Headers.
@@ -39,6 +39,18 @@ pub fn checkers(
         }
     }
     Ok(count ^ max_fixups(words.len()))
+}
+
+/// Page-table entries.
+pub fn entries(
+    address: u64,
+    access: pte::Access,
+    word: u64,
+) -> (Option<pte::Entry>, u64, pte::Access, bool) {
+    let entry = pte::Entry::decode(word);
+    let made = pte::Entry::system(address, access);
+    let meant = entry.is_valid() == entry.is_system();
+    (made, entry.address() ^ entry.word(), entry.access(), meant)
 }
 
 /// Policy.
