@@ -41,7 +41,7 @@ impl Images {
             // The loader would log a second line.
             let image = Firmware::request_nowarn(name, dev)
                 .inspect_err(|_| dev_err!(dev, "firmware {} not found\n", name))?;
-            let needed = firmware::size(chipset.generation().into(), processor);
+            let needed = firmware::size(chipset.generation(), processor);
             if image.size() != needed {
                 dev_err!(
                     dev,

@@ -119,7 +119,7 @@ impl family::Isolation for Isolation {
 mod tests {
     use super::*;
     use crate::portable::{
-        checker::Reason,
+        checker::reason::Reason,
         dma,
         pm4,
         regs::pm4::op,

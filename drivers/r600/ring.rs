@@ -117,7 +117,7 @@ impl<'a> Engine<'a> {
         let fence = Numbered::new(|sequence| {
             let mut words = [0; emit::FENCE_DWORDS];
             let fence = emit::Fence {
-                generation: generation.into(),
+                generation,
                 address: report(&GFX_SHAPE, start, FENCE),
                 sequence,
             };

@@ -45,7 +45,7 @@ pub(crate) fn gfx(
     ring: &Ring<'_>,
 ) -> Result {
     let mut slot = ring.reserve(emit::ME_INITIALIZE_DWORDS)?;
-    emit::me_initialize(&mut slot, generation.into(), contexts).map_err(|_| ENOSPC)?;
+    emit::me_initialize(&mut slot, generation, contexts).map_err(|_| ENOSPC)?;
     slot.kick();
     cp::run(window);
     selftest::run(dev, ring, emit::SCRATCH_DWORDS, |slot, value| {

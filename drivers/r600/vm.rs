@@ -302,11 +302,14 @@ mod tests {
         Ok(())
     }
 
+    /// Byte offset of a register, and its value while the caches are on and off.
+    type Values = (usize, u32, u32);
+
     /// The values are those that Linux writes.
     #[test]
     fn caches_translate_what_is_not_vram() -> Result {
-        // By byte offset: the second level, and one register of each kind of the first.
-        let cases: [(Chipset, &[(usize, u32, u32)]); 3] = [
+        // The second level, and one register of each kind of the first.
+        let cases: [(Chipset, &[Values]); 3] = [
             (
                 Chipset::Rv670,
                 &[

@@ -129,6 +129,12 @@ pub trait Painter: Sync {
         control.fault("endless-buffer", 1)
     }
 
+    /// Return whether the chip keeps the number of the last fence in a register, too. If it does not, a fence whose write
+    /// to memory is lost is a hang.
+    fn keeps_fences(&self) -> bool {
+        true
+    }
+
     /// Return the bytes from the start of the GPU's addresses to the object, as the model sees it. The object is idle
     /// afterwards.
     fn address(&self, control: &mut Control, bo: &Bo) -> Result<u64>;

@@ -85,7 +85,13 @@ pub fn fill(stream: &mut Stream, to: Area<'_>, colour: u32, rect: Rect) {
     if first.w < 2 {
         return;
     }
-    let (start, bytes) = (place(to, first.x, first.y), first.w as u32 * 4);
+    let (start, mut bytes) = (place(to, first.x, first.y), first.w as u32 * 4);
+    let mut rows = 1..first.h as u32;
+    if bytes == to.pitch {
+        // The rows are one piece of memory.
+        bytes *= first.h as u32;
+        rows = 0..0;
+    }
     write_two(stream, (to.bo, start), [colour; 2]);
     let mut done = 8;
     while done < bytes {
@@ -93,7 +99,7 @@ pub fn fill(stream: &mut Stream, to: Area<'_>, colour: u32, rect: Rect) {
         copy(stream, (to.bo, start), (to.bo, start + done), part);
         done += part;
     }
-    for y in 1..first.h as u32 {
+    for y in rows {
         let row = start + y * to.pitch;
         copy(stream, (to.bo, start), (to.bo, row), bytes);
     }

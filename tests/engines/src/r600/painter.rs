@@ -41,12 +41,12 @@ impl Painter for R600 {
         (0x9400..0x9600).contains(&device_id)
     }
 
-    /// Return a packet of type 1, and one that is longer than the stream.
+    /// Return a packet of type 1, which this family does not have, and one that is longer than the stream.
     fn forbidden(&self) -> Vec<Forbidden> {
         vec![
             Forbidden {
                 words: vec![pm4::packet1(0, 4), 0, 0],
-                reason: 0x1004,
+                reason: 0x1003,
             },
             Forbidden {
                 words: vec![pm4::packet3(op::NOP, 4), 0],
@@ -73,6 +73,11 @@ impl Painter for R600 {
 
     fn nothing(&self, stream: &mut Stream) {
         stream.packet(pm4::NOP, &[0]).pad(8);
+    }
+
+    /// An end-of-pipe event writes to memory only.
+    fn keeps_fences(&self) -> bool {
+        false
     }
 
     /// Take the address from the copy unit, which keeps the places of its last copy.
