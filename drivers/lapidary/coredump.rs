@@ -173,6 +173,8 @@ mod tests {
 
         fn change_client(&mut self) {}
 
+        fn signal(&mut self, _semaphore: GpuAddr) {}
+        fn wait(&mut self, _semaphore: GpuAddr) {}
         fn ib(&mut self, _ib: Ib) {}
 
         fn fence(&mut self, _seq: u32) {}
@@ -185,6 +187,7 @@ mod tests {
     impl Ring for Indices {
         type Slot<'s> = Nothing;
         const JOB_DWORDS: usize = 0;
+        const SEMAPHORE_DWORDS: usize = 0;
 
         fn reserve(&self, _dwords: usize) -> Result<Nothing> {
             Err(EINVAL)

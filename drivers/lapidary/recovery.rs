@@ -72,6 +72,7 @@ use crate::{
     memory::usage::Use,
     portable::replay::{
         self,
+        Behind,
         Fate,
         Memories,
         Standing, //
@@ -226,7 +227,7 @@ impl<'a, F: Family> Running<'a, F> {
     /// the time is up.
     fn let_others_finish(&self, index: usize) {
         let busy = |(ring, lane): (usize, &Pin<KBox<Lane<F>>>)| {
-            ring != index && lane.timeline().progress().busy()
+            ring != index && lane.timeline().progress().busy() && self.has_begun(lane)
         };
         for _ in 0..replay::SETTLE_MS {
             if !self.lanes.iter().enumerate().any(busy) {
@@ -278,8 +279,9 @@ impl<'a, F: Family> Running<'a, F> {
             }
         }
         let reset = self.data().resets();
+        let done = self.done();
         for (ring, lane) in self.lanes.iter().enumerate() {
-            lane.timeline().judge(|oldest, load| {
+            lane.timeline().judge(|oldest, command, load| {
                 let banned = load
                     .record
                     .as_ref()
@@ -289,8 +291,7 @@ impl<'a, F: Family> Running<'a, F> {
                     is_banned: banned,
                     relies_on_lost: load.memories.meets(lost)
                         || load.uses.iter().any(Use::is_doomed),
-                    // No ring waits for another one before it begins a job, so it has begun.
-                    has_begun: oldest && ring != index,
+                    has_begun: oldest && ring != index && command.behind.is_over(&done),
                 });
                 if let (Some(record), false) = (&load.record, banned) {
                     record.disturb(reset);
@@ -309,16 +310,31 @@ impl<'a, F: Family> Running<'a, F> {
     /// Put all jobs under way on the rings again. Return how many of them are executed.
     fn replay(&self) -> Result<u64> {
         for lane in self.lanes.iter() {
+            let mut pool = lane.pool().lock();
             // The jobs of the last client may be among those that are not executed.
-            lane.pool().lock().forget_client();
+            pool.forget_client();
+            pool.clear_semaphores();
         }
         let timeline = |index: usize| Some(&**self.lanes.get(index)?.timeline());
-        timeline::replay(timeline, |index, seqno, ib| {
-            let (ring, _) = self.ring(index).ok_or(EINVAL)?;
-            let mut slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS)?;
-            if let Some(ib) = ib {
+        timeline::replay(timeline, |index, seqno, command| {
+            let (ring, lane) = self.ring(index).ok_or(EINVAL)?;
+            let behind = command.map_or(Behind::NONE, |command| command.behind);
+            let semaphores = RingOf::<'a, F>::SEMAPHORE_DWORDS;
+            let dwords = RingOf::<'a, F>::JOB_DWORDS + behind.rings().count() * semaphores;
+            let place = lane.pool().lock().semaphores();
+            for other in behind.rings() {
+                let (ring, _) = self.ring(other).ok_or(EINVAL)?;
+                let mut signal = ring.reserve(semaphores)?;
+                signal.signal(place.of(other));
+                signal.kick();
+            }
+            let mut slot = ring.reserve(dwords)?;
+            for other in behind.rings() {
+                slot.wait(place.of(other));
+            }
+            if let Some(command) = command {
                 slot.change_client();
-                slot.ib(ib);
+                slot.ib(command.ib);
             }
             slot.fence(seqno as u32);
             slot.kick();

@@ -46,7 +46,10 @@ use kernel::{
 use crate::{
     coredump::Snapshot,
     corner::{
-        fence::Signalling,
+        fence::{
+            Contexts,
+            Signalling, //
+        },
         resv,
         wedge::Notice,
         workqueue::Worker, //
@@ -94,6 +97,11 @@ pub struct Running<'a, F: Family> {
     pub(crate) pdev: &'a pci::Device<device::Bound>,
     pub(crate) dev: ARef<drm::Device<Driver<F>>>,
     pub(crate) lanes: KVec<Pin<KBox<Lane<F>>>>,
+    /// The contexts of the lanes' fences.
+    contexts: Contexts,
+    /// Locked by a submitter while it holds places on several rings.
+    #[pin]
+    pub(crate) crossing: Mutex<()>,
     #[pin]
     pub(crate) gpu: F::Gpu<'a>,
     pub(crate) worker: Arc<Worker>,
@@ -137,7 +145,9 @@ impl<'a, F: Family> Running<'a, F> {
             pdev,
             dev,
             gpu <- F::bring_up(board, memory),
-            lanes: Self::lanes(pdev, &gpu, memory, &worker)
+            contexts: Contexts::new(gpu.rings().len() as u32),
+            crossing <- shared_mutex!((), "running.crossing"),
+            lanes: Self::lanes(pdev, &gpu, memory, &worker, *contexts)
                 // The ring runs already, so it is stopped.
                 .inspect_err(|_| gpu.quiesce())?,
             watchdog <- Watchdog::new(lanes.len()).inspect_err(|_| gpu.quiesce())?,
@@ -157,13 +167,15 @@ impl<'a, F: Family> Running<'a, F> {
         gpu: &F::Gpu<'a>,
         memory: &Memory,
         worker: &Arc<Worker>,
+        contexts: Contexts,
     ) -> Result<KVec<Pin<KBox<Lane<F>>>>> {
         let mut lanes = KVec::new();
         if gpu.rings().len() > RINGS {
             return Err(EINVAL);
         }
-        for _ in gpu.rings() {
-            let lane = Lane::new(pdev.as_ref(), memory, gpu.space(), worker)?;
+        for (ring, _) in gpu.rings().iter().enumerate() {
+            let context = contexts.of(ring);
+            let lane = Lane::new(pdev.as_ref(), memory, gpu.space(), worker, context)?;
             lanes.push(lane, GFP_KERNEL)?;
         }
         Ok(lanes)
@@ -191,6 +203,20 @@ impl<'a, F: Family> Running<'a, F> {
     /// Return the state that outlives unbind.
     pub fn data(&self) -> &DeviceData<F> {
         &self.dev
+    }
+
+    /// Return the contexts of this GPU's fences, one for each ring.
+    pub(crate) fn contexts(&self) -> Contexts {
+        self.contexts
+    }
+
+    /// Return the number of the last job that is done on each ring.
+    pub(crate) fn done(&self) -> [u64; RINGS] {
+        let mut done = [0; RINGS];
+        for (done, lane) in done.iter_mut().zip(self.lanes.iter()) {
+            *done = lane.timeline().progress().signalled;
+        }
+        done
     }
 
     /// Return ring `index` and its lane.

@@ -57,6 +57,8 @@ use crate::{
 mod replay;
 mod waits;
 
+pub use crate::portable::replay::RINGS;
+
 pub use self::{
     replay::replay,
     waits::Turn, //
@@ -64,9 +66,6 @@ pub use self::{
 
 /// The most jobs of one ring that may be under way.
 pub const JOBS: u64 = 256;
-/// The most rings of a GPU.
-pub const RINGS: usize = 8;
-
 /// The jobs of a timeline.
 pub trait Kind: Send + Sync + 'static {
     /// Driver name, for debugging interfaces.
@@ -187,6 +186,11 @@ impl<K: Kind> Timeline<K> {
     /// Make an empty timeline. `worker` is hastened when a thread begins to wait for a fence and the wait was not
     /// announced.
     pub fn new(worker: Arc<Worker>) -> Result<Arc<Self>> {
+        Self::with_context(worker, fence::new_context())
+    }
+
+    /// As [`Timeline::new`], with fences of `context`, which is new.
+    pub fn with_context(worker: Arc<Worker>, context: u64) -> Result<Arc<Self>> {
         let mut records = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
         let mut loads = KVVec::with_capacity(JOBS as usize, GFP_KERNEL)?;
         for _ in 0..JOBS {
@@ -195,7 +199,7 @@ impl<K: Kind> Timeline<K> {
         }
         Arc::pin_init(
             pin_init!(Self {
-                context: fence::new_context(),
+                context,
                 epoch: Instant::now(),
                 worker,
                 wanted: Atomic::new(0),

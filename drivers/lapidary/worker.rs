@@ -103,6 +103,8 @@ impl<'a, F: Family> Running<'a, F> {
         }
         // The ring makes progress, whether its fences have signalled by now or are left to the interrupt.
         let mut moved = watch.at != Some(progress.signalled) || overdue != 0;
+        // A job that waits for another ring does not execute. If that ring hangs, its own job is the oldest there.
+        moved |= !self.has_begun(lane);
         if completed == progress.signalled as u32 {
             // Memory has the number of the last job, so reports arrive.
             dog.unreported.store(false, Relaxed);
@@ -145,6 +147,12 @@ impl<'a, F: Family> Running<'a, F> {
             next = POLL_MS;
         }
         Ok(Some(next))
+    }
+
+    /// Return whether no other ring keeps the oldest job of `lane` from being executed.
+    pub(crate) fn has_begun(&self, lane: &Lane<F>) -> bool {
+        let behind = lane.timeline().first(|command, _| command.behind);
+        behind.is_none_or(|behind| behind.is_over(&self.done()))
     }
 
     /// Signal what the chip's register says is done, whatever memory says. Return whether there is any.

@@ -193,6 +193,28 @@ impl ring::Engine for Engine<'_> {
         packets::MOST_IB_PADDING + packets::INDIRECT_BUFFER_DWORDS + packets::FENCE_DWORDS,
     ) + ALIGN as usize;
 
+    const SEMAPHORE_DWORDS: usize = larger(emit::SEMAPHORE_DWORDS, packets::SEMAPHORE_DWORDS);
+
+    fn signal(&self, slot: &mut ring::Slot<'_, Self>, semaphore: GpuAddr) {
+        let written = match self {
+            Self::Gfx(_) => emit::signal(slot, semaphore),
+            Self::Dma(_) => packets::signal(slot, semaphore),
+        };
+        if written.is_err() {
+            slot.spoil();
+        }
+    }
+
+    fn wait(&self, slot: &mut ring::Slot<'_, Self>, semaphore: GpuAddr) {
+        let written = match self {
+            Self::Gfx(_) => emit::wait(slot, semaphore),
+            Self::Dma(_) => packets::wait(slot, semaphore),
+        };
+        if written.is_err() {
+            slot.spoil();
+        }
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::Gfx(_) => "CP",

@@ -116,6 +116,21 @@ pub trait Engine: Send + Sync + Sized {
     /// memory: the chip may have lost its registers.
     fn emptied(&self, completed: u32);
 
+    /// Upper bound of the dwords of a semaphore, as [`family::Ring::SEMAPHORE_DWORDS`].
+    const SEMAPHORE_DWORDS: usize = 0;
+
+    /// Write what [`family::Slot::signal`] says. An engine that is the only one does not have it.
+    fn signal(&self, slot: &mut Slot<'_, Self>, semaphore: GpuAddr) {
+        let _ = semaphore;
+        slot.spoil();
+    }
+
+    /// Write what [`family::Slot::wait`] says, likewise.
+    fn wait(&self, slot: &mut Slot<'_, Self>, semaphore: GpuAddr) {
+        let _ = semaphore;
+        slot.spoil();
+    }
+
     /// Write what [`family::Slot::change_client`] says.
     fn change_client(&self, slot: &mut Slot<'_, Self>);
 
@@ -326,6 +341,7 @@ impl<E: Engine> family::Ring for Ring<E> {
         Self: 's;
 
     const JOB_DWORDS: usize = E::JOB_DWORDS;
+    const SEMAPHORE_DWORDS: usize = E::SEMAPHORE_DWORDS;
 
     fn reserve(&self, dwords: usize) -> Result<Slot<'_, E>> {
         let write = self.write.lock();
@@ -440,6 +456,14 @@ impl<E: Engine> Sink for Slot<'_, E> {
 impl<E: Engine> family::Slot for Slot<'_, E> {
     fn words(&mut self, words: &[u32]) {
         self.append(words);
+    }
+
+    fn signal(&mut self, semaphore: GpuAddr) {
+        self.ring.engine.signal(self, semaphore);
+    }
+
+    fn wait(&mut self, semaphore: GpuAddr) {
+        self.ring.engine.wait(self, semaphore);
     }
 
     fn change_client(&mut self) {

@@ -51,7 +51,7 @@ impl Snapshot {
         self.committed = progress.committed;
         self.objects.clear();
         self.left_out = 0;
-        let job = lane.timeline().first(|ib, load| {
+        let job = lane.timeline().first(|command, load| {
             self.kernel = load.record.is_none();
             for item in load.uses.iter() {
                 let item = Item {
@@ -63,7 +63,7 @@ impl Snapshot {
                     self.left_out += 1;
                 }
             }
-            ib
+            command.ib
         });
         self.commands.clear();
         if let Some(ib) = job {

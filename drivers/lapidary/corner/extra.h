@@ -25,7 +25,8 @@ bool lapidary_fence_is_signaled(struct dma_fence *fence);
 void lapidary_fence_set_error(struct dma_fence *fence, int error);
 int lapidary_fence_status(struct dma_fence *fence);
 
-struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context);
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 first, u64 count);
+u32 lapidary_resv_contexts(struct dma_resv *resv, bool write, u64 first, u64 count);
 u64 lapidary_resv_last(struct dma_resv *resv, u64 context);
 void lapidary_resv_attach(struct dma_resv *resv, const struct drm_exec *exec,
 			  struct dma_fence *fence, enum dma_resv_usage usage);
@@ -78,6 +79,7 @@ void lapidary_syncobj_put(struct drm_syncobj *syncobj);
 struct dma_fence *lapidary_syncobj_fence_get(struct drm_syncobj *syncobj);
 struct dma_fence_chain *lapidary_fence_link_alloc(void);
 void lapidary_fence_link_free(struct dma_fence_chain *link);
-bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 context, u32 links);
+bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 first, u64 count, u32 links,
+			       u32 *pending);
 
 #endif

@@ -271,8 +271,46 @@ impl<T: Timeline> Ops<T> {
 
 /// Return the next unused fence context, for one timeline.
 pub fn new_context() -> u64 {
-    // SAFETY: No requirements.
-    unsafe { bindings::dma_fence_context_alloc(1) }
+    Contexts::new(1).first()
+}
+
+/// Contexts of fences, one for each ring of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contexts {
+    first: u64,
+    count: u32,
+}
+
+impl Contexts {
+    /// Return `count` new contexts, at most 32.
+    pub fn new(count: u32) -> Self {
+        // SAFETY: No requirements.
+        let first = unsafe { bindings::dma_fence_context_alloc(count) };
+        Self { first, count }
+    }
+
+    /// Return `context` alone.
+    pub fn only(context: u64) -> Self {
+        Self {
+            first: context,
+            count: 1,
+        }
+    }
+
+    /// Return the first one.
+    pub fn first(self) -> u64 {
+        self.first
+    }
+
+    /// Return how many there are.
+    pub fn count(self) -> u64 {
+        self.count.into()
+    }
+
+    /// Return the context of ring `ring`.
+    pub fn of(self, ring: usize) -> u64 {
+        self.first + ring as u64
+    }
 }
 
 /// A section of code on which the completion of fences depends. It must not allocate, and must not take a reservation

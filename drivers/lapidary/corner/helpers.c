@@ -55,17 +55,18 @@ static bool locked_by(struct dma_resv *resv, const struct drm_exec *exec)
 }
 
 /*
- * Return a pending fence of another context that a reader (or with write, a writer) has to wait
- * for, with a reference, or NULL. The reservation need not be locked.
+ * Return a pending fence of a context that is not one of count contexts from first on, which a
+ * reader (or with write, a writer) has to wait for, with a reference, or NULL. The reservation need
+ * not be locked.
  */
-struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 context)
+struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 first, u64 count)
 {
 	struct dma_resv_iter cursor;
 	struct dma_fence *fence, *found = NULL;
 
 	dma_resv_iter_begin(&cursor, resv, dma_resv_usage_rw(write));
 	dma_resv_for_each_fence_unlocked(&cursor, fence) {
-		if (fence->context != context) {
+		if (fence->context - first >= count) {
 			found = dma_fence_get(fence);
 			break;
 		}
@@ -74,6 +75,28 @@ struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 c
 	return found;
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
+
+/*
+ * Return which of count contexts from first on, at most 32, have a pending fence that a reader (or
+ * with write, a writer) has to wait for, a bit for each. The reservation need not be locked.
+ */
+u32 lapidary_resv_contexts(struct dma_resv *resv, bool write, u64 first, u64 count)
+{
+	struct dma_resv_iter cursor;
+	struct dma_fence *fence;
+	u32 found = 0;
+
+	dma_resv_iter_begin(&cursor, resv, dma_resv_usage_rw(write));
+	dma_resv_for_each_fence_unlocked(&cursor, fence) {
+		if (dma_resv_iter_is_restarted(&cursor))
+			found = 0;
+		if (fence->context - first < count)
+			found |= BIT(fence->context - first);
+	}
+	dma_resv_iter_end(&cursor);
+	return found;
+}
+EXPORT_SYMBOL_GPL(lapidary_resv_contexts);
 
 /*
  * Return the number of the last pending fence of a context, or 0. The reservation need not be
@@ -231,18 +254,26 @@ void lapidary_fence_link_free(struct dma_fence_chain *link)
 EXPORT_SYMBOL_GPL(lapidary_fence_link_free);
 
 /*
- * Return whether every part of a fence has signalled or is of this context. Looks at a limited
- * number of links; beyond that the answer is no.
+ * Return whether every part of a fence has signalled or is of one of count contexts from first on.
+ * Set the bits of those contexts in pending. Looks at a limited number of links; beyond that the
+ * answer is no.
  */
-bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 context, u32 links)
+bool lapidary_fence_is_ordered(struct dma_fence *fence, u64 first, u64 count, u32 links,
+			       u32 *pending)
 {
 	struct dma_fence_unwrap cursor;
 	struct dma_fence *part;
 	bool ordered = true;
 
 	dma_fence_unwrap_for_each(part, &cursor, fence) {
-		if ((part->context == context || dma_fence_is_signaled(part)) && links--)
+		u64 index = part->context - first;
+		bool done = dma_fence_is_signaled(part);
+
+		if ((done || index < count) && links--) {
+			if (!done)
+				*pending |= BIT(index);
 			continue;
+		}
 		ordered = false;
 		break;
 	}

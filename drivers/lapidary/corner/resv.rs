@@ -20,7 +20,10 @@ use kernel::{
 
 use crate::corner::{
     extra,
-    fence::Fence, //
+    fence::{
+        Contexts,
+        Fence, //
+    }, //
 };
 
 /// Wait until no job that uses `object` is pending, at most `timeout` milliseconds. Return whether that is so.
@@ -51,15 +54,32 @@ pub fn wait<O: IntoGEMObject>(object: &O, timeout: Msecs) -> Result<bool> {
     Ok(left > 0)
 }
 
-/// Return a pending fence in `object` that does not belong to fence context `own` and that a reader (or, with
+/// Return a pending fence in `object` that belongs to none of the fence contexts `own` and that a reader (or, with
 /// `write`, a writer) has to wait for.
 ///
 /// While the caller holds the reservation, no new fence is added.
-pub fn foreign<O: IntoGEMObject>(object: &O, write: bool, own: u64) -> Option<ARef<Fence>> {
+pub fn foreign<O: IntoGEMObject>(object: &O, write: bool, own: Contexts) -> Option<ARef<Fence>> {
     // SAFETY: The object is alive, and its reservation with it; the helper hands out a reference.
     unsafe {
         let resv = (*object.as_raw()).resv;
-        Fence::from_raw(extra::lapidary_resv_foreign(resv, write, own))
+        Fence::from_raw(extra::lapidary_resv_foreign(
+            resv,
+            write,
+            own.first(),
+            own.count(),
+        ))
+    }
+}
+
+/// Return which of the fence contexts `own` have a pending fence in `object` that a reader (or, with `write`, a writer)
+/// has to wait for, a bit for each.
+///
+/// While the caller holds the reservation, no new fence is added.
+pub fn pending<O: IntoGEMObject>(object: &O, write: bool, own: Contexts) -> u32 {
+    // SAFETY: The object is alive, and its reservation with it.
+    unsafe {
+        let resv = (*object.as_raw()).resv;
+        extra::lapidary_resv_contexts(resv, write, own.first(), own.count())
     }
 }
 
@@ -241,19 +261,42 @@ mod tests {
         let machine = Machine::new()?;
         let object = machine.object(PAGE_SIZE)?;
         let first = job(&object, Usage::Read)?;
-        let context = first.fence().context();
+        let context = Contexts::only(first.fence().context());
         // A reader does not wait for a reader. A writer waits for a reader. No job waits for its own timeline.
-        assert!(foreign(&*object, false, new_context()).is_none());
-        assert!(foreign(&*object, true, new_context()).is_some());
+        assert!(foreign(&*object, false, Contexts::new(3)).is_none());
+        assert!(foreign(&*object, true, Contexts::new(3)).is_some());
         assert!(foreign(&*object, true, context).is_none());
         let second = job(&object, Usage::Write)?;
         let found = foreign(&*object, false, context).ok_or(EINVAL)?;
         assert_eq!(found.context(), second.fence().context());
         second.signal(Ok(()));
         assert!(foreign(&*object, false, context).is_none());
-        assert!(foreign(&*object, true, new_context()).is_some());
+        assert!(foreign(&*object, true, Contexts::new(3)).is_some());
         first.signal(Ok(()));
-        assert!(foreign(&*object, true, new_context()).is_none());
+        assert!(foreign(&*object, true, Contexts::new(3)).is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn rings_with_pending_jobs_are_found() -> Result {
+        let machine = Machine::new()?;
+        let object = machine.object(PAGE_SIZE)?;
+        let own = Contexts::new(3);
+        let read = numbered(&object, Usage::Read, own.of(0), 1)?;
+        assert_eq!(pending(&*object, false, own), 0);
+        assert_eq!(pending(&*object, true, own), 1);
+        let write = numbered(&object, Usage::Write, own.of(2), 1)?;
+        let other = job(&object, Usage::Write)?;
+        assert_eq!(pending(&*object, false, own), 4);
+        assert_eq!(pending(&*object, true, own), 5);
+        // None of them is of another GPU, but one.
+        let found = foreign(&*object, true, own).ok_or(EINVAL)?;
+        assert_eq!(found.context(), other.fence().context());
+        other.signal(Ok(()));
+        assert!(foreign(&*object, true, own).is_none());
+        write.signal(Ok(()));
+        read.signal(Ok(()));
+        assert_eq!(pending(&*object, true, own), 0);
         Ok(())
     }
 

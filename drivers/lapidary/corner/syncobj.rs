@@ -23,10 +23,13 @@ use kernel::{
 
 use super::{
     extra,
-    fence::Fence, //
+    fence::{
+        Contexts,
+        Fence, //
+    }, //
 };
 
-/// Links of a chain that [`is_ordered`] looks at.
+/// Links of a chain that [`pending`] looks at.
 const LINKS: u32 = 64;
 
 /// Why there is no fence.
@@ -66,11 +69,21 @@ pub fn find<T: drm::file::DriverFile>(
     fence.ok_or(Missing::Fence)
 }
 
-/// Return whether all fences that `fence` consists of have signalled or belong to `context`. `false` if there are
-/// very many.
-pub fn is_ordered(fence: &Fence, context: u64) -> bool {
-    // SAFETY: The fence is alive.
-    unsafe { extra::lapidary_fence_is_ordered(fence.as_raw(), context, LINKS) }
+/// Return in which of the contexts `own` fences are pending of which `fence` consists, a bit for each. `None` if another
+/// fence is pending, or if there are very many.
+pub fn pending(fence: &Fence, own: Contexts) -> Option<u32> {
+    let mut pending = 0;
+    // SAFETY: The fence is alive, and the number can be written.
+    let ordered = unsafe {
+        extra::lapidary_fence_is_ordered(
+            fence.as_raw(),
+            own.first(),
+            own.count(),
+            LINKS,
+            &mut pending,
+        )
+    };
+    ordered.then_some(pending)
 }
 
 /// One object that will be signalled.
@@ -269,14 +282,14 @@ mod tests {
             signals.publish(own.fence());
         }
         let last = object.fence().ok_or(EINVAL)?;
-        assert!(is_ordered(&last, context));
-        assert!(!is_ordered(&last, context + 1));
+        assert!(pending(&last, Contexts::only(context)) == Some(1));
+        assert!(pending(&last, Contexts::only(context + 1)).is_none());
         second.signal(Ok(()));
         // The new point is signalled after the one before it.
         assert!(!last.is_signalled());
         first.signal(Ok(()));
         assert!(last.is_signalled());
-        assert!(is_ordered(&last, context + 1));
+        assert!(pending(&last, Contexts::only(context + 1)) == Some(0));
         Ok(())
     }
 
@@ -287,13 +300,13 @@ mod tests {
         let own = fence(context, 1)?;
         for point in 1..=u64::from(LINKS) + 1 {
             let last = object.fence();
-            assert!(last.is_none_or(|last| is_ordered(&last, context)));
+            assert!(last.is_none_or(|last| pending(&last, Contexts::only(context)).is_some()));
             let mut signals = Signals::new();
             signals.push(object.share(), point)?;
             signals.publish(own.fence());
         }
         let last = object.fence().ok_or(EINVAL)?;
-        assert!(!is_ordered(&last, context));
+        assert!(pending(&last, Contexts::only(context)).is_none());
         own.signal(Ok(()));
         Ok(())
     }

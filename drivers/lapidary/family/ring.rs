@@ -20,6 +20,9 @@ pub trait Ring: Send + Sync {
     /// with padding.
     const JOB_DWORDS: usize;
 
+    /// Upper limit of the dwords of a [`Slot::signal`] or [`Slot::wait`].
+    const SEMAPHORE_DWORDS: usize;
+
     /// Lock the ring and make room for `dwords` and padding. The room may wrap at the end of the ring.
     ///
     /// Does not allocate. Makes no MMIO access unless the ring seems full, because the read pointer is in write-back
@@ -57,6 +60,7 @@ impl<R: Ring> Ring for Pin<KBox<R>> {
         Self: 's;
 
     const JOB_DWORDS: usize = R::JOB_DWORDS;
+    const SEMAPHORE_DWORDS: usize = R::SEMAPHORE_DWORDS;
 
     fn reserve(&self, dwords: usize) -> Result<Self::Slot<'_>> {
         (**self).reserve(dwords)
@@ -91,6 +95,14 @@ impl<R: Ring> Ring for Pin<KBox<R>> {
 pub trait Slot {
     /// Write dwords that the kernel itself has composed.
     fn words(&mut self, words: &[u32]);
+
+    /// Signal the semaphore at GPU address `semaphore` when the jobs before are done. A semaphore has 64 bits. Signalling
+    /// adds one. Used only if there is more than one ring.
+    fn signal(&mut self, semaphore: GpuAddr);
+
+    /// Wait until the semaphore at GPU address `semaphore` is not 0, then subtract one. Used only if there is more than
+    /// one ring.
+    fn wait(&mut self, semaphore: GpuAddr);
 
     /// Begin the commands of another client. Reset the counters of the chip that a client can read. Called behind a
     /// [`Slot::fence`], or at the beginning.

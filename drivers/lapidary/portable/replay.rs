@@ -4,8 +4,9 @@
 //!
 //! # Rings
 //!
-//! A ring executes its jobs one after the other. So on each ring only the oldest job under way may have begun. All
-//! jobs behind it can be executed as if nothing had happened. When one ring hangs, no new jobs are accepted, and the
+//! A ring executes its jobs one after the other. So on each ring only the oldest job under way may have begun. It has not
+//! begun as long as it waits for another ring ([`Behind`]). All jobs behind it can be executed as if nothing had
+//! happened. When one ring hangs, no new jobs are accepted, and the
 //! other rings have [`SETTLE_MS`] to finish the jobs that they have begun, because a reset stops all rings. A job
 //! that has begun by then and has not finished is not executed again: drawing twice is not drawing once (blending,
 //! counters, a picture that is its own source). It ends with an error that is not its client's fault
@@ -29,6 +30,40 @@ pub const KERNEL_TRIES: u32 = 2;
 
 /// For how long the other rings may continue when one ring hangs, in milliseconds.
 pub const SETTLE_MS: u32 = 500;
+
+/// The most rings of a GPU.
+pub const RINGS: usize = 8;
+
+/// The jobs of other rings that a job waits for in its ring, before it begins. The job comes behind all jobs that have
+/// been committed to those rings before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// The last job of each ring that is waited for; 0 for a ring that is not waited for.
+    jobs: [u64; RINGS],
+}
+
+impl Behind {
+    /// Wait for no ring.
+    pub const NONE: Self = Self { jobs: [0; RINGS] };
+
+    /// Wait for job `job` of ring `ring`, too, and for those before it.
+    pub fn add(&mut self, ring: usize, job: u64) {
+        if let Some(last) = self.jobs.get_mut(ring) {
+            *last = job.max(*last);
+        }
+    }
+
+    /// Return the rings that are waited for.
+    pub fn rings(self) -> impl Iterator<Item = usize> {
+        (0..RINGS).filter(move |ring| self.jobs.get(*ring).is_some_and(|job| *job != 0))
+    }
+
+    /// Return whether all jobs that are waited for are done. `done` has the number of the last job that is done on each
+    /// ring.
+    pub fn is_over(self, done: &[u64; RINGS]) -> bool {
+        self.jobs.iter().zip(done).all(|(job, done)| job <= done)
+    }
+}
 
 /// What is known about the memory of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

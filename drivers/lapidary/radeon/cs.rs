@@ -35,7 +35,10 @@ use crate::{
     },
     residency::to_vram::bring_home,
     running::Running,
-    submit::others::Others, //
+    submit::{
+        job::Order,
+        others::Others, //
+    }, //
 };
 
 /// Submit commands (CS).
@@ -102,15 +105,13 @@ pub(super) fn submit<F: RadeonFamily>(
         objects: checked.objects(),
         waits: syncs.waits(),
     });
-    let (_, lane) = running.ring(ring).ok_or(EINVAL)?;
-    let only = running.gpu().rings().len() == 1;
-    let own = lane.timeline().context();
-    syncs.wait(dev, own, only, refused)?;
-    checked.lock(&mut Others::new(dev, own, only), |locked| {
+    let own = running.contexts();
+    let behind = syncs.wait(dev, own, refused)?;
+    checked.lock(&mut Others::new(dev, own), |locked| {
         bring_home(running, locked.uses())?;
         locked.place(running, isolation)?.submit(
             running,
-            ring,
+            Order { ring, behind },
             record,
             before.memories(),
             || F::client(running.gpu(), submitter()),

@@ -8,6 +8,7 @@
 use core::mem::swap;
 
 use kernel::{
+    pr_err_once,
     prelude::*,
     sync::{
         aref::ARef,
@@ -39,11 +40,16 @@ use crate::{
     memory::usage::Use,
     portable::{
         hangs::Process,
-        replay::Memories, //
+        replay::{
+            Behind,
+            Memories,
+            RINGS, //
+        }, //
     },
     running::Running,
     submit::{
         lane::{
+            Command,
             Jobs,
             Lane, //
         },
@@ -60,12 +66,27 @@ const ROOM_MS: u32 = 30_000;
 
 type RingOf<'a, F> = <<F as Family>::Gpu<'a> as Gpu<'a>>::Ring;
 
+/// Where a job stands in the order of all jobs.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    /// Index of its ring.
+    pub ring: usize,
+    /// The rings, a bit for each, whose present jobs are done before it begins.
+    pub behind: u32,
+}
+
 /// A job that cannot fail any more.
 pub struct Job<'j, 'a, F: Family> {
     running: &'j Running<'a, F>,
     lane: &'j Lane<F>,
-    /// Dropped before the lock of the pool is released.
-    slot: <RingOf<'a, F> as Ring>::Slot<'j>,
+    /// Index of its ring.
+    index: usize,
+    /// The place on the ring, unless the job waits for other rings. Dropped before the lock of the pool is released.
+    slot: Option<<RingOf<'a, F> as Ring>::Slot<'j>>,
+    /// The rings that the job waits for, a bit for each.
+    behind: u32,
+    /// Locked if there are any.
+    _crossing: Option<MutexGuard<'j, ()>>,
     pool: MutexGuard<'j, Pool>,
     piece: Piece,
     ib: Ib,
@@ -79,8 +100,8 @@ pub struct Job<'j, 'a, F: Family> {
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
-    /// Reserve what a job on ring `index` needs that executes `words` and uses the objects in `uses`. The uses are
-    /// taken from there when the job is committed. The job belongs to `record`, or to the kernel.
+    /// Reserve what a job needs that executes `words` and uses the objects in `uses`. The uses are taken from there when
+    /// the job is committed. The job belongs to `record`, or to the kernel.
     ///
     /// # Errors
     ///
@@ -89,11 +110,12 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// there are no words or no such ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
-        index: usize,
+        order: Order,
         words: &[u32],
         uses: &'j mut KVVec<Use<F>>,
         record: Option<&Arc<ClientRecord>>,
     ) -> Result<Self> {
+        let index = order.ring;
         let (ring, lane) = running.ring(index).ok_or(EINVAL)?;
         let len = u32::try_from(words.len())?;
         if len == 0 {
@@ -124,18 +146,25 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         }
         // The ring has room whenever the timeline has, because it is larger than all jobs together. A chip that
         // reports otherwise is broken.
-        let slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS).map_err(|error| {
-            if error == EAGAIN {
-                EBUSY
-            } else {
-                error
-            }
-        })?;
+        let busy = |error| if error == EAGAIN { EBUSY } else { error };
+        let behind = order.behind & !(1 << index);
+        let (slot, crossing) = if behind == 0 {
+            let slot = ring.reserve(RingOf::<'a, F>::JOB_DWORDS).map_err(busy)?;
+            (Some(slot), None)
+        } else {
+            // Such a job writes to several rings, one after the other. Until then no other one does.
+            let crossing = running.crossing.lock();
+            drop(ring.reserve(Self::most_dwords()).map_err(busy)?);
+            (None, Some(crossing))
+        };
         pool.write(piece, words)?;
         Ok(Self {
             running,
             lane,
+            index,
             slot,
+            behind,
+            _crossing: crossing,
             pool,
             piece,
             ib: Ib {
@@ -168,33 +197,70 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         self.uses
     }
 
+    /// Upper limit of the dwords of a job that waits for all other rings.
+    fn most_dwords() -> usize {
+        RingOf::<'a, F>::JOB_DWORDS + (RINGS - 1) * RingOf::<'a, F>::SEMAPHORE_DWORDS
+    }
+
+    /// Let the rings that the job waits for signal its semaphores. Return for which jobs it waits.
+    fn signal(&self) -> Behind {
+        let mut behind = Behind::NONE;
+        let others = (0..RINGS).filter(|ring| self.behind & 1 << ring != 0);
+        for (other, (ring, lane)) in others.filter_map(|i| Some((i, self.running.ring(i)?))) {
+            // There is room, because the ring is larger than all of its jobs together. If not, the job does not wait there.
+            if let Ok(mut slot) = ring.reserve(RingOf::<'a, F>::SEMAPHORE_DWORDS) {
+                // While this place is held, no job is committed to that ring.
+                let last = lane.timeline().progress().committed;
+                if last == 0 {
+                    continue;
+                }
+                behind.add(other, last);
+                slot.signal(self.pool.semaphores().of(other));
+                slot.kick();
+            }
+        }
+        behind
+    }
+
     /// Submit the job to the GPU. `attach` is called with its fence before the job can complete.
     pub(crate) fn commit(self, attach: impl FnOnce(&Fence, &[Use<F>])) -> ARef<Fence> {
         let signalling = Signalling::begin();
-        let mut slot = self.slot;
-        let mut pool = self.pool;
+        let behind = self.signal();
+        let (ib, slot, mut pool) = (self.ib, self.slot, self.pool);
         pool.take(self.piece);
         let timeline = self.lane.timeline();
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
         attach(&fence, self.uses);
         let client = self.record.as_ref();
-        if client.is_some_and(|client| pool.change_client(client)) {
-            slot.change_client();
-        }
+        let changed = client.is_some_and(|client| pool.change_client(client));
         // Behind all jobs on which it may depend: their objects are locked, and its own ring is, too.
         let order = self.running.next_order();
-        timeline.commit(own, self.piece.mark, self.ib, order, |load| {
+        let command = Command { ib, behind };
+        timeline.commit(own, self.piece.mark, command, order, |load| {
             swap(&mut load.uses, self.uses);
             load.record = self.record;
             load.memories = self.memories;
             load.process = self.process;
         });
-        slot.ib(self.ib);
-        // The hardware's number has 32 bits. The timeline extends it.
-        slot.fence(self.seqno as u32);
-        slot.kick();
-        events::commit(timeline.context(), self.seqno, self.piece.addr, self.ib.len);
+        let ring = self.running.ring(self.index).map(|(ring, _)| ring);
+        let slot = slot.or_else(|| ring?.reserve(Self::most_dwords()).ok());
+        if let Some(mut slot) = slot {
+            for other in behind.rings() {
+                slot.wait(pool.semaphores().of(other));
+            }
+            if changed {
+                slot.change_client();
+            }
+            slot.ib(ib);
+            // The hardware's number has 32 bits. The timeline extends it.
+            slot.fence(self.seqno as u32);
+            slot.kick();
+        } else {
+            // There was room before. The watchdog ends the job as hung.
+            pr_err_once!("a ring has lost the room for a job\n");
+        }
+        events::commit(timeline.context(), self.seqno, self.piece.addr, ib.len);
         drop(pool);
         drop(signalling);
         self.running.committed(self.lane);

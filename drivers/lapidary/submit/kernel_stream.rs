@@ -35,7 +35,10 @@ use crate::{
         Running, //
     },
     submit::{
-        job::Job,
+        job::{
+            Job,
+            Order, //
+        },
         workspace::{
             Borrowed,
             Workspace, //
@@ -115,7 +118,12 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
     /// As [`Job::prepare`].
     fn job(&mut self) -> Result<Job<'_, 'a, F>> {
         let Workspace { words, uses, .. } = &mut *self.workspace;
-        Job::prepare(self.running, self.ring, words.filled(self.len), uses, None)
+        // The caller has waited for the objects, if other rings use them.
+        let order = Order {
+            ring: self.ring,
+            behind: 0,
+        };
+        Job::prepare(self.running, order, words.filled(self.len), uses, None)
     }
 
     /// Execute the commands.

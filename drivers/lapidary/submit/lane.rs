@@ -30,7 +30,10 @@ use crate::{
     },
     portable::{
         hangs::Process,
-        replay::Memories, //
+        replay::{
+            Behind,
+            Memories, //
+        }, //
     },
     submit::pool::Pool,
     timeline::{
@@ -70,10 +73,19 @@ impl<F: Family> Default for Load<F> {
     }
 }
 
+/// How a job is executed.
+#[derive(Clone, Copy)]
+pub struct Command {
+    /// Its commands.
+    pub ib: Ib,
+    /// The jobs of other rings that it waits for.
+    pub behind: Behind,
+}
+
 impl<F: Family> Kind for Jobs<F> {
     const DRIVER: &'static CStr = F::NAME;
     type Load = Load<F>;
-    type Command = Ib;
+    type Command = Command;
 
     fn load() -> Result<Self::Load> {
         Ok(Load {
@@ -109,15 +121,16 @@ pub struct Lane<F: Family> {
 }
 
 impl<F: Family> Lane<F> {
-    /// Make a lane whose timeline hastens `worker`.
+    /// Make a lane whose timeline hastens `worker`, and has fences of `context`.
     pub(crate) fn new(
         dev: &device::Device<device::Bound>,
         memory: &Memory,
         space: &dyn Space,
         worker: &Arc<Worker>,
+        context: u64,
     ) -> Result<Pin<KBox<Self>>> {
         let pool = Pool::new(dev, memory, space)?;
-        let timeline = Timeline::new(worker.clone())?;
+        let timeline = Timeline::with_context(worker.clone(), context)?;
         KBox::pin_init(
             pin_init!(Self {
                 timeline,

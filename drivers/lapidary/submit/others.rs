@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Work of others on a submission's objects: fences of other drivers, and of this GPU's other rings.
+//! Work of others on a submission's objects: fences of other drivers.
 //!
-//! The ring does not order these fences, so they have signalled before the job is committed. Another driver may take
+//! This GPU's rings do not order these fences, so they have signalled before the job is committed. Another driver may take
 //! any time, under the control of its client. So the submission holds no reservation while it waits. A reservation
 //! would delay every client of the other objects. The submission locks all objects and looks for such a fence. If it
 //! finds one, it unlocks all, waits for the fences that it sees, and starts again.
@@ -21,6 +21,7 @@ use kernel::{
 use crate::{
     corner::{
         exec,
+        fence::Contexts,
         resv, //
     },
     driver::DeviceData,
@@ -38,21 +39,19 @@ use crate::{
 /// How one submission waits for work of others.
 pub struct Others<'a, F: Family> {
     data: &'a DeviceData<F>,
-    own: u64,
-    only: bool,
+    own: Contexts,
     rounds: Rounds,
     /// When the first wait began.
     begin: Option<Instant<Monotonic>>,
 }
 
 impl<'a, F: Family> Others<'a, F> {
-    /// Make the state for a submission to the ring whose fences have context `own`. The ring orders these anyway. If
-    /// it is the `only` ring of this GPU, an object that no other driver knows has no work of others.
-    pub fn new(data: &'a DeviceData<F>, own: u64, only: bool) -> Self {
+    /// Make the state for a submission to a GPU whose fences have the contexts `own`. Its rings wait for each other, so
+    /// these fences do not count.
+    pub fn new(data: &'a DeviceData<F>, own: Contexts) -> Self {
         Self {
             data,
             own,
-            only,
             rounds: Rounds::new(),
             begin: None,
         }
@@ -62,8 +61,7 @@ impl<'a, F: Family> Others<'a, F> {
     pub(super) fn are_done(&self, uses: &[Use<F>], locked: &exec::Locked<'_, Bo<F>>) -> bool {
         uses.iter().all(|item| {
             let object = item.object();
-            (self.only && locked.is_private(object))
-                || resv::foreign(object, item.writes(), self.own).is_none()
+            locked.is_private(object) || resv::foreign(object, item.writes(), self.own).is_none()
         })
     }
 

@@ -19,9 +19,11 @@ use crate::{
             self,
             Usage, //
         },
-        fence::Fence, //
+        fence::Fence,
+        resv, //
     },
     family::{
+        gpu::Gpu,
         isolation::Isolation,
         Family, //
     },
@@ -33,7 +35,10 @@ use crate::{
     running::Running,
     submit::{
         addresses::Addresses, //
-        job::Job,
+        job::{
+            Job,
+            Order, //
+        },
     }, //
 };
 
@@ -49,8 +54,8 @@ pub struct Placed<'e, F: Family, I: Isolation> {
 }
 
 impl<F: Family, I: Isolation> Placed<'_, F, I> {
-    /// Reserve everything else, and commit a job of `record` on ring `ring` that may use `memories` on the chip. `now`
-    /// returns the present facts about the client for the proof. It is called when no other job can be put before this
+    /// Reserve everything else, and commit a job of `record` that may use `memories` on the chip. It begins when the jobs
+    /// of other rings that use the objects are done, too. `now` returns the present facts about the client for the proof. It is called when no other job can be put before this
     /// one any more. `publish` is called with the fence when the objects have it.
     ///
     /// # Errors
@@ -60,7 +65,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
     pub fn submit(
         self,
         running: &Running<'_, F>,
-        ring: usize,
+        order: Order,
         record: &Arc<ClientRecord>,
         memories: Memories,
         now: impl FnOnce() -> I::Client,
@@ -74,7 +79,19 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
             user,
             locked,
         } = self;
-        let mut job = Job::prepare(running, ring, words, addresses.uses, Some(record))?;
+        let own = running.contexts();
+        let used = |item: &Use<F>| resv::pending(item.object(), item.writes(), own);
+        let behind = match running.gpu().rings().len() {
+            // The ring orders all jobs.
+            1 => 0,
+            _ => addresses
+                .uses
+                .iter()
+                .map(used)
+                .fold(order.behind, |a, b| a | b),
+        };
+        let order = Order { behind, ..order };
+        let mut job = Job::prepare(running, order, words, addresses.uses, Some(record))?;
         // Waiting for room on the ring may include a reset, which has judged the jobs before this one.
         let lost = addresses.clearing && job.uses().iter().any(Use::is_lost);
         if now() != *client || lost {

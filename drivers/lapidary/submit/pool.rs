@@ -24,9 +24,12 @@ use crate::{
         Space, //
     },
     memory::managers::Memory,
-    portable::mapping::{
-        Flags,
-        Target, //
+    portable::{
+        mapping::{
+            Flags,
+            Target, //
+        },
+        replay::RINGS, //
     }, //
 };
 
@@ -36,8 +39,13 @@ const POOL_DWORDS: usize = 256 * 1024;
 const ALIGN_DWORDS: u64 = 64;
 /// Dwords of the two pages behind the pool, which the self-test writes.
 const TEST_DWORDS: usize = 2 * PAGE_SIZE / 4;
-/// Pages of the indirect buffers and of the test together.
-const PAGES: usize = (POOL_DWORDS + TEST_DWORDS) * 4 / PAGE_SIZE;
+/// Dwords of the page behind these, with the semaphores of the jobs that wait for other rings: one of two dwords for each
+/// ring that is waited for.
+const SEMAPHORE_DWORDS: usize = PAGE_SIZE / 4;
+/// Dwords of all of the memory.
+const ALL_DWORDS: usize = POOL_DWORDS + TEST_DWORDS + SEMAPHORE_DWORDS;
+/// Pages of the memory.
+const PAGES: usize = ALL_DWORDS * 4 / PAGE_SIZE;
 
 /// The indirect buffers of one ring.
 pub(crate) struct Pool {
@@ -64,6 +72,17 @@ fn behind(head: u64, dwords: u64) -> (usize, u64) {
     ((start % pool) as usize, start + len)
 }
 
+/// Where the semaphores are by which jobs of a ring wait for other rings.
+#[derive(Clone, Copy)]
+pub(crate) struct Semaphores(GpuAddr);
+
+impl Semaphores {
+    /// Return the address of the semaphore that ring `other` signals.
+    pub(crate) fn of(self, other: usize) -> GpuAddr {
+        self.0 + other as u64 * 8
+    }
+}
+
 /// A piece of the pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
@@ -86,7 +105,7 @@ impl Pool {
         memory: &Memory,
         space: &dyn Space,
     ) -> Result<Self> {
-        let coherent = Buffer::new(dev, POOL_DWORDS + TEST_DWORDS)?;
+        let coherent = Buffer::new(dev, ALL_DWORDS)?;
         let range = memory.reserve_gtt((PAGES * PAGE_SIZE) as u64, PAGE_SIZE as u64)?;
         let pool = Self {
             memory: coherent,
@@ -181,6 +200,20 @@ impl Pool {
     /// Return the address of the two pages behind the pool, which are zeroed.
     pub(crate) fn test_pages(&self) -> GpuAddr {
         self.range.start() + (POOL_DWORDS * 4) as u64
+    }
+
+    /// Return the semaphores by which jobs of this ring wait for other rings.
+    pub(crate) fn semaphores(&self) -> Semaphores {
+        const { assert!(2 * RINGS <= SEMAPHORE_DWORDS) };
+        Semaphores(self.range.start() + ((POOL_DWORDS + TEST_DWORDS) * 4) as u64)
+    }
+
+    /// Set all semaphores to 0. All rings are stopped.
+    pub(crate) fn clear_semaphores(&mut self) {
+        // No error: the memory has these dwords.
+        let _ = self
+            .memory
+            .write(POOL_DWORDS + TEST_DWORDS, &[0; 2 * RINGS]);
     }
 
     /// Return whether every dword of the pages behind the pool is `value`.

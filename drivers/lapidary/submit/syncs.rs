@@ -15,7 +15,10 @@ use kernel::{
 
 use crate::{
     corner::{
-        fence::Fence,
+        fence::{
+            Contexts,
+            Fence, //
+        },
         syncobj::{
             self,
             Missing,
@@ -108,8 +111,8 @@ impl Syncs {
         })
     }
 
-    /// Wait for the fences. The ring orders those of context `own` anyway, if it is the `only` ring of this GPU. The
-    /// result of the work behind a fence makes no difference.
+    /// Wait for the fences, except for those of the contexts `own`, which are this GPU's rings. Return for which of these
+    /// the job has to wait, a bit for each. The result of the work behind a fence makes no difference.
     ///
     /// No lock is held.
     ///
@@ -119,13 +122,14 @@ impl Syncs {
     pub fn wait<F: Family>(
         &self,
         data: &DeviceData<F>,
-        own: u64,
-        only: bool,
+        own: Contexts,
         refused: impl Fn(Refusal, Error),
-    ) -> Result {
+    ) -> Result<u32> {
+        let mut rings = 0;
         let mut left = SYNCS_MS / SLICE_MS;
         for (index, fence) in self.before.iter().enumerate() {
-            if only && syncobj::is_ordered(fence, own) {
+            if let Some(pending) = syncobj::pending(fence, own) {
+                rings |= pending;
                 continue;
             }
             while !fence.wait(true, SLICE_MS)? {
@@ -138,7 +142,7 @@ impl Syncs {
                 })?;
             }
         }
-        Ok(())
+        Ok(rings)
     }
 
     /// Return how many fences there are to wait for.

@@ -44,7 +44,7 @@ impl<K: Kind> Timeline<K> {
         if state.signalled != after || seqno > state.committed {
             return None;
         }
-        Self::pass(&mut state, seqno, |hangs, load| {
+        Self::pass(&mut state, seqno, |hangs, _, load| {
             *hangs = hangs.saturating_add(1);
             judge(*hangs, load)
         });
@@ -52,21 +52,27 @@ impl<K: Kind> Timeline<K> {
     }
 
     /// Judge all jobs under way that have no error yet, oldest first. `judge` receives whether the job is the oldest,
-    /// and what it holds. Its error becomes that of the job. It is called with a spinlock held.
-    pub fn judge(&self, mut judge: impl FnMut(bool, &K::Load) -> Result) {
+    /// how it is executed, and what it holds. Its error becomes that of the job. It is called with a spinlock held.
+    pub fn judge(&self, mut judge: impl FnMut(bool, K::Command, &K::Load) -> Result) {
         let mut state = self.state.lock();
         let first = state.signalled + 1;
         for seqno in first..=state.committed {
-            Self::pass(&mut state, seqno, |_, load| judge(seqno == first, load));
+            Self::pass(&mut state, seqno, |_, command, load| {
+                judge(seqno == first, command, load)
+            });
         }
     }
 
-    fn pass(state: &mut State<K>, seqno: u64, judge: impl FnOnce(&mut u32, &K::Load) -> Result) {
+    fn pass(
+        state: &mut State<K>,
+        seqno: u64,
+        judge: impl FnOnce(&mut u32, K::Command, &K::Load) -> Result,
+    ) {
         let State { records, loads, .. } = state;
         let record = records.get_mut(slot(seqno)).and_then(Option::as_mut);
         if let (Some(record), Some(load)) = (record, loads.get(slot(seqno))) {
             if record.verdict.is_ok() {
-                record.verdict = judge(&mut record.hangs, load);
+                record.verdict = judge(&mut record.hangs, record.command, load);
             }
         }
     }
@@ -227,7 +233,7 @@ mod tests {
                     _ => Err(EIO),
                 }
             });
-            self.timeline.judge(|_, &client| match client {
+            self.timeline.judge(|_, _, &client| match client {
                 0 => Ok(()),
                 client if client == guilty => Err(ECANCELED),
                 _ => Ok(()),
@@ -375,7 +381,7 @@ mod tests {
         first.timeline.process(1);
         second
             .timeline
-            .judge(|oldest, _| if oldest { Err(EIO) } else { Ok(()) });
+            .judge(|oldest, _, _| if oldest { Err(EIO) } else { Ok(()) });
         let mut ring = KVec::new();
         let executed = replay(of, |index, seqno, command| {
             ring.push((index, seqno, command.is_some()), GFP_KERNEL)?;
