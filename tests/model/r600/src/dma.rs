@@ -49,6 +49,8 @@ struct Buffer {
     base: u64,
     size: u32,
     next: u32,
+    /// It is executed again when it ends.
+    endless: bool,
 }
 
 /// A copy under way, so many dwords of which are done.
@@ -217,8 +219,12 @@ impl R6xx {
     fn dma_from_buffer(&mut self, m: &mut Machine, mut buffer: Buffer, now: Instant) -> Step {
         let left = buffer.size - buffer.next;
         if left == 0 {
-            self.dma.buffer = None;
-            return Step::More;
+            buffer.next = 0;
+            self.dma.buffer = buffer.endless.then_some(buffer);
+            return match buffer.endless {
+                true => Step::At(now + POLL),
+                false => Step::More,
+            };
         }
         let fetch = |s: &mut Self, m: &mut Machine, n: u32| {
             let at = buffer.base + u64::from(buffer.next + n) * 4;
@@ -313,11 +319,17 @@ impl R6xx {
                     m.finding(kind::IB_ALIGNMENT, format_args!("at {:#010x}", words[1]));
                 }
                 m.counters.add("dma_indirect_buffers", 1);
+                m.counters.add("indirect_buffers", 1);
                 self.dma.buffer = Some(Buffer {
                     base: wide(words[1] & !0x1f, words[2]),
                     size: words[2] >> 16,
                     next: 0,
+                    endless: m.faults.take(fault::ENDLESS_BUFFER),
                 });
+                if m.faults.last(fault::HANG_BUFFER) {
+                    m.trace.line(format_args!("fault: hang of the DMA engine"));
+                    self.dma.hung = true;
+                }
             }
             op::SEMAPHORE => {
                 let at = wide(words[1] & !3, words[2]);

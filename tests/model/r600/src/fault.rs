@@ -9,8 +9,8 @@ pub use lapidary_model::fault::*;
 lapidary_model::faults! {
     /// The command processor stops at the next packet, until a soft reset of the CP.
     HANG = "hang",
-    /// At the first packet of the Nth indirect buffer from now (without N: of each) the command processor stops, as
-    /// by `hang`.
+    /// At the first packet of the Nth indirect buffer from now (without N: of each) its engine stops, the command processor
+    /// as by `hang`, the DMA engine as by `hang-dma`.
     HANG_BUFFER = "hang-buffer",
     /// The command processor stops whenever it comes to a NOP packet whose first dword is N: a test names its own job
     /// by it, which hangs each time it is executed.
@@ -19,7 +19,7 @@ lapidary_model::faults! {
     HANG_DMA = "hang-dma",
     /// A soft reset of something that hangs does not help.
     RESET_FAILS = "reset-fails",
-    /// The next indirect buffer never ends: it is executed over and over until a soft reset of the CP.
+    /// The next indirect buffer never ends: it is executed over and over until a soft reset of its engine.
     ENDLESS_BUFFER = "endless-buffer",
     /// An interrupt vector is written to the ring and the CPU is not interrupted.
     LOST_INTERRUPT = "lost-interrupt",

@@ -2,6 +2,7 @@
 
 //! The whole chip, driven through registers and rings as a driver does.
 
+use lapidary_model::chip::Chip as _;
 use lapidary_registers::r600::dma::{self, op as dma_op};
 use lapidary_registers::r600::mmio;
 use lapidary_registers::r600::pm4::op;
@@ -263,7 +264,7 @@ fn cp_dma_copies_between_memories() {
     assert!(b.execute(&words));
     assert_eq!(b.get32(Bench::GTT + 4092), 0x0909_0909);
     let places = [0x5000, 0, Bench::GTT as u32, 0];
-    assert_eq!(b.on_chip("cp-dma"), Some(&places[..]));
+    assert_eq!(b.parts().0.on_chip("cp-dma"), Some(&places[..]));
     assert!(b.findings().is_empty());
 }
 
@@ -423,6 +424,30 @@ fn a_hang_of_the_dma_engine_ends_with_a_soft_reset() {
     b.write(reset, 1 << 20);
     assert_eq!(b.peek("DMA_STATUS_REG"), Some(1));
     assert!(b.findings().is_empty());
+}
+
+#[test]
+fn buffers_of_the_dma_engine_hang_like_those_of_the_other() {
+    for fault in [fault::HANG_BUFFER, fault::ENDLESS_BUFFER] {
+        let mut b = bench();
+        let at = Bench::GTT + 0x1000;
+        b.put(at, &header(dma_op::NOP, 0).to_le_bytes().repeat(8));
+        let buffer = [
+            header(dma_op::NOP, 0),
+            header(dma_op::NOP, 0),
+            header(dma_op::NOP, 0),
+            header(dma_op::NOP, 0),
+            header(dma_op::NOP, 0),
+            header(dma_op::INDIRECT_BUFFER, 0),
+            at as u32,
+            8 << 16,
+        ];
+        assert!(b.dma(&buffer));
+        arm(&mut b, fault, Some(1));
+        assert!(!b.dma(&buffer));
+        assert!(b.ring(&scratch(0, 1)), "the other ring goes on");
+        assert!(b.findings().is_empty());
+    }
 }
 
 #[test]
