@@ -166,8 +166,16 @@ impl Translation for Registers<'_> {
 
     fn flush(&self, entries: &Entries<Mmio<'_, Region>, Entry>) {
         ask(self.window, self.chipset, &self.place, entries);
-        let look = || self.window.read(VM_CONTEXT0_REQUEST_RESPONSE);
-        let answer = answer(|| look().response_type().get());
+        let look = || {
+            let answer = self.window.read(VM_CONTEXT0_REQUEST_RESPONSE);
+            answer.response_type().get()
+        };
+        // A device that is gone does not take registers, and has cached nothing.
+        let is_gone = || self.window.read(VM_CONTEXT_CNTL::at(0)).into_raw() != open().into_raw();
+        if look() != DONE && is_gone() {
+            return;
+        }
+        let answer = answer(look);
         if answer == DONE {
             self.told.store(false, Relaxed);
         } else if !self.told.load(Relaxed) {
