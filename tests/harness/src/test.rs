@@ -88,7 +88,7 @@ impl Test {
     /// GPU often is refused for a while, and that is not to be some other test's affair.
     pub fn hangs(mut self, count: u64) -> Test {
         self.own_user = true;
-        self.kernel("ring 0 hung", count)
+        self.kernel("hung, no fence in", count)
     }
 
     /// Declare that the test makes other parts of the kernel log records of level warning or worse that contain `text`:

@@ -112,7 +112,7 @@ impl Painter for R600 {
             ("IH_CNTL", mmio::ih_cntl::ENABLE_INTR.mask()),
             ("RLC_CNTL", u32::MAX),
             ("SCRATCH_UMSK", u32::MAX),
-            ("VM_CONTEXT0_CNTL", 1),
+            ("VM_CONTEXT_CNTL[0]", 1),
         ] {
             let found = peek(control, name)?;
             ensure!(found & mask == 0, "{name} is {found:#x}");

@@ -84,14 +84,14 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only("upstream's driver does not clear"),
         Test::new("recovery/clearing_fails_for_others", clearing::exported)
             .needs_control()
-            .kernel("ring 0 hung", 2)
+            .kernel("hung, no fence in", 2)
             .lapidary_only("upstream's driver does not clear"),
         Test::new(
             "recovery/clearing_fails_before_others",
             clearing::spied_upon,
         )
         .needs_control()
-        .kernel("ring 0 hung", 2)
+        .kernel("hung, no fence in", 2)
         .lapidary_only("upstream's driver does not clear"),
         Test::new("recovery/all_waits_end", all_waits_end)
             .needs_control()

@@ -35,7 +35,7 @@ pub fn tests() -> Vec<Test> {
             .lapidary_only(LEAVES),
         Test::new("hyperz/a_clear_that_fails_leaves_no_owner", clear_fails)
             .needs_control()
-            .kernel("ring 0 hung", 4)
+            .kernel("hung, no fence in", 4)
             .lapidary_only(LEAVES)
             .limit(120),
         Test::new("hyperz/counters_of_others_are_not_seen", counters).lapidary_only(LEAVES),

@@ -62,7 +62,7 @@ pub fn last_tests() -> Vec<Test> {
         Test::new("surfaces/a_copy_that_fails", saved)
             .lapidary_only("where objects are at each moment is the driver's own policy")
             .needs_control()
-            .kernel("ring 0 hung", 2),
+            .kernel("hung, no fence in", 2),
     ]
 }
 
