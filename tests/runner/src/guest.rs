@@ -45,6 +45,9 @@ pub fn run(step: &GuestStep, prelude: &str, debug: bool, dir: &Path) -> anyhow::
     if step.instructions {
         boot.arg("--instructions");
     }
+    if step.ram != 0 {
+        boot.args(["--ram", &step.ram.to_string()]);
+    }
     if step.swap != 0 {
         boot.args(["--swap", &step.swap.to_string()]);
     }

@@ -132,6 +132,9 @@ pub struct GuestStep {
     /// Swap space in MiB, as /dev/vda; none if 0.
     #[serde(default)]
     pub swap: u32,
+    /// The guest's memory in MiB; as usual if it is 0.
+    #[serde(default)]
+    pub ram: u32,
     /// How often the guest may be started until it comes to an end, if it sleeps on its swap space; 0 counts as 1.
     #[serde(default)]
     pub lives: u32,

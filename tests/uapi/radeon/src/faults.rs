@@ -9,7 +9,6 @@ use crate::support::{self, Reprobe, engine_works, fill, fill_often, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::abi::{self, info_request};
-use lapidary_guest::painter::painter;
 use lapidary_guest::{Device, Domain, Errno};
 use lapidary_harness::limit::Limit;
 use lapidary_harness::{Context, Test, patience, refused, skip};
@@ -140,7 +139,7 @@ fn lost_writeback(context: &mut Context) -> Result<()> {
 /// The last write-back is lost. The driver reads the chip's register, long before the job would count as hung.
 fn last_writeback(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    needs_kept_fences()?;
+    support::needs_kept_fences()?;
     let _reprobe = Reprobe::of(&device)?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
     bo.wait()?;
@@ -152,18 +151,10 @@ fn last_writeback(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// Skip the test on a chip that reports fences to memory only.
-fn needs_kept_fences() -> Result<()> {
-    match painter().keeps_fences() {
-        true => Ok(()),
-        false => skip("fences are in memory only"),
-    }
-}
-
 /// Without any write-back of fences jobs still complete, and waits are not much slower.
 fn no_writeback(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    needs_kept_fences()?;
+    support::needs_kept_fences()?;
     let reprobe = Reprobe::of(&device)?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
     bo.wait()?;

@@ -310,3 +310,19 @@ pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Resul
     ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
     Ok(answer)
 }
+
+/// Skip the test on a chip that reports fences to memory only.
+pub fn needs_kept_fences() -> Result<()> {
+    match painter().keeps_fences() {
+        true => Ok(()),
+        false => skip("fences are in memory only"),
+    }
+}
+
+/// Skip the test if the kernel's own jobs are on another ring than clients'. The test rests on their order.
+pub fn needs_one_ring(device: &Device) -> Result<()> {
+    match device.info_with(const { info_request("RING_WORKING") }, abi::RING_DMA) {
+        Ok(1) => skip("the kernel's jobs have a ring of their own"),
+        _ => Ok(()),
+    }
+}

@@ -121,6 +121,7 @@ pub(super) fn spied_upon(context: &mut Context) -> Result<()> {
     /// More than there is room for.
     const JOBS: usize = PIECES + 64;
     let device = context.device()?;
+    crate::support::needs_one_ring(&device)?;
     let other = device.another()?;
     leave_secrets(&device)?;
     let spy = device.create(SIZE, Domain::Gtt)?;

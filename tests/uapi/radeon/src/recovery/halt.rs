@@ -3,7 +3,7 @@
 //! The job that seemed to hang completes at the moment that the engine is halted for the reset. No client is blamed.
 
 use super::{Artist, BOUND, Culprit, ResetStatus};
-use crate::support::{engine_works, within};
+use crate::support::{engine_works, needs_kept_fences, within};
 use anyhow::{Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::Domain;
@@ -14,6 +14,9 @@ use lapidary_harness::Context;
 /// only the register makes no difference.
 pub(super) fn done(context: &mut Context, reported: bool) -> Result<()> {
     let slow = Culprit::new(context.device()?)?;
+    if !reported {
+        needs_kept_fences()?;
+    }
     let mut next = Artist::new(slow.device.another()?, Domain::Vram)?;
     let resets = slow.device.reset_counter()?;
     // The second time there is nothing behind it.
