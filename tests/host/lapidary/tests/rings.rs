@@ -4,7 +4,7 @@
 //! executed twice. Jobs that had not begun are executed. Jobs that depend on each other keep their order. Only the
 //! client whose job hung is refused.
 
-use lapidary::portable::replay::{fate, fate_of_hung, oldest, Fate, Standing};
+use lapidary::portable::replay::{fate, fate_of_hung, oldest, Behind, Fate, Standing, RINGS};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -43,6 +43,8 @@ struct Job {
 
 struct Gpu {
     jobs: Vec<Job>,
+    /// The ring of each job, and its number there, from 1 on.
+    places: Vec<(usize, u64)>,
     /// Jobs on each ring, by number.
     rings: Vec<VecDeque<usize>>,
     banned: BTreeSet<u32>,
@@ -54,6 +56,7 @@ impl Gpu {
     fn new(rings: usize, plans: &[Plan]) -> Gpu {
         let mut gpu = Gpu {
             jobs: Vec::new(),
+            places: Vec::new(),
             rings: vec![VecDeque::new(); rings],
             banned: BTreeSet::new(),
             guilty: BTreeSet::new(),
@@ -75,8 +78,31 @@ impl Gpu {
                 done: None,
             });
             gpu.rings[ring].push_back(number);
+            gpu.places.push((ring, gpu.rings[ring].len() as u64));
         }
         gpu
+    }
+
+    /// Return the jobs that job `number` waits for in its ring, as the driver records them.
+    fn behind(&self, number: usize) -> Behind {
+        let mut behind = Behind::NONE;
+        if let Some((ring, job)) = self.jobs[number].behind.map(|other| self.places[other]) {
+            if ring != self.places[number].0 {
+                behind.add(ring, job);
+            }
+        }
+        behind
+    }
+
+    /// Return the number of the last job that is done on each ring.
+    fn done(&self) -> [u64; RINGS] {
+        let mut done = [0; RINGS];
+        for (number, (ring, job)) in self.places.iter().enumerate() {
+            if self.jobs[number].signalled {
+                done[*ring] = *job;
+            }
+        }
+        done
     }
 
     /// Return the job at the head of a ring, if that does not wait for another ring.
@@ -134,6 +160,14 @@ impl Gpu {
             if first.client != 0 {
                 self.banned.insert(first.client);
                 self.guilty.insert(first.client);
+            }
+        }
+        let done = self.done();
+        for queue in &self.rings {
+            for (place, &number) in queue.iter().enumerate() {
+                // The driver does not see steps. It must not take a job that has begun for one that has not.
+                let may_have_begun = place == 0 && self.behind(number).is_over(&done);
+                assert!(self.jobs[number].steps == 0 || may_have_begun);
             }
         }
         let mut queued = vec![VecDeque::new(); self.rings.len()];
