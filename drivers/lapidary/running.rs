@@ -68,6 +68,7 @@ use crate::{
         managers::Memory,
         object::Bo, //
     },
+    portable::placement::Domain,
     submit::{
         lane::Lane,
         workspace::{
@@ -184,6 +185,17 @@ impl<'a, F: Family> Running<'a, F> {
     /// Return the chip.
     pub fn gpu(&self) -> &F::Gpu<'a> {
         &self.gpu
+    }
+
+    /// Flush the CPU's way to VRAM, if that keeps data and one of `objects` lies in VRAM.
+    pub(crate) fn flush_host_path<'o>(&self, mut objects: impl Iterator<Item = &'o Bo<F>>)
+    where
+        F: 'o,
+    {
+        let lies_there = |object: &Bo<F>| object.domain() == Domain::Vram;
+        if <F::Gpu<'a> as Gpu<'a>>::HOST_PATH && objects.any(lies_there) {
+            self.gpu.flush_host_path();
+        }
     }
 
     /// Take memory for one submission.

@@ -52,6 +52,7 @@ use crate::{
     },
     firmware::Images,
     golden,
+    hdp,
     irq::Irq,
     isolation::Isolation,
     mc,
@@ -305,6 +306,16 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
         most(emit::Fill::DWORDS, emit::Copy::DWORDS),
         most(packets::Fill::DWORDS, packets::Copy::DWORDS),
     );
+
+    const HOST_PATH: bool = true;
+
+    /// On R7xx the flush is complete after a read of VRAM.
+    fn flush_host_path(&self) {
+        hdp::flush(self.chipset, self.window());
+        if self.chipset.generation() == Generation::R7xx {
+            self.gart.settle();
+        }
+    }
 
     fn rings(&self) -> &[Self::Ring] {
         &self.rings

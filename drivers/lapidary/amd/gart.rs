@@ -186,6 +186,11 @@ impl<'a, T: Translation> Gart<'a, T> {
         }? Error))
     }
 
+    /// Wait until what the host has written to VRAM has arrived there.
+    pub fn settle(&self) {
+        self.entries().settle();
+    }
+
     /// Set up the table and the window again, on a chip that may have lost both. No page is mapped then.
     pub fn restart(&self) {
         begin(&self.registers, &self.table);

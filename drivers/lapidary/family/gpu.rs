@@ -32,6 +32,14 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// The number of dwords that one call of [`Gpu::fill`] or [`Gpu::copy`] writes at most.
     const STEP_DWORDS: usize;
 
+    /// Whether the CPU's way to VRAM keeps data that [`Gpu::flush_host_path`] has to flush. Where it is `false`, the
+    /// commands of a fence do all that is needed.
+    const HOST_PATH: bool = false;
+
+    /// Pass on to VRAM what the CPU has written, and drop what has been read ahead for it. Called before a job that uses
+    /// VRAM, and before a client accesses VRAM that jobs have written, if there is a [`Gpu::HOST_PATH`].
+    fn flush_host_path(&self) {}
+
     /// Return the rings.
     fn rings(&self) -> &[Self::Ring];
 

@@ -41,6 +41,7 @@ fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Resu
     for _ in 0..IDLE_MS / SLICE_MS {
         if resv::wait(object, SLICE_MS)? {
             running.reap();
+            running.flush_host_path([object].into_iter());
             return Ok(());
         }
         if running.data().gone() {
@@ -112,6 +113,7 @@ pub(super) fn busy<F: RadeonFamily>(
     };
     running.look();
     if resv::wait(&*object, 0)? {
+        running.flush_host_path([&*object].into_iter());
         Ok(())
     } else {
         Err(EBUSY)

@@ -34,6 +34,7 @@ use crate::{
     },
     driver::Driver,
     family::{
+        gpu::Gpu,
         Family,
         Uapi, //
     },
@@ -107,6 +108,12 @@ unsafe impl<F: Family> Backed for Object<F> {
             let vram = object.memory().vram();
             let from = start + (first * PAGE_SIZE) as u64;
             if vram.bus_address(from).is_some() {
+                if <F::Gpu<'static> as Gpu<'static>>::HOST_PATH {
+                    dev.registration_data_with(|reg| {
+                        reg.running.flush_host_path([object].into_iter());
+                        Ok::<(), Error>(())
+                    })?;
+                }
                 let offset = start - object.memory().layout().vram.start;
                 surfaces::show(object, offset..offset + size)?;
                 for addr in (from..start + size).step_by(PAGE_SIZE) {

@@ -101,6 +101,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
         if user && !job.uses().iter().all(Use::is_current) {
             return Err(EAGAIN);
         }
+        running.flush_host_path(job.uses().iter().map(Use::object));
         job.set_memories(memories);
         job.set_vmid(isolation.vmid(client));
         Ok(job.commit(|fence, uses| {
