@@ -15,7 +15,10 @@ use lapidary::{
         Proof,
         Refusal, //
     },
-    portable::sink::SliceSink,
+    portable::{
+        residue::Residue,
+        sink::SliceSink, //
+    },
     radeon::{
         note::Note,
         owners::Resource,
@@ -129,7 +132,11 @@ impl family::Isolation for Isolation {
         };
         let dwords = words.len();
         match checker::check(words, objects, options, fixups) {
-            Ok(fixups) => Ok(Proof { dwords, fixups }),
+            Ok(fixups) => Ok(Proof {
+                dwords,
+                fixups,
+                residue: Residue::default(),
+            }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,
                 number: refusal.reason.number(),

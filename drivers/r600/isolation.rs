@@ -15,7 +15,10 @@ use lapidary::{
         Proof,
         Refusal, //
     },
-    portable::radeon::envelope::Ring,
+    portable::{
+        radeon::envelope::Ring,
+        residue::Residue, //
+    },
     radeon::{
         note::Note,
         Submitter, //
@@ -94,7 +97,11 @@ impl family::Isolation for Isolation {
             _ => checker::check_gfx(words, objects, &self.chip, fixups),
         };
         match checked {
-            Ok(fixups) => Ok(Proof { dwords, fixups }),
+            Ok(fixups) => Ok(Proof {
+                dwords,
+                fixups,
+                residue: Residue::default(),
+            }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,
                 number: refusal.reason.number(),

@@ -7,7 +7,10 @@ use kernel::prelude::*;
 use crate::{
     family::space::GpuAddr,
     memory::reached::Located,
-    portable::reason::Reason, //
+    portable::{
+        reason::Reason,
+        residue::Residue, //
+    },
 };
 
 /// The proof that a client's commands stay within its objects.
@@ -88,13 +91,15 @@ pub trait Isolation: Send + Sync {
     }
 }
 
-/// The result of [`Isolation::prove`]: how much of its buffers is in use.
+/// The result of [`Isolation::prove`]: how much of its buffers is in use, and what the commands leave in the chip.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof {
     /// Dwords to be executed, at least one.
     pub dwords: usize,
     /// Fixups.
     pub fixups: usize,
+    /// What the commands leave in the chip for those behind them. Empty where nothing outlasts a stream.
+    pub residue: Residue,
 }
 
 /// Why commands are refused.

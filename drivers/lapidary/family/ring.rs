@@ -104,8 +104,9 @@ pub trait Slot {
     /// one ring.
     fn wait(&mut self, semaphore: GpuAddr);
 
-    /// Begin the commands of another client. Reset the counters of the chip that a client can read. Called behind a
-    /// [`Slot::fence`], or at the beginning.
+    /// Begin the commands of another client, or of one whose earlier commands have left what these must not find
+    /// ([`Residue`](crate::portable::residue::Residue)). Make the chip neutral, and reset the counters that a client can
+    /// read. Called behind a [`Slot::fence`], or at the beginning.
     fn change_client(&mut self);
 
     /// Execute an indirect buffer.

@@ -4,8 +4,8 @@
 //!
 //! It contains bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS and the radeon
 //! uAPI. It decides where objects are placed, which free memory is zero, why a submission is refused, how engine time
-//! is divided, which jobs a reset executes again, how often a process may hang the GPU, and how long a submission
-//! waits for work of others.
+//! is divided, which jobs a reset executes again, how often a process may hang the GPU, how long a submission waits for
+//! work of others, and when the chip must be made neutral.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and benchmarks
 //! run in milliseconds. So it uses `core` only: no allocation, no kernel types, no `unsafe`, buffers that the caller
@@ -26,6 +26,7 @@ pub mod pm4;
 pub mod radeon;
 pub mod reason;
 pub mod replay;
+pub mod residue;
 pub mod ring;
 pub mod sink;
 pub mod zeroed;

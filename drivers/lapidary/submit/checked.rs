@@ -76,6 +76,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                         words: words.filled_mut(self.proof.dwords),
                         fixups: fixups.filled(self.proof.fixups),
                         client: &self.client,
+                        residue: &self.proof.residue,
                         uses,
                         user: self.user,
                         locked,

@@ -44,7 +44,8 @@ use crate::{
             Behind,
             Memories,
             RINGS, //
-        }, //
+        },
+        residue::Residue, //
     },
     running::Running,
     submit::{
@@ -96,6 +97,7 @@ pub struct Job<'j, 'a, F: Family> {
     uses: &'j mut KVVec<Use<F>>,
     record: Option<Arc<ClientRecord>>,
     memories: Memories,
+    residue: Residue,
     process: Process,
 }
 
@@ -177,6 +179,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             uses,
             record: record.cloned(),
             memories: Memories::NONE,
+            residue: Residue::default(),
             process,
         })
     }
@@ -185,6 +188,11 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// clears for their next owner.
     pub(crate) fn set_memories(&mut self, memories: Memories) {
         self.memories = memories;
+    }
+
+    /// Set what the commands leave in the chip. Those of the kernel leave nothing.
+    pub(crate) fn set_residue(&mut self, residue: &Residue) {
+        self.residue = *residue;
     }
 
     /// Set the address space of a client in which the job is executed, instead of that of the kernel.
@@ -233,7 +241,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let fence = own.fence().clone();
         attach(&fence, self.uses);
         let client = self.record.as_ref();
-        let changed = client.is_some_and(|client| pool.change_client(client));
+        let changed = client.is_some_and(|client| pool.change_client(client, &self.residue));
         // Behind all jobs on which it may depend: their objects are locked, and its own ring is, too.
         let order = self.running.next_order();
         let command = Command { ib, behind };

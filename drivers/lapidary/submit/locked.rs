@@ -20,6 +20,7 @@ use crate::{
         object::Bo,
         usage::Use, //
     },
+    portable::residue::Residue,
     running::Running,
     submit::{
         addresses::Addresses,
@@ -32,6 +33,7 @@ pub struct Locked<'e, F: Family, I: Isolation> {
     pub(super) words: &'e mut [u32],
     pub(super) fixups: &'e [I::Fixup],
     pub(super) client: &'e I::Client,
+    pub(super) residue: &'e Residue,
     pub(super) uses: &'e mut KVVec<Use<F>>,
     /// An object is a process's memory.
     pub(super) user: bool,
@@ -57,6 +59,7 @@ impl<'e, F: Family, I: Isolation<Note = Note<F>>> Locked<'e, F, I> {
             words,
             fixups,
             client,
+            residue,
             uses,
             user,
             locked,
@@ -83,6 +86,7 @@ impl<'e, F: Family, I: Isolation<Note = Note<F>>> Locked<'e, F, I> {
         Ok(Placed {
             words,
             client,
+            residue,
             isolation,
             addresses,
             user,

@@ -31,7 +31,10 @@ use crate::{
         object::Bo,
         usage::Use, //
     },
-    portable::replay::Memories,
+    portable::{
+        replay::Memories,
+        residue::Residue, //
+    },
     running::Running,
     submit::{
         addresses::Addresses, //
@@ -46,6 +49,7 @@ use crate::{
 pub struct Placed<'e, F: Family, I: Isolation> {
     pub(super) words: &'e [u32],
     pub(super) client: &'e I::Client,
+    pub(super) residue: &'e Residue,
     pub(super) isolation: &'e I,
     pub(super) addresses: Addresses<'e, F>,
     /// An object is a process's memory.
@@ -55,8 +59,8 @@ pub struct Placed<'e, F: Family, I: Isolation> {
 
 impl<F: Family, I: Isolation> Placed<'_, F, I> {
     /// Reserve everything else, and commit a job of `record` that may use `memories` on the chip. It begins when the jobs
-    /// of other rings that use the objects are done, too. `now` returns the present facts about the client for the proof. It is called when no other job can be put before this
-    /// one any more. `publish` is called with the fence when the objects have it.
+    /// of other rings that use the objects are done, too. `now` returns the present facts about the client for the proof.
+    /// It is called when no other job can be put before this one any more. `publish` is called with the fence when the objects have it.
     ///
     /// # Errors
     ///
@@ -74,6 +78,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
         let Self {
             words,
             client,
+            residue,
             isolation,
             addresses,
             user,
@@ -103,6 +108,7 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
         }
         running.flush_host_path(job.uses().iter().map(Use::object));
         job.set_memories(memories);
+        job.set_residue(residue);
         job.set_vmid(isolation.vmid(client));
         Ok(job.commit(|fence, uses| {
             locked.attach(fence, uses, |item| match item.writes() {

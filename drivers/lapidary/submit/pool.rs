@@ -29,7 +29,8 @@ use crate::{
             Flags,
             Target, //
         },
-        replay::RINGS, //
+        replay::RINGS,
+        residue::Residue, //
     }, //
 };
 
@@ -55,6 +56,8 @@ pub(crate) struct Pool {
     head: u64,
     /// The last client for which the ring has worked, if that is known. Jobs of the kernel do not count.
     client: Option<Arc<ClientRecord>>,
+    /// What the client has left in the chip.
+    residue: Residue,
 }
 
 /// Return where in the memory a buffer of `dwords` behind `head` begins, and where the next one begins.
@@ -112,6 +115,7 @@ impl Pool {
             range,
             head: 0,
             client: None,
+            residue: Residue::default(),
         };
         pool.map(memory, space)?;
         Ok(pool)
@@ -173,16 +177,21 @@ impl Pool {
         self.head = piece.mark;
     }
 
-    /// Note that the next job belongs to `client`. Return whether the last one belonged to another client.
-    pub(crate) fn change_client(&mut self, client: &Arc<ClientRecord>) -> bool {
+    /// Note that the next job belongs to `client` and has this residue. Return whether [`Slot::change_client`] must come
+    /// before it: the last job belonged to another client, or has left what this one must not find.
+    ///
+    /// [`Slot::change_client`]: crate::family::ring::Slot::change_client
+    pub(crate) fn change_client(&mut self, client: &Arc<ClientRecord>, residue: &Residue) -> bool {
         let same = self
             .client
             .as_ref()
             .is_some_and(|last| Arc::ptr_eq(last, client));
-        if !same {
-            self.client = Some(client.clone());
+        if same {
+            return self.residue.follow(residue);
         }
-        !same
+        self.client = Some(client.clone());
+        self.residue = *residue;
+        true
     }
 
     /// Forget for which client the ring has worked last.
@@ -242,6 +251,7 @@ mod tests {
             range: Mm::new(0, bytes)?.allocate(bytes, 0, 0, bytes, Mode::Low)?,
             head: 0,
             client: None,
+            residue: Residue::default(),
         })
     }
 
@@ -278,10 +288,26 @@ mod tests {
         let machine = Machine::new()?;
         let mut pool = pool(&machine)?;
         let (a, b) = (ClientRecord::new()?, ClientRecord::new()?);
-        let mut changes = |client| pool.change_client(client);
+        let nothing = Residue::default();
+        let mut changes = |client| pool.change_client(client, &nothing);
         assert!(changes(&a) && !changes(&a) && changes(&b) && changes(&a) && !changes(&a));
         pool.forget_client();
-        assert!(pool.change_client(&a) && !pool.change_client(&a));
+        assert!(pool.change_client(&a, &nothing) && !pool.change_client(&a, &nothing));
+        Ok(())
+    }
+
+    #[test]
+    fn what_a_client_has_left_itself_shows_too() -> Result {
+        let machine = Machine::new()?;
+        let mut pool = pool(&machine)?;
+        let (a, b) = (ClientRecord::new()?, ClientRecord::new()?);
+        let (mut sets, mut draws) = (Residue::default(), Residue::default());
+        sets.state(3, true);
+        draws.draw();
+        let mut changes = |client, residue| pool.change_client(client, residue);
+        assert!(changes(&a, &sets) && changes(&a, &draws) && !changes(&a, &draws));
+        // The change of the client has cleared what the other left.
+        assert!(changes(&b, &sets) && changes(&a, &draws) && !changes(&a, &draws));
         Ok(())
     }
 
