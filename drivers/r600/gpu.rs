@@ -56,6 +56,10 @@ use crate::{
     irq::Irq,
     isolation::Isolation,
     mc,
+    neutral::{
+        self,
+        Neutral, //
+    },
     portable::{
         dma as packets,
         emit,
@@ -106,6 +110,8 @@ pub(crate) struct Gpu<'a> {
     /// The card's video BIOS, if it has one.
     pub(crate) bios: Option<Pin<KBox<Bios>>>,
     pub(crate) rings: KVec<Pin<KBox<Ring<'a>>>>,
+    /// What the graphics ring executes between clients.
+    pub(crate) neutral: Neutral,
     #[pin]
     pub(crate) gart: Gart<'a>,
     #[pin]
@@ -134,11 +140,12 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Where the memory of rings and interrupt vectors lies in the window on system memory.
+/// Where the memory of rings, interrupt vectors and the commands between clients lies in the window on system memory.
 pub(crate) struct Places {
     pub(crate) gfx: GpuAddr,
     pub(crate) dma: GpuAddr,
     pub(crate) vectors: GpuAddr,
+    neutral: GpuAddr,
     /// The first entry in the page table.
     entry: u64,
     _range: Range,
@@ -151,7 +158,7 @@ impl Places {
             true => DMA_SHAPE.bytes(),
             false => 0,
         };
-        let bytes = GFX_SHAPE.bytes() + dma + ih::BYTES;
+        let bytes = GFX_SHAPE.bytes() + dma + ih::BYTES + neutral::BYTES;
         let range = memory.reserve_gtt(bytes as u64, pte::PAGE_SIZE)?;
         let gfx = range.start();
         let behind = gfx + GFX_SHAPE.bytes() as u64;
@@ -159,6 +166,7 @@ impl Places {
             gfx,
             dma: behind,
             vectors: behind + dma as u64,
+            neutral: behind + (dma + ih::BYTES) as u64,
             entry: (gfx - layout.gtt.start) / pte::PAGE_SIZE,
             _range: range,
         })
@@ -226,8 +234,9 @@ pub(crate) fn bring_up<'a, 'm>(
             engines: engines::set_up(chipset, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
             images: Images::get(dev, chipset)?,
-            rings: make_rings(pdev, chipset, window, &places)?,
-            _: { map(&gart, rings, irq, &places)? },
+            neutral: Neutral::new(dev, chipset.generation(), places.neutral)?,
+            rings: make_rings(pdev, chipset, window, &places, neutral)?,
+            _: { map(&gart, rings, irq, neutral, &places)? },
             gfx: ring::gfx_setup(rings.get(GFX).ok_or(ENODEV)?, places.gfx)?,
             dma: rings.get(DMA).map(|ring| ring::dma_setup(ring, places.dma)).transpose()?,
             running: Running { chipset, window },
@@ -260,10 +269,11 @@ fn make_rings<'a>(
     chipset: Chipset,
     window: Window<'a>,
     places: &Places,
+    neutral: &Neutral,
 ) -> Result<KVec<Pin<KBox<Ring<'a>>>>> {
     let (dev, generation) = (pdev.as_ref(), chipset.generation());
     let mut all = KVec::new();
-    let gfx = Engine::gfx(window, generation, places.gfx)?;
+    let gfx = Engine::gfx(window, generation, places.gfx, neutral.ib())?;
     all.push(KBox::pin_init(Ring::new(dev, gfx), GFP_KERNEL)?, GFP_KERNEL)?;
     if rings(generation) > DMA {
         let dma = Engine::dma(window, places.dma)?;
@@ -272,16 +282,18 @@ fn make_rings<'a>(
     Ok(all)
 }
 
-/// Map the memory of the rings and of the interrupt vectors for the chip, one behind the other.
+/// Map the memory of the rings, of the interrupt vectors and of the commands between clients for the chip, one behind
+/// the other.
 pub(crate) fn map(
     gart: &Gart<'_>,
     rings: &[Pin<KBox<Ring<'_>>>],
     irq: &Irq<'_>,
+    neutral: &Neutral,
     places: &Places,
 ) -> Result {
     let mut first = usize::try_from(places.entry)?;
     let pieces = rings.iter().flat_map(|ring| ring.pieces());
-    for (addr, size) in Iterator::chain(pieces, [irq.piece()]) {
+    for (addr, size) in Iterator::chain(pieces, [irq.piece(), neutral.piece()]) {
         let pages = size / pte::PAGE_SIZE as usize;
         gart.map(first, Target::System(addr), pages, Flags::READ_WRITE)?;
         first += pages;

@@ -79,6 +79,7 @@ mod ids;
 mod irq;
 mod isolation;
 mod mc;
+mod neutral;
 // The host's tests use more of it than the module does.
 #[allow(dead_code, unreachable_pub)]
 mod portable;

@@ -94,6 +94,8 @@ pub(crate) enum Engine<'a> {
 pub(crate) struct Gfx<'a> {
     window: Window<'a>,
     fence: Numbered<{ emit::FENCE_DWORDS }>,
+    /// Makes the chip neutral.
+    neutral: Ib,
 }
 
 /// The DMA engine.
@@ -108,12 +110,18 @@ fn report(shape: &Shape, start: GpuAddr, index: usize) -> GpuAddr {
 }
 
 impl<'a> Engine<'a> {
-    /// Return the command processor of a chip of `generation`, whose ring will be at GPU address `start`.
+    /// Return the command processor of a chip of `generation`, whose ring will be at GPU address `start`. It executes
+    /// `neutral` between clients.
     ///
     /// # Errors
     ///
     /// Those of [`Numbered::new`], which do not happen.
-    pub(crate) fn gfx(window: Window<'a>, generation: Generation, start: GpuAddr) -> Result<Self> {
+    pub(crate) fn gfx(
+        window: Window<'a>,
+        generation: Generation,
+        start: GpuAddr,
+        neutral: Ib,
+    ) -> Result<Self> {
         let fence = Numbered::new(|sequence| {
             let mut words = [0; emit::FENCE_DWORDS];
             let fence = emit::Fence {
@@ -124,7 +132,11 @@ impl<'a> Engine<'a> {
             emit::fence(&mut SliceSink::new(&mut words), fence).map_err(|_| ENOSPC)?;
             Ok(words)
         })?;
-        Ok(Self::Gfx(Gfx { window, fence }))
+        Ok(Self::Gfx(Gfx {
+            window,
+            fence,
+            neutral,
+        }))
     }
 
     /// Return the DMA engine of a chip whose DMA ring will be at GPU address `start`.
@@ -189,7 +201,7 @@ const fn larger(a: usize, b: usize) -> usize {
 
 impl ring::Engine for Engine<'_> {
     const JOB_DWORDS: usize = larger(
-        emit::INDIRECT_BUFFER_DWORDS + emit::FENCE_DWORDS,
+        2 * emit::INDIRECT_BUFFER_DWORDS + emit::FENCE_DWORDS,
         packets::MOST_IB_PADDING + packets::INDIRECT_BUFFER_DWORDS + packets::FENCE_DWORDS,
     ) + ALIGN as usize;
 
@@ -259,8 +271,11 @@ impl ring::Engine for Engine<'_> {
         // The number is in memory only.
     }
 
-    fn change_client(&self, _slot: &mut ring::Slot<'_, Self>) {
-        // The checker admits no command whose effect outlasts the stream.
+    fn change_client(&self, slot: &mut ring::Slot<'_, Self>) {
+        // The DMA engine keeps nothing of a client.
+        if let Self::Gfx(gfx) = self {
+            self.ib(slot, gfx.neutral);
+        }
     }
 
     fn ib(&self, slot: &mut ring::Slot<'_, Self>, ib: Ib) {
@@ -331,7 +346,12 @@ mod tests {
     }
 
     fn gfx(window: Window<'_>) -> Result<Engine<'_>> {
-        Engine::gfx(window, Generation::R7xx, START)
+        let neutral = Ib {
+            addr: START + 0x20_0000,
+            len: 16,
+            vmid: 0,
+        };
+        Engine::gfx(window, Generation::R7xx, START, neutral)
     }
 
     fn dma(window: Window<'_>) -> Result<Engine<'_>> {

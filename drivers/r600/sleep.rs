@@ -60,7 +60,13 @@ impl Gpu<'_> {
         self.picture.restore();
         self.gart.restart();
         bus::let_go(pdev);
-        gpu::map(&self.gart, &self.rings, &self.irq, &self.places)?;
+        gpu::map(
+            &self.gart,
+            &self.rings,
+            &self.irq,
+            &self.neutral,
+            &self.places,
+        )?;
         self.restart()
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! Portable code of the R6xx and R7xx family: registers, packets, page-table entries, microcode images, the kernel's own
-//! command sequences for both rings, the checkers of user command streams and what those may write, and the lists of
+//! command sequences for both rings, what makes the chip neutral between clients, the checkers of user command streams and
+//! what those may write, and the lists of
 //! what the video BIOS may write.
 //!
 //! Like `lapidary::portable` it is compiled both into the kernel module and into a host library. It uses only `core`,
@@ -13,6 +14,7 @@ pub mod checker;
 pub mod dma;
 pub mod emit;
 pub mod firmware;
+pub mod neutral;
 pub mod pm4;
 pub mod policy;
 pub mod posting;

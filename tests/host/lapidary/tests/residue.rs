@@ -3,7 +3,7 @@
 //! What a client leaves in the chip: no draw finds memory that an earlier stream has named, and the chip is not made
 //! neutral without need.
 
-use lapidary::portable::residue::{PIECES, Residue};
+use lapidary::portable::residue::{Residue, PIECES};
 use proptest::prelude::*;
 
 /// What a stream does, in order.
@@ -29,7 +29,10 @@ fn residue(acts: &[Act]) -> Residue {
 /// Return before which of `streams` the chip must be made neutral.
 fn follow(streams: &[Vec<Act>]) -> Vec<bool> {
     let mut all = Residue::default();
-    streams.iter().map(|acts| all.follow(&residue(acts))).collect()
+    streams
+        .iter()
+        .map(|acts| all.follow(&residue(acts)))
+        .collect()
 }
 
 /// The same by a chip that remembers for each piece which stream has named memory there.
@@ -64,14 +67,23 @@ fn chip(streams: &[Vec<Act>]) -> Vec<bool> {
 fn what_is_stated_again_before_the_first_draw_is_not_stale() {
     let first = vec![State(5, true), Draw];
     assert_eq!(follow(&[first.clone(), first.clone()]), [false, false]);
-    assert_eq!(follow(&[first.clone(), vec![State(5, false), Draw]]), [false, false]);
+    assert_eq!(
+        follow(&[first.clone(), vec![State(5, false), Draw]]),
+        [false, false]
+    );
     let late = vec![State(4, true), Draw, State(5, true)];
     assert_eq!(follow(&[first, late]), [false, true]);
 }
 
 #[test]
 fn a_stream_without_a_draw_finds_nothing_and_leaves_all() {
-    let streams = [vec![State(5, true)], vec![], vec![State(6, true)], vec![Draw], vec![Draw]];
+    let streams = [
+        vec![State(5, true)],
+        vec![],
+        vec![State(6, true)],
+        vec![Draw],
+        vec![Draw],
+    ];
     assert_eq!(follow(&streams), [false, false, false, true, false]);
 }
 
@@ -84,9 +96,15 @@ fn what_is_cleared_at_the_end_is_not_left() {
 #[test]
 fn all_pieces_count_and_no_others() {
     for piece in [0, 63, 64, PIECES - 1] {
-        assert_eq!(follow(&[vec![State(piece, true)], vec![Draw]]), [false, true]);
+        assert_eq!(
+            follow(&[vec![State(piece, true)], vec![Draw]]),
+            [false, true]
+        );
     }
-    assert_eq!(follow(&[vec![State(PIECES, true)], vec![Draw]]), [false, false]);
+    assert_eq!(
+        follow(&[vec![State(PIECES, true)], vec![Draw]]),
+        [false, false]
+    );
 }
 
 proptest! {
