@@ -187,12 +187,12 @@ impl<'a, F: Family> Running<'a, F> {
         &self.gpu
     }
 
-    /// Flush the CPU's way to VRAM, if that keeps data and one of `objects` lies in VRAM.
+    /// Flush the CPU's way to VRAM, if that keeps data and the CPU may have touched one of `objects` there.
     pub(crate) fn flush_host_path<'o>(&self, mut objects: impl Iterator<Item = &'o Bo<F>>)
     where
         F: 'o,
     {
-        let lies_there = |object: &Bo<F>| object.domain() == Domain::Vram;
+        let lies_there = |object: &Bo<F>| object.is_shown() && object.domain() == Domain::Vram;
         if <F::Gpu<'a> as Gpu<'a>>::HOST_PATH && objects.any(lies_there) {
             self.gpu.flush_host_path();
         }

@@ -37,7 +37,8 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     const HOST_PATH: bool = false;
 
     /// Pass on to VRAM what the CPU has written, and drop what has been read ahead for it. Called before a job that uses
-    /// VRAM, and before a client accesses VRAM that jobs have written, if there is a [`Gpu::HOST_PATH`].
+    /// VRAM which the CPU has a mapping of, and before the CPU accesses VRAM that jobs have written, if there is a
+    /// [`Gpu::HOST_PATH`].
     fn flush_host_path(&self) {}
 
     /// Return the rings.

@@ -142,6 +142,8 @@ pub struct Object<F: Family> {
     clean: Atomic<bool>,
     /// The VRAM in which it was made may hold other data than zeros (see [`Object::set_reached`]).
     reached: Atomic<bool>,
+    /// The CPU has, or had, a mapping of it in VRAM. Set under the reservation.
+    shown: Atomic<bool>,
     /// The clear is about to fail, or has failed.
     doomed: Atomic<bool>,
     /// The data that the user-space interface keeps with it.
@@ -188,6 +190,7 @@ impl<F: Family> gem::DriverObject for Object<F> {
             seat: Seat::new(),
             clean: Atomic::new(args.zero),
             reached: Atomic::new(false),
+            shown: Atomic::new(false),
             doomed: Atomic::new(false),
             vram: Atomic::new(args.home.vram()),
             home <- shared_spinlock!(args.home, "object.home"),
@@ -301,6 +304,17 @@ impl<F: Family> Object<F> {
     /// address, or a move fills it.
     pub(crate) fn set_reached(&self) {
         self.reached.store(true, Relaxed);
+    }
+
+    /// Return whether the CPU may have touched it in VRAM. The caller holds the reservation, or has just waited for the
+    /// object's fences.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.shown.load(Relaxed)
+    }
+
+    /// Note that the CPU is about to have a mapping of it in VRAM. The caller holds the reservation.
+    pub(crate) fn set_shown(&self) {
+        self.shown.store(true, Relaxed);
     }
 
     /// Update whether the object should be in VRAM and is not.

@@ -105,6 +105,7 @@ unsafe impl<F: Family> Backed for Object<F> {
         object.check()?;
         if let At::Vram { start, size } = object.at() {
             object.set_reached();
+            object.set_shown();
             let vram = object.memory().vram();
             let from = start + (first * PAGE_SIZE) as u64;
             if vram.bus_address(from).is_some() {

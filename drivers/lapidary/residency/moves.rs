@@ -124,6 +124,7 @@ impl<F: Family> Move<F> {
             return Err(EBUSY);
         }
         mmap::zap(&**object);
+        running.flush_host_path([&**object].into_iter());
         let memory = object.memory();
         let place = |backing: Arc<Backing>| -> Result<(GpuAddr, KeptAddress)> {
             let addr = gtt::place(memory.gtt(), &backing, &**object, memory.now())?;
@@ -275,6 +276,8 @@ fn by_cpu<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> Result<u
     mmap::zap(&**object);
     // The copy reads the memory itself, not its lines through a surface register.
     surfaces::give_back(&***object);
+    // The chip may have read old data ahead for the CPU.
+    running.gpu().flush_host_path();
     let backing = Backing::new(size, object.align())?;
     let window = wc::Window::at(running.pdev(), bus, usize::try_from(size)?)?;
     backing.pages.read_device(&**object, &window)?;
