@@ -36,6 +36,8 @@ const IGNORED: &str = "upstream ignores that it could not get the pages";
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("userptr/what_is_refused", what_is_refused),
+        Test::new("userptr/read_only_is_refused", read_only)
+            .lapidary_only("upstream admits it from R6xx on"),
         Test::new("userptr/neither_mapped_nor_exported", not_shared),
         Test::new("userptr/is_read", is_read),
         Test::new("userptr/is_written", is_written).lapidary_only(LOST),
@@ -146,7 +148,7 @@ fn what_is_refused(context: &mut Context) -> Result<()> {
             Errno::ACCESS,
         )?;
     }
-    for flags in [READONLY, READONLY | WRITABLE, WRITABLE | 16, 1 << 31] {
+    for flags in [WRITABLE | 16, 1 << 31] {
         refused(
             "flags",
             userptr(&device, address, PAGE, flags),
@@ -169,6 +171,21 @@ fn what_is_refused(context: &mut Context) -> Result<()> {
         userptr(&device, address, window + PAGE, WRITABLE),
         Errno::NOMEM,
     )
+}
+
+/// The GPU may write what it uses: there are no pages that it can only read.
+fn read_only(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(PAGE)?;
+    let address = memory.address as u64;
+    for flags in [READONLY, READONLY | WRITABLE] {
+        refused(
+            "flags",
+            userptr(&device, address, PAGE, flags),
+            Errno::INVAL,
+        )?;
+    }
+    Ok(())
 }
 
 fn not_shared(context: &mut Context) -> Result<()> {
