@@ -35,10 +35,6 @@ use worker::Plan;
 /// How long a process may do without finishing a step.
 const STUCK: Duration = Duration::from_secs(30);
 
-/// What the model's judge may find in spoilt streams: their pixels come out undefined. No other client's pixels may.
-/// Findings about memory, pages, waiting, or anything that the kernel does are not among these.
-const OWN_FAULT: [&str; 3] = ["reserved-value", "stale-read", "engine2d-overlap"];
-
 /// Return a seed that no run had before.
 fn fresh() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -217,6 +213,7 @@ fn run(args: &Args) -> Result<()> {
     let mut control = Control::find()?;
     family::supply();
     let device = Device::open_within(Duration::from_secs(5))?;
+    family::family().look_at(&device)?;
     let public = Domain::ALL
         .iter()
         .map(|&domain| {
@@ -252,7 +249,8 @@ fn run(args: &Args) -> Result<()> {
     worked?;
     if let Some(control) = &mut control {
         let mut findings = control.findings()?;
-        findings.retain(|finding| !OWN_FAULT.contains(&finding.kind.as_str()));
+        let own_fault = family::family().own_fault();
+        findings.retain(|finding| !own_fault.contains(&finding.kind.as_str()));
         ensure!(findings.is_empty(), "the model's judge: {findings:?}");
     }
     ensure!(device.reset_counter()? == resets, "the GPU was reset");

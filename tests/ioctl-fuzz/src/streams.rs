@@ -5,7 +5,7 @@
 use crate::family::family;
 use crate::objects::{Mark, Object, PITCH, WIDTH};
 use lapidary_guest::abi::CsReloc;
-use lapidary_guest::painter::{Area, Rect, painter};
+use lapidary_guest::painter::{Area, Rect};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Stream};
 
@@ -32,7 +32,7 @@ impl Sound {
     /// Some fills and copies of the objects, of which there is at least one.
     pub fn new(rng: &mut fastrand::Rng, objects: &[Object], mark: Mark) -> Sound {
         let mut sound = Sound {
-            stream: painter().stream(),
+            stream: family().stream(rng),
             effects: Vec::new(),
         };
         for _ in 0..rng.u32(1..=6) {

@@ -24,6 +24,14 @@ impl Family for R500 {
         &lapidary_engines::r500::R500
     }
 
+    fn own_fault(&self) -> &'static [&'static str] {
+        &["reserved-value", "stale-read", "engine2d-overlap"]
+    }
+
+    fn stream(&self, _: &mut fastrand::Rng) -> Stream {
+        self.painter().stream()
+    }
+
     fn fill(
         &self,
         rng: &mut fastrand::Rng,
