@@ -12,12 +12,12 @@
 //! was counted is divided by the number of times. The round that comes first is not counted.
 
 mod allocations;
+mod family;
 mod meter;
 mod prepared;
 mod recorded;
 mod rows;
 mod side;
-mod streams;
 mod table;
 
 use allocations::Allocations;
@@ -75,6 +75,7 @@ fn run(arguments: &Arguments) -> Result<usize> {
         Some(folder) => lapidary_streams::read_dir(folder)?,
         None => Vec::new(),
     };
+    family::supply();
     let mut sides = Side::all()?;
     let meter = Meter::new()?;
     let trace = Allocations::new()?;

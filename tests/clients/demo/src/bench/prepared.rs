@@ -15,9 +15,9 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// For commands `words`, objects `entries`, and `flags` for the graphics ring.
-    pub fn new(words: &[u32], entries: &[CsReloc], flags: u32) -> Prepared {
-        let data = Box::new((words.to_vec(), entries.to_vec(), [flags, abi::RING_GFX]));
+    /// For commands `words` and objects `entries`; with flags for a ring.
+    pub fn new(words: &[u32], entries: &[CsReloc], flags: [u32; 2]) -> Prepared {
+        let data = Box::new((words.to_vec(), entries.to_vec(), flags));
         let chunk = |chunk_id, bytes: &[u8]| CsChunk {
             chunk_id,
             length_dw: (bytes.len() / 4) as u32,

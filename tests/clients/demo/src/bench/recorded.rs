@@ -72,7 +72,8 @@ fn prepare(device: &Rc<Device>, objects: &mut Pool, recording: &Recording) -> Re
             flags: 0,
         });
     }
-    Ok(Prepared::new(&stream.words, &entries, stream.flags))
+    let flags = [stream.flags, abi::RING_GFX];
+    Ok(Prepared::new(&stream.words, &entries, flags))
 }
 
 fn make(device: &Rc<Device>, wanted: Object) -> Result<Bo> {

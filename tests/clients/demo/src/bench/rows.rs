@@ -2,12 +2,12 @@
 
 //! What is measured: one row each.
 
+use crate::family::family;
 use crate::prepared::Prepared;
+use crate::recorded;
 use crate::side::Side;
-use crate::{recorded, streams};
 use anyhow::{Context, Result, bail, ensure};
-use lapidary_engines::r500::draw2d::{self, Rect, Surface};
-use lapidary_guest::{Bo, Domain, Errno, Stream, abi};
+use lapidary_guest::{Bo, Domain, Errno, Stream};
 use lapidary_harness::mapping::PAGE;
 use lapidary_streams::Recording;
 use std::rc::Rc;
@@ -64,6 +64,18 @@ impl Row {
         }
     }
 
+    /// A submission that is made `times` times in a round. `make` returns its stream, and the objects that it names.
+    pub fn submission(
+        name: String,
+        times: usize,
+        make: impl Fn(&Side) -> Result<(Stream, Vec<Bo>)> + 'static,
+    ) -> Row {
+        Row::new(name, Kind::Submission, times, move |side| {
+            let (stream, objects) = make(side)?;
+            Ok(again(side, &stream, objects))
+        })
+    }
+
     /// Make what it needs on one side.
     ///
     /// # Errors
@@ -85,6 +97,7 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
             move |side| submission(side, dwords, objects),
         ));
     }
+    rows.extend(family().rows());
     let recordings = Rc::new(recordings);
     let mut programs: Vec<&str> = recordings
         .iter()
@@ -157,23 +170,29 @@ fn objects(side: &Side, count: usize) -> Result<Vec<Bo>> {
 }
 
 fn prepare(stream: &Stream) -> Prepared {
-    Prepared::new(stream.words(), stream.relocations(), abi::CS_KEEP_TILING)
+    let flags = [stream.flags()[0], stream.flags()[1]];
+    Prepared::new(stream.words(), stream.relocations(), flags)
 }
 
 fn submission(side: &Side, dwords: usize, count: usize) -> Result<Op> {
     let objects = objects(side, count)?;
-    let prepared = prepare(&streams::state(&objects, dwords));
+    let stream = family().state(&objects, dwords);
+    Ok(again(side, &stream, objects))
+}
+
+/// Submit a stream that names these objects.
+fn again(side: &Side, stream: &Stream, objects: Vec<Bo>) -> Op {
+    let prepared = prepare(stream);
     let device = side.device.clone();
-    Ok(Box::new(move |_| {
-        // The stream names them.
+    Box::new(move |_| {
         let _ = &objects;
         prepared.submit(&device).context("submitting")
-    }))
+    })
 }
 
 fn refusal(side: &Side) -> Result<Op> {
     let objects = objects(side, 2)?;
-    let prepared = prepare(&streams::refused(&objects, 500));
+    let prepared = prepare(&family().refused(&objects, 500));
     let device = side.device.clone();
     Ok(Box::new(move |_| {
         let _ = &objects;
@@ -211,19 +230,12 @@ fn replay(side: &Side, recordings: &[Recording]) -> Result<Op> {
 
 /// The engine works for some milliseconds: a client that waits has to sleep.
 fn wait(side: &Side) -> Result<Op> {
-    const WIDTH: u32 = 2048;
-    const FILLS: usize = 24;
+    const BYTES: u64 = 16 << 20;
     let target = side
         .device
-        .create(u64::from(WIDTH * (WIDTH + 1) * 4), Domain::Vram)
+        .create(BYTES, Domain::Vram)
         .context("a large object")?;
-    let mut stream = Stream::new();
-    for _ in 0..FILLS {
-        let surface = Surface::new(&target, WIDTH * 4);
-        let all = Rect::new(0, 0, WIDTH as i32, WIDTH as i32);
-        draw2d::fill_by_registers(&mut stream, surface, 0x0012_3456, all);
-    }
-    let prepared = prepare(&stream);
+    let prepared = prepare(&family().slow(&target));
     let device = side.device.clone();
     Ok(Box::new(move |_| {
         prepared.submit(&device).context("submitting")?;

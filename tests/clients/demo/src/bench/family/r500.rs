@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Command streams of a wanted length that every checker of this interface admits: state, as a 3D driver
-//! emits it before it draws.
-//!
-//! The registers, the lengths of the packets and their mix are those of such streams: relocated surfaces and
-//! textures, runs of consecutive registers, and uploads of shader code and constants through one register.
+//! R5xx. The state is what a 3D driver emits before it draws. The registers, the lengths of the packets and their mix are
+//! those of such streams: relocated surfaces and textures, runs of consecutive registers, and uploads of shader code and
+//! constants through one register.
 
+use super::Family;
+use lapidary_engines::r500::draw2d::{self, Rect, Surface};
+use lapidary_guest::painter::Painter;
 use lapidary_guest::stream::Access;
 use lapidary_guest::{Bo, Stream, pm4};
 use lapidary_registers::r500::mmio;
 
+/// Width in pixels of what keeps the engine at work.
+const WIDTH: u32 = 2048;
 /// The float 1.0.
 const ONE: u32 = 0x3f80_0000;
 /// Texture format with four components of 8 bits.
@@ -50,40 +53,6 @@ const fn first(array: lapidary_registers::RegArray) -> u32 {
     }
 }
 
-/// Return a stream of exactly `dwords` that names each of `objects` once, evenly spread: the first as the colour
-/// buffer, the others as textures.
-///
-/// # Panics
-///
-/// If it is too short for the objects.
-pub fn state(objects: &[Bo], dwords: usize) -> Stream {
-    let mut stream = Stream::new();
-    let mut runs = RUNS.iter().cycle();
-    for (i, object) in objects.iter().enumerate() {
-        match i.checked_sub(1) {
-            None => stream
-                .register(first(mmio::RB3D_COLOROFFSET), 0)
-                .relocation(object, Access::Write)
-                .register(first(mmio::RB3D_COLORPITCH), COLOR_PITCH),
-            Some(i) => {
-                let unit = i as u32 % mmio::TX_OFFSET.len();
-                let register = mmio::TX_OFFSET.at(unit).expect("within the array");
-                stream
-                    .register(register, 0)
-                    .relocation(object, Access::Read)
-            }
-        };
-        let end = dwords * (i + 1) / objects.len();
-        assert!(stream.len() <= end, "{dwords} dwords are too short");
-        fill(&mut stream, end, &mut runs);
-    }
-    assert_eq!(
-        (stream.len(), stream.relocations().len()),
-        (dwords, objects.len())
-    );
-    stream
-}
-
 /// Append runs up to length `end`, the last one cut short.
 fn fill<'a>(stream: &mut Stream, end: usize, runs: &mut impl Iterator<Item = &'a Run>) {
     while stream.len() < end {
@@ -105,9 +74,59 @@ fn fill<'a>(stream: &mut Stream, end: usize, runs: &mut impl Iterator<Item = &'a
     }
 }
 
-/// [`state`] whose last packet is refused, because it would move the ring.
-pub fn refused(objects: &[Bo], dwords: usize) -> Stream {
-    let mut stream = state(objects, dwords - 2);
-    stream.register(mmio::CP_RB_BASE, 0);
-    stream
+/// The family.
+pub struct R500;
+
+impl Family for R500 {
+    fn painter(&self) -> &'static dyn Painter {
+        &lapidary_engines::r500::R500
+    }
+
+    /// The first object is the colour buffer, the others are textures.
+    fn state(&self, objects: &[Bo], dwords: usize) -> Stream {
+        let mut stream = Stream::new();
+        let mut runs = RUNS.iter().cycle();
+        for (i, object) in objects.iter().enumerate() {
+            match i.checked_sub(1) {
+                None => stream
+                    .register(first(mmio::RB3D_COLOROFFSET), 0)
+                    .relocation(object, Access::Write)
+                    .register(first(mmio::RB3D_COLORPITCH), COLOR_PITCH),
+                Some(i) => {
+                    let unit = i as u32 % mmio::TX_OFFSET.len();
+                    let register = mmio::TX_OFFSET.at(unit).expect("within the array");
+                    stream
+                        .register(register, 0)
+                        .relocation(object, Access::Read)
+                }
+            };
+            let end = dwords * (i + 1) / objects.len();
+            assert!(stream.len() <= end, "{dwords} dwords are too short");
+            fill(&mut stream, end, &mut runs);
+        }
+        assert_eq!(
+            (stream.len(), stream.relocations().len()),
+            (dwords, objects.len())
+        );
+        stream
+    }
+
+    /// The last packet would move the ring.
+    fn refused(&self, objects: &[Bo], dwords: usize) -> Stream {
+        let mut stream = self.state(objects, dwords - 2);
+        stream.register(mmio::CP_RB_BASE, 0);
+        stream
+    }
+
+    fn slow(&self, target: &Bo) -> Stream {
+        const FILLS: usize = 24;
+        let mut stream = Stream::new();
+        let pitch = WIDTH * 4;
+        let rows = target.size() as u32 / pitch - 1;
+        for _ in 0..FILLS {
+            let all = Rect::new(0, 0, WIDTH as i32, rows as i32);
+            draw2d::fill_by_registers(&mut stream, Surface::new(target, pitch), 0x0012_3456, all);
+        }
+        stream
+    }
 }
