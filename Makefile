@@ -34,9 +34,9 @@ shell: ## an interactive guest on the model (make shell CHIP=rv515)
 	@scripts/setup
 	@scripts/enter scripts/shell $(CHIP)
 
-bench: ## what both drivers cost on the same model: instructions, register accesses, allocations (make bench ROWS="word…")
+bench: ## what both drivers cost on the same model: instructions, register accesses, allocations (make bench CHIP=rv770, ROWS="word…")
 	@scripts/setup
-	@scripts/enter scripts/bench $(ROWS)
+	@scripts/enter scripts/bench $(if $(CHIP),--chip $(CHIP)) $(ROWS)
 
 mesa: ## unmodified Mesa and libdrm_radeon on both drivers, and what they say (make mesa CHIP=r520)
 	@scripts/setup
