@@ -78,8 +78,10 @@ const KNOWN_WORD6: u32 = known(&[
 
 /// A texture whose fields are valid.
 pub(super) struct Texture {
+    /// That of the base level.
     layout: Layout,
-    /// That of levels which do not fill a block of `layout`.
+    /// Those of levels which fill a block of the first, and of levels which do not.
+    large: Layout,
     small: Layout,
     /// Bytes from the beginning of the objects to the base level and to the other levels.
     offsets: [u64; 2],
@@ -146,14 +148,16 @@ impl Texture {
         let layout_of = |tiling| Layout::new(tiling, element.bytes.into(), log2_samples, chip);
         let at0 = |reason| (0, reason);
         let layout = layout_of(tiling).map_err(at0)?;
-        let small = match tiling {
+        let other = |tiling| layout_of(tiling).map_err(at0);
+        let (large, small) = match tiling {
             array_mode::ARRAY_LINEAR_GENERAL => {
-                layout_of(array_mode::ARRAY_LINEAR_ALIGNED).map_err(at0)?
+                let aligned = other(array_mode::ARRAY_LINEAR_ALIGNED)?;
+                (aligned, aligned)
             }
             array_mode::ARRAY_2D_TILED_THIN1 if last_level > 0 => {
-                layout_of(array_mode::ARRAY_1D_TILED_THIN1).map_err(at0)?
+                (layout, other(array_mode::ARRAY_1D_TILED_THIN1)?)
             }
-            _ => layout,
+            _ => (layout, layout),
         };
         let texels = u64::from(word0::PITCH.get(shape))
             .wrapping_add(1)
@@ -184,6 +188,7 @@ impl Texture {
         let offset_of = |dword, units| layout.offset(units).map_err(|reason| (dword, reason));
         Ok(Self {
             layout,
+            large,
             small,
             offsets: [offset_of(2, base)?, offset_of(3, mips)?],
             element,
@@ -218,8 +223,8 @@ impl Texture {
         for level in 1..=self.last_level {
             let columns = elements(level_of(self.width, level), self.element.width);
             let lines = elements(level_of(self.height, level), self.element.height);
-            let layout = if self.layout.fills_block(columns, lines) {
-                &self.layout
+            let layout = if self.large.fills_block(columns, lines) {
+                &self.large
             } else {
                 &self.small
             };
