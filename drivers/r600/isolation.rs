@@ -55,6 +55,7 @@ impl Isolation {
                 banks: 4 << field(gb_tiling_config::BANK_TILING),
                 group_bytes: 256 << field(gb_tiling_config::GROUP_SIZE),
                 backends: engines.backends,
+                base_update: matches!(chipset, Chipset::Rv610 | Chipset::Rv635 | Chipset::Rv670),
             },
         }
     }
@@ -94,7 +95,8 @@ impl family::Isolation for Isolation {
         let dwords = words.len();
         let checked = match client.ring {
             Ring::Dma => checker::check_dma(words, objects, &self.chip, fixups),
-            _ => checker::check_gfx(words, objects, &self.chip, fixups),
+            _ if client.keep_tiling => checker::check_gfx(words, objects, &self.chip, fixups),
+            _ => checker::check_gfx_tiled_by_objects(words, objects, &self.chip, fixups),
         };
         match checked {
             Ok(fixups) => Ok(Proof {

@@ -68,6 +68,13 @@ impl<'a, K> Fixups<'a, K> {
         Ok(())
     }
 
+    /// Return what is done with the address of fixup `number`, to change it. The first fixup has number 0.
+    #[inline]
+    pub fn kind_mut(&mut self, number: usize) -> Option<&mut K> {
+        let found = self.all.get_mut(..self.count)?;
+        Some(&mut found.get_mut(number)?.kind)
+    }
+
     /// Return how many fixups there are.
     #[inline]
     pub fn count(&self) -> usize {

@@ -107,12 +107,17 @@ impl Checker<'_> {
         })
     }
 
+    /// Return one more than the highest number of a render backend.
+    pub(super) fn backends(&self) -> u32 {
+        match self.chip.backends {
+            backends @ 1..=MOST_BACKENDS => backends,
+            _ => MOST_BACKENDS,
+        }
+    }
+
     /// Return the number of bytes from the count of the first backend to the end of that of the last.
     fn zpass_bytes(&self) -> u64 {
-        let last = match self.chip.backends {
-            backends @ 1..=MOST_BACKENDS => backends.wrapping_sub(1),
-            _ => MOST_BACKENDS - 1,
-        };
+        let last = self.backends().wrapping_sub(1);
         BACKEND_STEP.wrapping_mul(last.into()).wrapping_add(COUNT)
     }
 

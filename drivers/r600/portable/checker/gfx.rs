@@ -3,27 +3,38 @@
 //! The walk through a stream for the graphics ring: packets, and writes to registers.
 //!
 //! A register is written by a packet of type 3 that names its range. Packets of type 0 are refused, because no client
-//! sends them. A packet that is predicated passes as others do, for predication is never on.
+//! sends them. Draws and markers may be predicated, and nothing else.
 
 use core::cell::Cell;
 
 use lapidary::portable::pm4::{
     Body,
     Fixups,
-    Stream, //
+    Stream,
+    MARKER, //
 };
 
 use super::{
+    color::Color,
+    constant_buffer::ConstantBuffers,
+    depth::Depth,
+    draw::{
+        self,
+        group, //
+    },
     place::{
         self,
         Doing,
         Form,
         SURFACE_UNIT, //
     },
+    raster::Raster,
     reason::{
         Reason,
         Refusal, //
     },
+    rings::Rings,
+    stream_out::StreamOut,
     Chip,
     Fixup,
     Object, //
@@ -45,13 +56,14 @@ use crate::portable::{
             op,
             poll_interval,
             set_config_reg,
-            set_context_reg, //
+            set_context_reg,
+            type3, //
         }, //
     },
     Generation, //
 };
 
-/// Check `words`, a stream for the graphics ring. No dword of it is changed.
+/// Check `words`, a stream for the graphics ring with `RADEON_CS_KEEP_TILING_FLAGS`. No dword of it is changed.
 ///
 /// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
 /// [`max_fixups`](super::max_fixups) says. Return the number of fixups. Nothing in `words` may be executed unless this
@@ -66,12 +78,49 @@ pub fn check(
     chip: &Chip,
     fixups: &mut [Fixup],
 ) -> Result<usize, Refusal> {
+    walk(words, objects, chip, fixups, true)
+}
+
+/// Check a stream for the graphics ring without `RADEON_CS_KEEP_TILING_FLAGS`, as [`check`].
+///
+/// Linux' driver takes the tiling of targets and textures from the objects of such a stream. The checker does not know
+/// it, and refuses what would need it.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_tiled_by_objects(
+    words: &mut [u32],
+    objects: &mut [Object],
+    chip: &Chip,
+    fixups: &mut [Fixup],
+) -> Result<usize, Refusal> {
+    walk(words, objects, chip, fixups, false)
+}
+
+fn walk(
+    words: &mut [u32],
+    objects: &mut [Object],
+    chip: &Chip,
+    fixups: &mut [Fixup],
+    keep_tiling: bool,
+) -> Result<usize, Refusal> {
     let mut checker = Checker {
         stream: Stream::new(words),
         objects,
         fixups: Fixups::new(fixups),
         chip,
         position: 0,
+        keep_tiling,
+        changed: group::NEEDED,
+        idle: false,
+        index_bytes: None,
+        color: Color::default(),
+        depth: Depth::default(),
+        raster: Raster::default(),
+        constants: ConstantBuffers::default(),
+        rings: Rings::default(),
+        stream_out: StreamOut::default(),
     };
     match checker.run() {
         Ok(()) => Ok(checker.fixups.count()),
@@ -83,12 +132,26 @@ pub fn check(
 }
 
 pub(super) struct Checker<'a> {
-    stream: Stream<'a>,
-    objects: &'a mut [Object],
-    fixups: Fixups<'a, Form>,
+    pub(super) stream: Stream<'a>,
+    pub(super) objects: &'a mut [Object],
+    pub(super) fixups: Fixups<'a, Form>,
     pub(super) chip: &'a Chip,
     /// Index of the dword that is being checked.
     pub(super) position: usize,
+    /// Tiling is what the stream says.
+    pub(super) keep_tiling: bool,
+    /// Groups of state that have changed since the last draw.
+    pub(super) changed: u32,
+    /// No draw of this or of an earlier stream may still run.
+    pub(super) idle: bool,
+    /// Bytes of an index.
+    pub(super) index_bytes: Option<u32>,
+    pub(super) color: Color,
+    pub(super) depth: Depth,
+    pub(super) raster: Raster,
+    pub(super) constants: ConstantBuffers,
+    pub(super) rings: Rings,
+    pub(super) stream_out: StreamOut,
 }
 
 impl Checker<'_> {
@@ -102,6 +165,9 @@ impl Checker<'_> {
                 (Header::Type1 { .. }, _) => return Err(Reason::Type1),
                 (Header::Type2, _) => {}
                 (Header::Type3 { opcode, .. }, body) => {
+                    if type3::PREDICATE.any(word) && !draw::may_be_predicated(opcode) {
+                        return Err(Reason::Predicated);
+                    }
                     let mut body = Body::new(body, start.wrapping_add(1));
                     let result = self.operation(opcode, &mut body);
                     if result.is_err() && self.position < body.position() {
@@ -116,16 +182,20 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// Return whether a marker lies behind the packet, and behind those markers that have been taken.
+    pub(super) fn has_marker(&self) -> bool {
+        let next = self.stream.words().get(self.stream.next());
+        next.map(Cell::get) == Some(MARKER)
+    }
+
     fn operation(&mut self, opcode: u8, body: &mut Body<'_>) -> Result<(), Reason> {
         match opcode {
             op::NOP => Ok(()),
             op::SET_CONFIG_REG => {
-                let (base, end) = (set_config_reg::BASE, set_config_reg::END);
-                self.registers(base, end, body)
+                self.set_registers(set_config_reg::BASE, policy::config_registers, body)
             }
             op::SET_CONTEXT_REG => {
-                let (base, end) = (set_context_reg::BASE, set_context_reg::END);
-                self.registers(base, end, body)
+                self.set_registers(set_context_reg::BASE, policy::context_registers, body)
             }
             op::SURFACE_SYNC => self.surface_sync(body),
             op::EVENT_WRITE => self.event_write(body),
@@ -150,33 +220,29 @@ impl Checker<'_> {
                 }
                 zeros(1, body)
             }
-            // Zero is how it is switched off.
-            op::SET_PREDICATION => zeros(2, body).map_err(|reason| match reason {
-                Reason::ForbiddenBits => Reason::Predication,
-                other => other,
-            }),
-            // They are the state of draws, of which there are none.
-            op::INDEX_TYPE | op::NUM_INSTANCES => {
+            op::SET_PREDICATION => self.predication(body),
+            op::INDEX_TYPE => self.index_type(body),
+            op::NUM_INSTANCES => {
                 body.take()?;
                 Ok(body.end()?)
             }
-            op::DRAW_INDEX_IMMD_BE
-            | op::DRAW_INDEX
-            | op::DRAW_INDEX_AUTO
-            | op::DRAW_INDEX_IMMD
-            | op::DRAW_INDEX_2
+            op::DRAW_INDEX | op::DRAW_INDEX_AUTO | op::DRAW_INDEX_IMMD | op::DRAW_INDEX_IMMD_BE => {
+                self.draw(opcode, body)
+            }
+            op::SET_RESOURCE => self.set_resource(body),
+            op::SET_SAMPLER => self.set_sampler(body),
+            op::SET_ALU_CONST => self.set_alu_const(body),
+            op::SET_BOOL_CONST => self.set_bool_const(body),
+            op::SET_LOOP_CONST => self.set_loop_const(body),
+            op::SET_CTL_CONST => self.set_ctl_const(body),
+            op::STRMOUT_BUFFER_UPDATE => self.stream_out_update(body),
+            op::STRMOUT_BASE_UPDATE => self.stream_out_base(body),
+            op::SURFACE_BASE_UPDATE => self.surface_base_update(body),
+            // They run other commands, drop some, wait for other clients, interrupt, reach registers, set the CP up, or
+            // draw in ways that no client uses.
+            op::DRAW_INDEX_2
             | op::MPEG_INDEX
-            | op::SET_ALU_CONST
-            | op::SET_BOOL_CONST
-            | op::SET_LOOP_CONST
-            | op::SET_RESOURCE
-            | op::SET_SAMPLER
-            | op::SET_CTL_CONST
-            | op::STRMOUT_BUFFER_UPDATE
-            | op::STRMOUT_BASE_UPDATE
-            | op::SURFACE_BASE_UPDATE => Err(Reason::PipePacket),
-            // They run other commands, drop some, wait for other clients, interrupt, reach registers, or set the CP up.
-            op::INDIRECT_BUFFER
+            | op::INDIRECT_BUFFER
             | op::INDIRECT_BUFFER_END
             | op::INDIRECT_BUFFER_MP
             | op::COND_EXEC
@@ -192,26 +258,21 @@ impl Checker<'_> {
         }
     }
 
-    /// Check writes to consecutive registers between byte offsets `base` and `end`.
-    fn registers(&mut self, base: u32, end: u32, body: &mut Body<'_>) -> Result<(), Reason> {
+    /// Check writes to consecutive registers of the range that begins at byte offset `base`.
+    #[inline]
+    fn set_registers(
+        &mut self,
+        base: u32,
+        range: fn(usize, usize) -> Option<&'static [Policy]>,
+        body: &mut Body<'_>,
+    ) -> Result<(), Reason> {
         let index = body.take()?;
         // A packet without values names no register. Mesa sends such.
         if body.is_empty() {
             return Ok(());
         }
-        let most = end.wrapping_sub(base) >> 2;
-        // A body has at most 2^14 dwords.
-        let values = body.len() as u32;
-        if index.checked_add(values).is_none_or(|behind| behind > most) {
-            return Err(Reason::RegisterRange);
-        }
-        let mut register = base.wrapping_add(index << 2);
-        while !body.is_empty() {
-            let value = body.take()?;
-            admit(policy::of(register), value)?;
-            register = register.wrapping_add(4);
-        }
-        Ok(())
+        let policies = range(index as usize, body.len()).ok_or(Reason::RegisterRange)?;
+        self.registers(base.wrapping_add(index << 2), policies, body)
     }
 
     /// Check the synchronisation of caches with all memory, or with a range of an object.
@@ -273,20 +334,6 @@ fn zeros(dwords: u32, body: &mut Body<'_>) -> Result<(), Reason> {
         }
     }
     Ok(body.end()?)
-}
-
-/// Check a value for a register with this policy.
-fn admit(policy: Policy, value: u32) -> Result<(), Reason> {
-    match policy {
-        Policy::Free => Ok(()),
-        Policy::WaitUntil if value & !policy::WAITS == 0 => Ok(()),
-        Policy::WaitUntil => Err(Reason::RegisterBits),
-        Policy::Unknown => Err(Reason::UnknownRegister),
-        Policy::Kernel => Err(Reason::KernelRegister),
-        Policy::SetUp => Err(Reason::SetUpRegister),
-        Policy::Memory => Err(Reason::MemoryRegister),
-        Policy::Pipe => Err(Reason::PipeRegister),
-    }
 }
 
 /// What a stream may synchronise. Every bit that the generation has makes caches write back or forget, or waits for

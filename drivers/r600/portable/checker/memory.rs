@@ -2,7 +2,8 @@
 
 //! Packets that access memory by themselves: `MEM_WRITE`, `COPY_DW`, `CP_DMA` and `WAIT_REG_MEM`.
 //!
-//! Forms that name a register are refused. Byte orders are refused, because every client has the chip's, and a copy that
+//! Forms that name a register are refused, but for two that stream-out needs. The number of vertices of a draw may be
+//! copied from memory, and the handshake with the VGT may be waited for. Byte orders are refused, because every client has the chip's, and a copy that
 //! exchanges bytes may access whole dwords. A wait that never ends is a hang, which the watchdog ends.
 
 use lapidary::portable::pm4::Body;
@@ -17,17 +18,24 @@ use super::{
 };
 use crate::portable::regs::{
     enums::poll_function,
+    mmio::{
+        self,
+        cp_strmout_cntl::OFFSET_UPDATE_DONE, //
+    },
     pm4::{
         copy_dw,
         cp_dma,
         mem_write,
         poll_interval,
+        register::REGISTER,
         wait_reg_mem, //
     }, //
 };
 
 /// Bytes of a dword.
 const DWORD: u64 = 4;
+/// The register that says how much of a stream-out buffer a draw takes.
+const VERTICES: u32 = mmio::VGT_STRMOUT_DRAW_OPAQUE_BUFFER_FILLED_SIZE;
 
 impl Checker<'_> {
     /// Check a write of one dword or two.
@@ -43,7 +51,8 @@ impl Checker<'_> {
         self.access(position, place, bytes, Doing::Writes)
     }
 
-    /// Check a copy of a dword from memory to memory. The marker of the source comes first.
+    /// Check a copy of a dword from memory, to memory or to the register with the number of vertices of a draw. The
+    /// marker of the source comes first.
     pub(super) fn copy_dword(&mut self, body: &mut Body<'_>) -> Result<(), Reason> {
         use copy_dw::control;
         let word = body.take()?;
@@ -51,11 +60,19 @@ impl Checker<'_> {
         if word & !memory != 0 {
             return Err(Reason::ForbiddenBits);
         }
-        if word != memory {
+        if !control::SRC_SPACE.any(word) {
             return Err(Reason::RegisterAccess);
         }
         let source = body.position();
         let from = offset(body.take()?, body.take()?, 0, DWORD)?;
+        if !control::DST_SPACE.any(word) {
+            let to = (body.take()?, body.take()?);
+            if to != (REGISTER.of(VERTICES >> 2), 0) {
+                return Err(Reason::RegisterAccess);
+            }
+            body.end()?;
+            return self.access(source, from, DWORD, Doing::Reads);
+        }
         let destination = body.position();
         let to = offset(body.take()?, body.take()?, 0, DWORD)?;
         body.end()?;
@@ -91,7 +108,26 @@ impl Checker<'_> {
         self.access(destination, to, bytes.into(), Doing::Writes)
     }
 
-    /// Check a wait for a value in memory.
+    /// Check a wait for stream-out. It ends when the VGT has answered an event that the client has to send.
+    fn wait_for_stream_out(word: u32, body: &mut Body<'_>) -> Result<(), Reason> {
+        let done = OFFSET_UPDATE_DONE.mask();
+        if word != poll_function::POLL_EQUAL {
+            return Err(Reason::RegisterAccess);
+        }
+        let register = (body.take()?, body.take()?);
+        if register != (REGISTER.of(mmio::CP_STRMOUT_CNTL >> 2), 0) {
+            return Err(Reason::RegisterAccess);
+        }
+        if (body.take()?, body.take()?) != (done, done) {
+            return Err(Reason::RegisterAccess);
+        }
+        if body.take()? & !poll_interval::INTERVAL.mask() != 0 {
+            return Err(Reason::ForbiddenBits);
+        }
+        Ok(body.end()?)
+    }
+
+    /// Check a wait for a value in memory, or for stream-out.
     pub(super) fn wait(&mut self, body: &mut Body<'_>) -> Result<(), Reason> {
         use wait_reg_mem::control::{
             self,
@@ -103,7 +139,7 @@ impl Checker<'_> {
             return Err(Reason::ForbiddenBits);
         }
         if control::MEM_SPACE.get(word) != control::mem_space::MEMORY {
-            return Err(Reason::RegisterAccess);
+            return Self::wait_for_stream_out(word, body);
         }
         let function = control::FUNCTION.get(word);
         let parser = control::ENGINE.get(word) == engine::PFP;

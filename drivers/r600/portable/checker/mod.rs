@@ -15,9 +15,12 @@
 //! been locked and placed. The form of streams is that of Linux' `radeon` driver. On the graphics ring a marker behind a
 //! packet names the entry ([`lapidary::portable::pm4`]). On the DMA ring packets take the entries of the list in order.
 //!
-//! The graphics checker knows the packets that copy, write, compare, synchronise and count. It refuses draws, and all
-//! state that decides what a draw accesses ([`policy`](super::policy)). No command that it admits changes what the
-//! commands of another client do.
+//! Nothing is known at the start of a stream for the graphics ring. The registers of a group of state, as the colour
+//! targets, have been left alone by the stream, or the stream has stated all of them, or the next draw is refused. Before
+//! the commands of another client the driver sets all state to what makes the chip access nothing, so that a group that
+//! a stream leaves alone is harmless. Which registers belong to a group, which are free and which are refused is a table
+//! ([`policy`](super::policy)). Shader programs are not checked, because a client can change them at any time. All that a
+//! shader can access is bounded by state that is checked.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -25,20 +28,49 @@
 //! | `dma` | the walk through a stream for the DMA ring |
 //! | `tiled` | the tiled surfaces of the DMA engine |
 //! | `gfx` | the walk through a stream for the graphics ring, and which packets there are |
+//! | `registers` | writes to registers |
+//! | `draw` | draws, their indices, predication |
+//! | `raster` | samples and scissors |
+//! | `color`, `depth` | targets |
+//! | `layout` | how targets and textures lie in memory |
+//! | `resource`, `texture`, `buffer`, `format` | what shaders fetch from |
+//! | `constants` | constants on the chip, samplers |
+//! | `constant_buffer` | constants in memory |
+//! | `rings` | memory between shaders, and what they spill |
+//! | `stream_out` | buffers for vertices |
+//! | `surface` | addresses in registers |
 //! | `memory` | packets that access memory: copies, writes, waits |
 //! | `event` | events, and what they write |
 //! | `reason` | refusals |
 
+mod buffer;
+mod color;
+mod constant_buffer;
+mod constants;
+mod depth;
 mod dma;
+mod draw;
 mod event;
+mod format;
 mod gfx;
+mod layout;
 mod memory;
 mod place;
+mod raster;
 pub mod reason;
+mod registers;
+mod resource;
+mod rings;
+mod stream_out;
+mod surface;
+mod texture;
 mod tiled;
 
 pub use dma::check as check_dma;
-pub use gfx::check as check_gfx;
+pub use gfx::{
+    check as check_gfx,
+    check_tiled_by_objects as check_gfx_tiled_by_objects, //
+};
 pub use place::{
     max_fixups,
     place,
@@ -79,4 +111,6 @@ pub struct Chip {
     pub group_bytes: u32,
     /// One more than the highest number of a render backend that works. Each stores counts of its own.
     pub backends: u32,
+    /// The command processor wants to be told which addresses of surfaces have been written: RV610, RV635, RV670.
+    pub base_update: bool,
 }

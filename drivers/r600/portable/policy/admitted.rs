@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The registers that a stream may write.
+//! The registers that a stream may write, and of which the checker remembers nothing.
+//!
+//! Linux admits 755 registers with any value (`drivers/gpu/drm/radeon/reg_srcs/r600`). The list begins with those, and
+//! with what Mesa's r600 driver writes. What a draw accesses depends on the tracked registers only ([`super::tracked`]).
+//! Registers of Linux' list that set up caches, FIFOs and debugging for all clients are refused, because no known client
+//! needs them.
 
 use super::{
     Policy,
@@ -10,12 +15,153 @@ use super::{
         One, //
     },
 };
-use crate::portable::regs::mmio;
+use crate::portable::regs::{
+    mmio,
+    mmio_r6xx,
+    mmio_r7xx, //
+};
+
+// Both generations have these, with other bits.
+const SQ_GPR_RESOURCE_MGMT_1: u32 = mmio_r7xx::SQ_GPR_RESOURCE_MGMT_1;
+const DB_ALPHA_TO_MASK: u32 = mmio_r7xx::DB_ALPHA_TO_MASK;
+const _: () = {
+    assert!(SQ_GPR_RESOURCE_MGMT_1 == mmio_r6xx::SQ_GPR_RESOURCE_MGMT_1);
+    assert!(DB_ALPHA_TO_MASK == mmio_r6xx::DB_ALPHA_TO_MASK);
+};
 
 /// Registers that streams may write, and what the checker does with the value.
 pub const ADMITTED: &[(Registers, Policy)] = &[
     // Order.
     (One(mmio::WAIT_UNTIL), Policy::WaitUntil),
+    (One(mmio::CP_STRMOUT_CNTL), Policy::Values),
+    // Draws: primitives, indices, grouping of vertices.
+    (One(mmio::VGT_PRIMITIVE_TYPE), Policy::Primitive),
+    (One(mmio::VGT_GS_PER_ES), Policy::Free),
+    (One(mmio::VGT_ES_PER_GS), Policy::Free),
+    (One(mmio::VGT_GS_VERTEX_REUSE), Policy::Free),
+    (One(mmio::VGT_GS_PER_VS), Policy::Free),
+    (One(mmio::VGT_MAX_VTX_INDX), Policy::Free),
+    (One(mmio::VGT_MIN_VTX_INDX), Policy::Free),
+    (One(mmio::VGT_INDX_OFFSET), Policy::Free),
+    (One(mmio::VGT_MULTI_PRIM_IB_RESET_INDX), Policy::Free),
+    (One(mmio::VGT_MULTI_PRIM_IB_RESET_EN), Policy::Free),
+    (One(mmio::VGT_OUTPUT_PATH_CNTL), Policy::Free),
+    (One(mmio::VGT_HOS_CNTL), Policy::Free),
+    (One(mmio::VGT_HOS_MAX_TESS_LEVEL), Policy::Free),
+    (One(mmio::VGT_HOS_MIN_TESS_LEVEL), Policy::Free),
+    (One(mmio::VGT_HOS_REUSE_DEPTH), Policy::Free),
+    (One(mmio::VGT_GROUP_PRIM_TYPE), Policy::Free),
+    (One(mmio::VGT_GROUP_FIRST_DECR), Policy::Free),
+    (One(mmio::VGT_GROUP_DECR), Policy::Free),
+    (One(mmio::VGT_GROUP_VECT_0_CNTL), Policy::Free),
+    (One(mmio::VGT_GROUP_VECT_1_CNTL), Policy::Free),
+    (One(mmio::VGT_GROUP_VECT_0_FMT_CNTL), Policy::Free),
+    (One(mmio::VGT_GROUP_VECT_1_FMT_CNTL), Policy::Free),
+    (One(mmio::VGT_ENHANCE), Policy::Values),
+    (One(mmio::VGT_GS_OUT_PRIM_TYPE), Policy::Free),
+    (One(mmio::VGT_GS_MAX_VERT_OUT), Policy::Free),
+    (One(mmio::VGT_PRIMITIVEID_EN), Policy::Free),
+    (Array(mmio::VGT_INSTANCE_STEP_RATE), Policy::Free),
+    (One(mmio::VGT_REUSE_OFF), Policy::Free),
+    (One(mmio::VGT_VTX_CNT_EN), Policy::Free),
+    (One(mmio::VGT_VERTEX_REUSE_BLOCK_CNTL), Policy::Free),
+    (One(mmio::VGT_OUT_DEALLOC_CNTL), Policy::Free),
+    // Stream-out: switches, and how many vertices a draw of streamed-out vertices has.
+    (One(mmio::VGT_STRMOUT_EN), Policy::Free),
+    (One(mmio::VGT_STRMOUT_BUFFER_EN), Policy::Free),
+    (One(mmio::VGT_STRMOUT_DRAW_OPAQUE_OFFSET), Policy::Free),
+    (
+        One(mmio::VGT_STRMOUT_DRAW_OPAQUE_BUFFER_FILLED_SIZE),
+        Policy::Free,
+    ),
+    (
+        One(mmio::VGT_STRMOUT_DRAW_OPAQUE_VERTEX_STRIDE),
+        Policy::Free,
+    ),
+    // How the kinds of shaders divide the shader core. Wrong shares hang the client's own draws.
+    (One(mmio::SQ_CONFIG), Policy::Free),
+    (One(SQ_GPR_RESOURCE_MGMT_1), Policy::Free),
+    (One(mmio::SQ_GPR_RESOURCE_MGMT_2), Policy::Free),
+    (One(mmio::SQ_THREAD_RESOURCE_MGMT), Policy::Free),
+    (One(mmio::SQ_STACK_RESOURCE_MGMT_1), Policy::Free),
+    (One(mmio::SQ_STACK_RESOURCE_MGMT_2), Policy::Free),
+    (One(mmio_r7xx::SQ_DYN_GPR_CNTL_PS_FLUSH_REQ), Policy::Values),
+    // Rings of the sequencer that no client uses.
+    (One(mmio::SQ_FBUF_RING_SIZE), Policy::Values),
+    (One(mmio::SQ_REDUC_RING_SIZE), Policy::Values),
+    (One(mmio::SQ_FBUF_RING_ITEMSIZE), Policy::Values),
+    (One(mmio::SQ_REDUC_RING_ITEMSIZE), Policy::Values),
+    // Programs: what they need, and how the stages are connected.
+    (One(mmio::SQ_GS_VERT_ITEMSIZE), Policy::Free),
+    (One(mmio::SQ_PGM_CF_OFFSET_PS), Policy::Values),
+    (One(mmio::SQ_PGM_CF_OFFSET_VS), Policy::Values),
+    (One(mmio::SQ_PGM_CF_OFFSET_GS), Policy::Values),
+    (One(mmio::SQ_PGM_CF_OFFSET_ES), Policy::Values),
+    (One(mmio::SQ_PGM_CF_OFFSET_FS), Policy::Values),
+    (One(mmio::SQ_PGM_RESOURCES_PS), Policy::Free),
+    (One(mmio::SQ_PGM_EXPORTS_PS), Policy::Free),
+    (One(mmio::SQ_PGM_RESOURCES_VS), Policy::Free),
+    (One(mmio::SQ_PGM_RESOURCES_GS), Policy::Free),
+    (One(mmio::SQ_PGM_RESOURCES_ES), Policy::Free),
+    (One(mmio::SQ_PGM_RESOURCES_FS), Policy::Free),
+    (Array(mmio::SQ_VTX_SEMANTIC), Policy::Free),
+    (One(mmio::SQ_VTX_SEMANTIC_CLEAR), Policy::Free),
+    (Array(mmio::SPI_VS_OUT_ID), Policy::Free),
+    (Array(mmio::SPI_PS_INPUT_CNTL), Policy::Free),
+    (One(mmio::SPI_VS_OUT_CONFIG), Policy::Free),
+    (One(mmio_r7xx::SPI_THREAD_GROUPING), Policy::Free),
+    (One(mmio::SPI_PS_IN_CONTROL_0), Policy::Free),
+    (One(mmio::SPI_PS_IN_CONTROL_1), Policy::Free),
+    (One(mmio::SPI_INTERP_CONTROL_0), Policy::Free),
+    (One(mmio::SPI_INPUT_Z), Policy::Free),
+    (One(mmio::SPI_FOG_CNTL), Policy::Free),
+    (One(mmio::SX_MISC), Policy::Free),
+    (One(mmio::SX_SURFACE_SYNC), Policy::Free),
+    (One(mmio::SX_ALPHA_TEST_CONTROL), Policy::Free),
+    // Textures.
+    (One(mmio::TA_CNTL_AUX), Policy::Free),
+    (One(mmio::VC_ENHANCE), Policy::Values),
+    // Primitives and pixels. Scissors only take pixels away, but two of them are tracked.
+    (One(mmio::PA_SC_SCREEN_SCISSOR_TL), Policy::Free),
+    (One(mmio::PA_SC_GENERIC_SCISSOR_TL), Policy::Free),
+    (One(mmio::PA_SC_GENERIC_SCISSOR_BR), Policy::Free),
+    (Array(mmio::PA_SC_VPORT_SCISSOR_TL), Policy::Free),
+    (Array(mmio::PA_SC_VPORT_SCISSOR_BR), Policy::Free),
+    (One(mmio_r7xx::PA_SC_EDGERULE), Policy::Free),
+    (One(mmio::PA_SC_LINE_STIPPLE_STATE), Policy::Free),
+    (One(mmio::PA_SC_AA_SAMPLE_LOCS_2S), Policy::Free),
+    (One(mmio::PA_SC_AA_SAMPLE_LOCS_4S), Policy::Free),
+    (One(mmio::PA_SC_AA_SAMPLE_LOCS_8S_WD0), Policy::Free),
+    (One(mmio::PA_SC_AA_SAMPLE_LOCS_8S_WD1), Policy::Free),
+    (One(mmio::PA_SC_AA_SAMPLE_LOCS_MCTX), Policy::Free),
+    (One(mmio::PA_SC_AA_SAMPLE_LOCS_8S_WD1_MCTX), Policy::Free),
+    (One(mmio::PA_SC_MODE_CNTL), Policy::Bits),
+    (One(mmio::PA_SC_MPASS_PS_CNTL), Policy::Values),
+    (One(mmio::PA_SC_LINE_CNTL), Policy::Free),
+    (One(mmio::PA_SU_VTX_CNTL), Policy::Free),
+    (One(mmio::PA_SU_SC_MODE_CNTL), Policy::Free),
+    (One(mmio::PA_SU_POLY_OFFSET_DB_FMT_CNTL), Policy::Free),
+    (One(mmio::PA_CL_CLIP_CNTL), Policy::Free),
+    (One(mmio::PA_CL_VTE_CNTL), Policy::Free),
+    (One(mmio::PA_CL_VS_OUT_CNTL), Policy::Free),
+    (One(mmio::PA_CL_NANINF_CNTL), Policy::Free),
+    // Depth and colour: tests, blending, optimisations.
+    (One(mmio::DB_DEBUG), Policy::Values),
+    (One(mmio::DB_WATERMARKS), Policy::Values),
+    (One(mmio::DB_DEPTH_CONTROL), Policy::Free),
+    (One(mmio::DB_SHADER_CONTROL), Policy::Free),
+    (One(mmio::DB_RENDER_CONTROL), Policy::Free),
+    (One(mmio::DB_RENDER_OVERRIDE), Policy::Free),
+    (One(mmio::DB_SRESULTS_COMPARE_STATE0), Policy::Free),
+    (One(mmio::DB_SRESULTS_COMPARE_STATE1), Policy::Free),
+    (One(mmio::DB_PRELOAD_CONTROL), Policy::Free),
+    (One(mmio::DB_PREFETCH_LIMIT), Policy::Free),
+    (One(DB_ALPHA_TO_MASK), Policy::Free),
+    (One(mmio::CB_SHADER_MASK), Policy::Free),
+    (One(mmio_r7xx::CB_SHADER_CONTROL), Policy::Free),
+    (One(mmio::CB_BLEND_CONTROL), Policy::Free),
+    (Array(mmio::CB_BLEND_CONTROL_TARGET), Policy::Free),
+    (One(mmio::CB_CLRCMP_CONTROL), Policy::Free),
     // Colours behind the border of textures.
     (Array(mmio::TD_PS_SAMPLER_BORDER_RED), Policy::Free),
     (Array(mmio::TD_PS_SAMPLER_BORDER_GREEN), Policy::Free),

@@ -7,7 +7,11 @@ use lapidary_registers::{
     r600::{R6XX, R7XX},
     Domain, Register,
 };
-use r600::portable::policy::{self, Policy, ADMITTED, REFUSED};
+use r600::portable::{
+    policy::{self, Policy, ADMITTED, REFUSED, TRACKED},
+    regs::mmio,
+};
+use std::collections::BTreeSet;
 
 /// Whether a packet of a stream can name the register at `offset`.
 fn reachable(offset: u32) -> bool {
@@ -53,7 +57,7 @@ fn elements_of_an_array_are_treated_alike() {
 #[test]
 fn what_is_admitted_is_a_register() {
     let known = |offset: u32| registers().any(|r| elements(r).any(|at| at == offset));
-    for (registers, policy) in ADMITTED {
+    for (registers, policy) in ADMITTED.iter().chain(TRACKED) {
         assert!(!policy.refuses(), "{registers:?} is admitted by {policy:?}");
         match registers {
             Registers::One(offset) => assert!(known(*offset), "{offset:#06x}"),
@@ -70,18 +74,61 @@ fn what_is_admitted_is_a_register() {
     }
 }
 
-/// Whatever its group is: a register whose name says that it has an address, a size or an extent is not admitted.
+/// Whatever its group is: a register whose name says that it has an address, a size or an extent is not free. The
+/// exceptions have names like that and bound no access.
 #[test]
-fn nothing_that_names_memory_is_admitted() {
+fn nothing_that_names_memory_is_free() {
     let words = [
         "BASE", "START", "RING", "CACHE", "BUFFER", "PITCH", "SCISSOR", "VIEW", "INFO", "DMA",
+        "SIZE", "EXPORT",
     ];
+    // Scissors take pixels away, and a draw has as many vertices as a count says; sizes of points, of what a shader
+    // emits and of tessellation; exports to colour and depth.
+    let harmless = [
+        "PA_SC_SCREEN_SCISSOR_TL",
+        "PA_SC_GENERIC_SCISSOR_TL",
+        "PA_SC_GENERIC_SCISSOR_BR",
+        "PA_SC_VPORT_SCISSOR_TL",
+        "PA_SC_VPORT_SCISSOR_BR",
+        "VGT_STRMOUT_BUFFER_EN",
+        "VGT_STRMOUT_DRAW_OPAQUE_BUFFER_FILLED_SIZE",
+        "SQ_GS_VERT_ITEMSIZE",
+        "SQ_PGM_EXPORTS_PS",
+        "PA_SU_POINT_SIZE",
+        "PA_CL_POINT_SIZE",
+    ];
+    let mut free = BTreeSet::new();
     for register in registers() {
-        if words.iter().any(|word| register.name.contains(word)) {
-            let policy = policy::of(register.offset);
-            assert!(policy.refuses(), "{} is {policy:?}", register.name);
+        if words.iter().any(|word| register.name.contains(word))
+            && policy::of(register.offset) == Policy::Free
+        {
+            free.insert(register.name);
         }
     }
+    assert_eq!(free, BTreeSet::from(harmless));
+}
+
+/// Linux holds them at what the driver writes; a stream may not write them at all here.
+#[test]
+fn exports_to_memory_are_refused() {
+    for register in [mmio::SX_MEMORY_EXPORT_BASE, mmio::SX_MEMORY_EXPORT_SIZE] {
+        assert_eq!(policy::of(register), Policy::Memory);
+    }
+}
+
+/// Every register is in one class: a range of either packet is looked up as single registers are.
+#[test]
+fn ranges_and_single_registers_agree() {
+    let range = policy::context_registers(0, 0x400).expect("the whole range");
+    for (i, policy) in range.iter().enumerate() {
+        assert_eq!(policy::of(0x28000 + 4 * i as u32), *policy);
+    }
+    let range = policy::config_registers(0, 0xb00).expect("the whole range");
+    for (i, policy) in range.iter().enumerate() {
+        assert_eq!(policy::of(0x8000 + 4 * i as u32), *policy);
+    }
+    assert!(policy::context_registers(0x3ff, 2).is_none());
+    assert!(policy::config_registers(usize::MAX, 2).is_none());
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn dma_packet(rng: &mut Rng, chip: &Chip) -> Vec<u32> {
 /// Return a packet for the graphics ring that may be right, with its markers.
 fn gfx_packet(rng: &mut Rng) -> Vec<u32> {
     let low = |rng: &mut Rng| near(rng, &[0, 0x10, 0xff0, 0xff8, 0x3fc0, 0x4000]);
-    let (opcode, mut body, markers): (u32, Vec<u32>, u32) = match rng.u32(0..11) {
+    let (opcode, mut body, markers): (u32, Vec<u32>, u32) = match rng.u32(0..14) {
         0 => (0x3d, vec![low(rng), rng.u32(0..2) << 18, 1, 2], 1),
         1 => (0x3b, vec![3, low(rng), 0, low(rng), 0], 2),
         2 => {
@@ -145,6 +145,12 @@ fn gfx_packet(rng: &mut Rng) -> Vec<u32> {
         7 => (0x43, vec![1 << 23, low(rng) >> 8, low(rng) >> 8, 10], 1),
         8 => (0x68, vec![0x10, [0x8000, 0x100, 1][rng.usize(0..3)]], 0),
         9 => (0x69, vec![rng.u32(0..0x400), rng.u32(..)], 0),
+        10 => (0x20, vec![low(rng), rng.u32(0..3) << 16], 1),
+        11 => {
+            let control = rng.u32(0..8) | (rng.u32(0..4) << 8);
+            (0x34, vec![control, low(rng), 0, low(rng), 0], 2)
+        }
+        12 => (0x3b, vec![1, low(rng), 0, 0x28b2c >> 2, 0], 1),
         _ => (rng.u32(0x20..0x80), vec![0; rng.usize(1..6)], 2),
     };
     let at = rng.usize(0..body.len());

@@ -31,6 +31,12 @@ fn numbers_stay() {
         (Reason::UnknownOperation, 0x2030),
         (Reason::TilingMode, 0x2040),
         (Reason::TiledBounds, 0x2047),
+        (Reason::PacketRegister, 0x2026),
+        (Reason::ScissorBounds, 0x2057),
+        (Reason::ColorBounds, 0x2065),
+        (Reason::HtileBounds, 0x2076),
+        (Reason::RingBounds, 0x2086),
+        (Reason::StreamOutBase, 0x2093),
     ] {
         assert_eq!(reason.number(), number, "{reason:?}");
     }

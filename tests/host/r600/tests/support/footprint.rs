@@ -160,13 +160,33 @@ pub fn gfx(words: &[u32], chip: &Chip) -> Vec<Touch> {
             });
         };
         match (header >> 8) & 0xff {
-            0x10 | 0x24 | 0x28 | 0x20 | 0x2a | 0x2f | 0x43 | 0x68 | 0x69 => {}
+            0x10 | 0x24 | 0x28 | 0x2a | 0x2f | 0x43 | 0x68 | 0x69 | 0x73 => {}
+            // Constants and samplers. Resources and draws need more than these streams have.
+            0x6a | 0x6b | 0x6c | 0x6e | 0x6f => {}
+            0x6d => assert_eq!(length, 1, "a resource"),
+            0x20 => match (w(2) >> 16) & 7 {
+                0 => {}
+                1 => touch(w(1), w(2), 16 * u64::from(chip.backends), false),
+                2 => touch(w(1), w(2), 32, false),
+                other => panic!("predication {other}"),
+            },
+            0x34 => {
+                if w(1) & 1 != 0 {
+                    touch(w(2), w(3), 4, true);
+                }
+                if (w(1) >> 1) & 3 == 2 {
+                    touch(w(4), w(5), 4, false);
+                }
+            }
             0x3d if w(2) & (1 << 18) != 0 => touch(w(1), w(2), 4, true),
             0x3d => touch(w(1), w(2), 8, true),
             0x3b => {
-                assert_eq!(w(1), 3);
                 touch(w(2), w(3), 4, false);
-                touch(w(4), w(5), 4, true);
+                match w(1) {
+                    1 => assert_eq!((w(4), w(5)), (0x28b2c >> 2, 0)),
+                    3 => touch(w(4), w(5), 4, true),
+                    other => panic!("copy {other}"),
+                }
             }
             0x41 => {
                 let bytes = u64::from(w(5));
@@ -174,10 +194,8 @@ pub fn gfx(words: &[u32], chip: &Chip) -> Vec<Touch> {
                 touch(w(1), w(2), bytes, false);
                 touch(w(3), w(4), bytes, true);
             }
-            0x3c => {
-                assert_eq!(w(1) & 0x10, 0x10);
-                touch(w(2), w(3), 4, false);
-            }
+            0x3c if w(1) & 0x10 == 0 => assert_eq!(w(2), 0x8490 >> 2),
+            0x3c => touch(w(2), w(3), 4, false),
             0x46 => match (w(1) & 0x3f, length) {
                 (0x15, 3) => {
                     for backend in 0..u64::from(chip.backends) {

@@ -138,6 +138,7 @@ pub const RV770: Chip = Chip {
     banks: 8,
     group_bytes: 256,
     backends: 4,
+    base_update: false,
 };
 /// R600.
 pub const R600: Chip = Chip {
@@ -151,6 +152,7 @@ pub const RV610: Chip = Chip {
     banks: 4,
     group_bytes: 256,
     backends: 1,
+    base_update: true,
 };
 
 /// A checker.

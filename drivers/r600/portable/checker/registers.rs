@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Writes to registers: what the checker does for each policy.
+
+use lapidary::portable::{
+    bits::RegArray,
+    pm4::Body, //
+};
+
+use super::{
+    color::Part,
+    constant_buffer::Kind,
+    draw::{
+        self,
+        group, //
+    },
+    gfx::Checker,
+    place::{
+        Doing,
+        SURFACE_UNIT, //
+    },
+    Reason, //
+};
+use crate::portable::{
+    policy::{
+        self,
+        Policy, //
+    },
+    regs::mmio, //
+};
+
+/// Return which element of an array of registers `register` is. Its policy says that it is one.
+fn element(array: RegArray, register: u32) -> u32 {
+    array.index_of(register).unwrap_or(u32::MAX)
+}
+
+impl Checker<'_> {
+    /// Check writes of the rest of `body` to the registers whose policies are `policies`, the first one at byte offset
+    /// `register`.
+    #[inline]
+    pub(super) fn registers(
+        &mut self,
+        mut register: u32,
+        policies: &[Policy],
+        body: &mut Body<'_>,
+    ) -> Result<(), Reason> {
+        for policy in policies {
+            let position = body.position();
+            let value = body.take()?;
+            if !policy.is_free() {
+                self.position = position;
+                self.register(register, *policy, value)?;
+            }
+            register = register.wrapping_add(4);
+        }
+        Ok(())
+    }
+
+    /// Check a write of `value`, which is the dword at the current position, to a register that is not free.
+    #[inline(never)]
+    fn register(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
+        match policy {
+            Policy::Unknown => return Err(Reason::UnknownRegister),
+            Policy::Kernel => return Err(Reason::KernelRegister),
+            Policy::SetUp => return Err(Reason::SetUpRegister),
+            Policy::Memory => return Err(Reason::MemoryRegister),
+            Policy::Packet => return Err(Reason::PacketRegister),
+            Policy::Free => {}
+            Policy::Values => {
+                if !policy::values(register).contains(&value) {
+                    return Err(Reason::RegisterValue);
+                }
+            }
+            Policy::Bits => only(value, policy::bits(register))?,
+            Policy::WaitUntil => {
+                only(value, policy::WAITS)?;
+                if value & policy::WAITS_FOR_3D != 0 {
+                    self.idle = true;
+                }
+            }
+            Policy::Primitive => draw::primitive(value)?,
+            Policy::PixelConstantSize => {
+                let number = element(mmio::SQ_ALU_CONST_BUFFER_SIZE_PS, register);
+                self.constant_size(Kind::Pixel, number, value)?;
+            }
+            Policy::VertexConstantSize => {
+                let number = element(mmio::SQ_ALU_CONST_BUFFER_SIZE_VS, register);
+                self.constant_size(Kind::Vertex, number, value)?;
+            }
+            Policy::GeometryConstantSize => {
+                let number = element(mmio::SQ_ALU_CONST_BUFFER_SIZE_GS, register);
+                self.constant_size(Kind::Geometry, number, value)?;
+            }
+            Policy::PixelConstants => {
+                let number = element(mmio::SQ_ALU_CONST_CACHE_PS, register);
+                self.constant_place(Kind::Pixel, number, value)?;
+            }
+            Policy::VertexConstants => {
+                let number = element(mmio::SQ_ALU_CONST_CACHE_VS, register);
+                self.constant_place(Kind::Vertex, number, value)?;
+            }
+            Policy::GeometryConstants => {
+                let number = element(mmio::SQ_ALU_CONST_CACHE_GS, register);
+                self.constant_place(Kind::Geometry, number, value)?;
+            }
+            Policy::Program => {
+                // A program has no size. It begins in its object.
+                let place = self.surface_address(self.position, value)?;
+                self.claim(place, SURFACE_UNIT, 1, Doing::Reads, Reason::ProgramBounds)?;
+            }
+            Policy::GeometryMode | Policy::RingBase | Policy::RingSize | Policy::RingItem => {
+                self.ring_register(register, policy, value)?;
+            }
+            Policy::StreamOutSize => {
+                let number = element(mmio::VGT_STRMOUT_BUFFER_SIZE, register);
+                self.stream_out.set_size(number, value);
+                self.changed |= group::STREAM_OUT;
+            }
+            Policy::StreamOutStride => {
+                only(value, mmio::vgt_strmout_vtx_stride::STRIDE.mask())?;
+                let number = element(mmio::VGT_STRMOUT_VTX_STRIDE, register);
+                self.stream_out.set_stride(number, value);
+                self.changed |= group::STREAM_OUT;
+            }
+            Policy::StreamOutBase => {
+                let number = element(mmio::VGT_STRMOUT_BUFFER_BASE, register);
+                let place = self.surface_address(self.position, value)?;
+                self.stream_out.set_base(number, place);
+                self.changed |= group::STREAM_OUT;
+            }
+            _ => {
+                self.target_register(register, policy, value)?;
+                self.changed |= group::TARGETS;
+            }
+        }
+        Ok(())
+    }
+
+    fn constant_size(&mut self, kind: Kind, number: u32, value: u32) -> Result<(), Reason> {
+        self.constants.set_size(kind, number, value)?;
+        self.changed |= group::CONSTANTS;
+        Ok(())
+    }
+
+    fn constant_place(&mut self, kind: Kind, number: u32, value: u32) -> Result<(), Reason> {
+        let place = self.surface_address(self.position, value)?;
+        self.constants.set_place(kind, number, place);
+        self.changed |= group::CONSTANTS;
+        Ok(())
+    }
+
+    /// Check a write to a register of a ring. Address and size take effect at once, so nothing may be drawing.
+    fn ring_register(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
+        if matches!(policy, Policy::RingBase | Policy::RingSize) && !self.idle {
+            return Err(Reason::DrawsMayRun);
+        }
+        match policy {
+            Policy::RingBase => {
+                let place = self.surface_address(self.position, value)?;
+                self.rings.set_base(register, place);
+            }
+            Policy::RingSize => self.rings.set_size(register, value),
+            Policy::RingItem => self.rings.set_item(register, value)?,
+            _ => self.rings.set_mode(value),
+        }
+        self.changed |= group::RINGS;
+        Ok(())
+    }
+
+    /// Track a write to a register of the colour targets, the depth target, or what bounds both.
+    fn target_register(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
+        match policy {
+            Policy::ColorBase => {
+                let place = self.surface_address(self.position, value)?;
+                let number = element(mmio::CB_COLOR_BASE, register);
+                self.color.set(number, Part::Base(place));
+            }
+            Policy::ColorTile => {
+                let place = self.surface_address(self.position, value)?;
+                let number = element(mmio::CB_COLOR_TILE, register);
+                self.color.set(number, Part::Tile(place));
+            }
+            Policy::ColorFrag => {
+                let place = self.surface_address(self.position, value)?;
+                let number = element(mmio::CB_COLOR_FRAG, register);
+                self.color.set(number, Part::Frag(place));
+            }
+            Policy::ColorSize => {
+                let number = element(mmio::CB_COLOR_SIZE, register);
+                self.color.set(number, Part::Size(value));
+            }
+            Policy::ColorView => {
+                let number = element(mmio::CB_COLOR_VIEW, register);
+                self.color.set(number, Part::View(value));
+            }
+            Policy::ColorMask => {
+                let number = element(mmio::CB_COLOR_MASK, register);
+                self.color.set(number, Part::Mask(value));
+            }
+            Policy::ColorInfo => {
+                self.tiling_of_objects()?;
+                let number = element(mmio::CB_COLOR_INFO, register);
+                self.color.set_info(number, value)?;
+            }
+            Policy::TargetMask => self.color.set_mask(value),
+            Policy::ColorControl => self.color.set_control(value),
+            Policy::Samples => self.raster.set_samples(value),
+            Policy::DepthSize => self.depth.set_size(value),
+            Policy::DepthView => self.depth.set_view(value),
+            Policy::DepthBase => {
+                let place = self.surface_address(self.position, value)?;
+                self.depth.set_base(place);
+            }
+            Policy::DepthInfo => {
+                self.tiling_of_objects()?;
+                self.depth.set_info(value)?;
+            }
+            Policy::HtileBase => {
+                let place = self.surface_address(self.position, value)?;
+                self.depth.set_htile_base(place);
+            }
+            Policy::HtileSurface => self.depth.set_htile_surface(value)?,
+            Policy::ScreenScissor => self.raster.set_screen(value),
+            Policy::WindowScissorStart => self.raster.set_window_start(value),
+            Policy::WindowScissorEnd => self.raster.set_window_end(value),
+            Policy::WindowOffset => self.raster.set_window_offset(value),
+            // All others have been handled.
+            _ => return Err(Reason::UnknownRegister),
+        }
+        Ok(())
+    }
+
+    /// Refuse a format if the stream wants the tiling of an object instead of its own, which a marker says.
+    fn tiling_of_objects(&self) -> Result<(), Reason> {
+        match !self.keep_tiling && self.has_marker() {
+            true => Err(Reason::ObjectTiling),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Check that `value` sets only bits of `allowed`.
+fn only(value: u32, allowed: u32) -> Result<(), Reason> {
+    match value & !allowed {
+        0 => Ok(()),
+        _ => Err(Reason::RegisterBits),
+    }
+}
