@@ -15,16 +15,19 @@
 //! The models know the register databases and nothing about any driver.
 
 pub mod amd;
+pub mod area;
 pub mod atom;
 pub mod chip;
 pub mod classes;
 pub mod control;
 pub mod family;
 pub mod fault;
+pub mod journal;
 pub mod judge;
 pub mod kind;
 pub mod lines;
 pub mod machine;
+pub mod marks;
 pub mod memory;
 pub mod pci;
 pub mod power;

@@ -21,47 +21,10 @@ use std::collections::HashSet;
 use super::engine3d::area::Client;
 use crate::unit::Unit;
 use lapidary_model::lines::Lines;
+use lapidary_model::marks::Marks;
 use lapidary_model::runs::Runs;
 
 const PAGE: u64 = 4096;
-
-/// How many patterns are remembered; beyond that the oldest is forgotten.
-const PATTERNS: usize = 256;
-
-/// Patterns of bytes.
-#[derive(Default)]
-struct Marks {
-    runs: Vec<Runs>,
-}
-
-impl Marks {
-    fn add(&mut self, runs: Runs) {
-        let covered = |have: &Runs| {
-            *have == runs || have.is_dense() && have.start <= runs.start && runs.end() <= have.end()
-        };
-        if runs.is_empty() || self.runs.iter().rev().any(covered) {
-            return;
-        }
-        if self.runs.len() >= PATTERNS {
-            self.runs.remove(0);
-        }
-        self.runs.push(runs);
-    }
-
-    fn touches(&self, start: u64, len: u64) -> bool {
-        self.runs
-            .iter()
-            .any(|r| r.touches(start, start.saturating_add(len)))
-    }
-
-    fn meets(&self, runs: &Runs) -> bool {
-        self.runs.iter().any(|r| r.meets(runs))
-    }
-
-    fn first(&self) -> Option<u64> {
-        self.runs.iter().map(|r| r.start).min()
-    }
-}
 
 /// What is in whose cache.
 #[derive(Default)]
@@ -94,7 +57,7 @@ impl Caches {
             Unit::Engine3d => self.color.add(Runs::one(address, len)),
             Unit::Host | Unit::Fetch | Unit::Cp | Unit::Dma | Unit::Index | Unit::ZPass => {}
         }
-        if !self.fetched.runs.is_empty() {
+        if !self.fetched.is_empty() {
             self.outdate(&Runs::one(address, len));
         }
     }
@@ -143,11 +106,8 @@ impl Caches {
     }
 
     fn outdate(&mut self, runs: &Runs) {
-        let (outdated, still): (Vec<Runs>, Vec<Runs>) =
-            self.fetched.runs.iter().partition(|f| f.meets(runs));
-        if !outdated.is_empty() {
-            self.fetched.runs = still;
-            outdated.into_iter().for_each(|r| self.outdated.add(r));
+        for changed in self.fetched.remove_met(runs) {
+            self.outdated.add(changed);
         }
     }
 
@@ -241,7 +201,7 @@ impl Caches {
 
     /// Return whether the 3D engine holds anything.
     pub fn dirty_3d(&self) -> bool {
-        !self.color.runs.is_empty() || !self.depth.runs.is_empty()
+        !self.color.is_empty() || !self.depth.is_empty()
     }
 
     /// Return a GPU address that some engine still holds.
@@ -345,18 +305,6 @@ mod tests {
         assert!(c.texture_outdated(&Runs::one(0x2000, 0x100)));
         c.invalidate_textures();
         assert!(!c.texture_outdated(&Runs::one(0, 0x10000)));
-    }
-
-    #[test]
-    fn patterns_are_bounded() {
-        let mut m = Marks::default();
-        for i in 0..1000 {
-            m.add(Runs::one(i * 64, 32));
-        }
-        assert_eq!(m.runs.len(), PATTERNS);
-        m.add(Runs::one(999 * 64, 16));
-        assert_eq!(m.runs.len(), PATTERNS);
-        assert!(m.touches(999 * 64 + 31, 1) && !m.touches(0, 32));
     }
 
     #[test]
