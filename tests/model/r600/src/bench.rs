@@ -15,11 +15,15 @@
 //!
 //! | GPU addresses | what |
 //! | --- | --- |
-//! | [`Bench::VRAM`] … | [`Bench::VRAM_LEN`] bytes of VRAM; the page table is behind them |
+//! | [`Bench::VRAM`] … | [`Bench::vram_len`] bytes of VRAM; the page table is behind them |
 //! | [`Bench::GTT`] … | [`Bench::GTT_LEN`] bytes of system memory behind VM context 0 |
 //! | the MiB before it | the rings, the ring of interrupts, the write-back page and the command buffers |
 //!
 //! Everything else leads nowhere.
+//!
+//! A stream begins with what streams before it left in the registers, until [`Bench::reset`] or [`Bench::restore`].
+//! [`Bench::touched`] says which bytes units of the chip have read and written, by [`Bench::touched_by_packet`] for each packet
+//! of a stream alone. A draw touches its footprint ([`crate::engine3d`]).
 
 use std::io;
 
@@ -30,7 +34,10 @@ use lapidary_model::memory::Vram;
 use lapidary_registers::r600::mmio;
 use lapidary_registers::r600::pm4::op;
 
+pub use crate::checkpoint::Checkpoint;
+pub use crate::engine3d::area::{Client, Ring, Stage};
 use crate::kind::Kind;
+pub use crate::touched::{By, Detail, Touch, Who};
 use crate::vm::{ENTRY, PAGE};
 use crate::{R6xx, Variant};
 
@@ -53,10 +60,15 @@ mod at {
     pub const DMA_BUFFER: u64 = 0x8_0000;
 }
 
+/// Bytes at the end of VRAM that hold the page table.
+const TABLE: u64 = 1 << 20;
+
 /// A chip and its machine.
 pub struct Bench {
     chip: R6xx,
     machine: Machine,
+    vram_len: u64,
+    start: Checkpoint,
     wptr: u32,
     dma_wptr: u32,
 }
@@ -64,12 +76,14 @@ pub struct Bench {
 impl Bench {
     /// GPU address of VRAM.
     pub const VRAM: u64 = 0;
-    /// Bytes of it.
-    pub const VRAM_LEN: u64 = (16 << 20) - 0x10_0000;
+    /// Bytes of it, of the card that [`Bench::new`] takes.
+    pub const VRAM_LEN: u64 = (16 << 20) - TABLE;
     /// GPU address of system memory for objects.
     pub const GTT: u64 = 0x2000_0000;
     /// Bytes of it.
-    pub const GTT_LEN: u64 = 16 << 20;
+    pub const GTT_LEN: u64 = 64 << 20;
+    /// The longest indirect buffer that [`Bench::execute`] takes, in dwords.
+    pub const MAX_WORDS: usize = ((at::DMA_BUFFER - at::BUFFER) / 4) as usize;
     /// GPU address of the page to which the chip writes back: scratch registers from its start, the read pointer of the
     /// ring at 1024, that of the DMA engine at 1792, the write pointer of the interrupts at 2048.
     pub const WRITE_BACK: u64 = Self::PRIVATE_AT + at::WRITE_BACK;
@@ -83,9 +97,19 @@ impl Bench {
     /// # Errors
     /// When there is no such chip, or the system has no such memory.
     pub fn new(chip: &str) -> io::Result<Bench> {
-        let mut bench = Self::halted(chip)?;
+        Self::with_vram(chip, 16 << 20)
+    }
+
+    /// Return the same with so many bytes of VRAM, the last MiB of which are the page table's: a multiple of 16 MiB, less than
+    /// 496 MiB.
+    ///
+    /// # Errors
+    /// As of [`Bench::new`].
+    pub fn with_vram(chip: &str, vram: u64) -> io::Result<Bench> {
+        let mut bench = Self::built(chip, vram)?;
         bench.load();
         bench.start();
+        bench.start = bench.chip.checkpoint();
         Ok(bench)
     }
 
@@ -94,9 +118,13 @@ impl Bench {
     /// # Errors
     /// As of [`Bench::new`].
     pub fn halted(chip: &str) -> io::Result<Bench> {
+        Self::built(chip, 16 << 20)
+    }
+
+    fn built(chip: &str, vram: u64) -> io::Result<Bench> {
         let entry = Variant::by_name(chip)
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no chip {chip}")))?;
-        let vram = 16 << 20;
+        let vram_len = vram - TABLE;
         let options = Options {
             vram,
             window: vram,
@@ -114,11 +142,13 @@ impl Bench {
             let entry = (BUS + page * PAGE) | FLAGS;
             machine
                 .vram
-                .write(Self::VRAM_LEN + page * ENTRY, &entry.to_le_bytes());
+                .write(vram_len + page * ENTRY, &entry.to_le_bytes());
         }
         let mut bench = Bench {
+            start: chip.checkpoint(),
             chip,
             machine,
+            vram_len,
             wptr: 0,
             dma_wptr: 0,
         };
@@ -126,12 +156,38 @@ impl Bench {
         let [start, end, table] = layout.window;
         bench.write(start, (Self::PRIVATE_AT >> 12) as u32);
         bench.write(end, ((Self::GTT + Self::GTT_LEN - 1) >> 12) as u32);
-        bench.write(table, (Self::VRAM_LEN >> 12) as u32);
+        bench.write(table, (vram_len >> 12) as u32);
         bench.write(
             mmio::VM_CONTEXT_CNTL.base(),
             mmio::vm_context_cntl::ENABLE_CONTEXT.mask(),
         );
         Ok(bench)
+    }
+
+    /// Return how many bytes of VRAM are there for objects.
+    pub fn vram_len(&self) -> u64 {
+        self.vram_len
+    }
+
+    /// Return the present registers, to come back to with [`Bench::restore`].
+    pub fn checkpoint(&self) -> Checkpoint {
+        self.chip.checkpoint()
+    }
+
+    /// Like [`Bench::reset`], but to registers that were left behind on purpose. Objects stay.
+    pub fn restore(&mut self, state: &Checkpoint) {
+        self.chip.restore(state);
+        self.machine.judge.take();
+        (self.wptr, self.dma_wptr) = (0, 0);
+    }
+
+    /// Back to the state after [`Bench::new`], except for what lies in memory. Findings and objects are forgotten. Takes some
+    /// ten microseconds.
+    pub fn reset(&mut self) {
+        self.chip.restore(&self.start);
+        self.machine.objects.clear();
+        self.machine.judge.take();
+        (self.wptr, self.dma_wptr) = (0, 0);
     }
 
     /// Load all microcode: words that no one executes.
@@ -232,9 +288,26 @@ impl Bench {
         });
     }
 
+    /// No objects are declared any more: engines may touch all memory there is.
+    pub fn clear_objects(&mut self) {
+        self.machine.objects.clear();
+    }
+
+    /// Take what engines have touched since the last call of this or of [`Bench::touched_by_packet`], put together by unit,
+    /// direction and object. The first call switches this on and yields nothing. It costs time from then on. What the chip
+    /// itself fetches and writes back (commands, read pointers, scratch registers, semaphores, the interrupt ring) is left out.
+    pub fn touched(&mut self) -> Vec<Touch> {
+        self.chip.accesses(Detail::Stream)
+    }
+
+    /// Take the same, and keep the packets of the next stream apart ([`Who::packet`]).
+    pub fn touched_by_packet(&mut self) -> Vec<Touch> {
+        self.chip.accesses(Detail::Packet)
+    }
+
     /// Fill memory behind a GPU address, without the chip. False if it does not all lie in VRAM or behind VM context 0.
     pub fn put(&mut self, address: u64, bytes: &[u8]) -> bool {
-        match place(address) {
+        match self.place(address) {
             Some(Place::Vram(offset)) => self.machine.vram.write(offset, bytes),
             Some(Place::Bus(bus)) => self.machine.functions[0].ram.write(bus, bytes),
             None => false,
@@ -243,7 +316,7 @@ impl Bench {
 
     /// Read memory behind a GPU address, without the chip. False (and `bytes` untouched) as in [`Bench::put`].
     pub fn get(&self, address: u64, bytes: &mut [u8]) -> bool {
-        match place(address) {
+        match self.place(address) {
             Some(Place::Vram(offset)) => self.machine.vram.read(offset, bytes),
             Some(Place::Bus(bus)) => self.machine.functions[0].ram.read(bus, bytes),
             None => false,
@@ -271,8 +344,13 @@ impl Bench {
         !self.chip.cp_busy()
     }
 
-    /// Execute words as an indirect buffer of the graphics ring. False if they do not come to an end.
+    /// Execute words as an indirect buffer of the graphics ring. False if they do not come to an end. Then only
+    /// [`Bench::reset`] or [`Bench::restore`] helps.
+    ///
+    /// # Panics
+    /// With more than [`Bench::MAX_WORDS`].
     pub fn execute(&mut self, words: &[u32]) -> bool {
+        assert!(words.len() <= Self::MAX_WORDS, "{} dwords", words.len());
         let base = self.buffer(at::BUFFER, words);
         self.ring(&[
             packet(op::INDIRECT_BUFFER, 3),
@@ -304,6 +382,14 @@ impl Bench {
     /// The position in the ring of the DMA engine, in dwords.
     pub fn dma_position(&self) -> u32 {
         self.dma_wptr
+    }
+
+    fn place(&self, address: u64) -> Option<Place> {
+        if address < self.vram_len {
+            return Some(Place::Vram(address));
+        }
+        let offset = address.checked_sub(Self::PRIVATE_AT)?;
+        Some(Place::Bus(BUS + offset))
     }
 
     fn buffer(&mut self, offset: u64, words: &[u32]) -> u64 {
@@ -342,12 +428,4 @@ pub fn packet(opcode: u8, body: u32) -> u32 {
 enum Place {
     Vram(u64),
     Bus(u64),
-}
-
-fn place(address: u64) -> Option<Place> {
-    if address < Bench::VRAM_LEN {
-        return Some(Place::Vram(address));
-    }
-    let offset = address.checked_sub(Bench::PRIVATE_AT)?;
-    Some(Place::Bus(BUS + offset))
 }

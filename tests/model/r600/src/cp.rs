@@ -396,7 +396,10 @@ impl R6xx {
             header: words[0],
             name: packet::name,
         }));
+        let first = self.cp.buffers[Stream::Ib1 as usize].filter(|_| stream == Stream::Ib1);
+        self.bus.packet = first.map(|b| (address.wrapping_sub(b.base) / 4) as u32);
         self.packet(m, stream, words);
+        self.bus.packet = None;
         m.judge.doing(None);
     }
 

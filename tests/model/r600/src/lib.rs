@@ -15,15 +15,18 @@
 //! | [`ih`], [`rlc`], [`microcode`] | interrupts, and the controller that they need |
 //! | [`reset`] | status and soft resets |
 //! | [`display`] | what a CRTC reads |
-//! | [`bench`] | a chip without a server, for host programs |
+//! | [`engine3d`] | which bytes a draw may touch |
+//! | [`bench`], [`checkpoint`], [`touched`] | a chip without a server, for host programs; what engines have touched |
 //! | [`kind`], [`fault`], [`unit`] | the kinds of misuse, the faults and the units of this family |
 
 pub mod bench;
+mod checkpoint;
 pub mod chips;
 mod classes;
 mod cp;
 mod display;
 mod dma;
+pub mod engine3d;
 mod event;
 pub mod fault;
 pub mod firmware;
@@ -42,6 +45,7 @@ mod semaphore;
 #[cfg(test)]
 mod tests;
 pub mod tiling;
+pub mod touched;
 pub mod unit;
 mod vm;
 

@@ -14,6 +14,7 @@ use lapidary_registers::r600::{mmio, mmio_r6xx, mmio_r7xx};
 
 use crate::hdp::ReadAhead;
 use crate::kind::{self, Kind};
+use crate::touched::{By, Detail, Journal, Who};
 use crate::unit::Unit;
 use crate::vm::{ENTRY, PAGE, Tlb, Window};
 
@@ -72,6 +73,12 @@ pub struct Bus {
     pub read_ahead: ReadAhead,
     /// What each CRTC reads.
     pub scanouts: [Option<Scanout>; 2],
+    /// What engines have touched.
+    pub journal: Journal,
+    /// How fine the journal is.
+    pub detail: Detail,
+    /// The packet that is executed, by its position in the first-level indirect buffer, in dwords.
+    pub packet: Option<u32>,
     /// Where VRAM lies, first and last GPU address.
     frame_buffer: (u64, u64),
     /// What goes to the memory controller as it is.
@@ -102,6 +109,9 @@ impl Bus {
             tlb: Tlb::default(),
             read_ahead: ReadAhead::default(),
             scanouts: [None; 2],
+            journal: Journal::default(),
+            detail: Detail::default(),
+            packet: None,
             frame_buffer: (0, 0),
             system: (0, 0),
             window: None,
@@ -156,7 +166,7 @@ impl Bus {
 
     /// Read bytes at a GPU address; what hits nothing reads as ones.
     pub fn read(&mut self, m: &mut Machine, unit: Unit, address: u64, bytes: &mut [u8]) {
-        judge(m, unit, address, bytes.len(), "reads");
+        self.judge(m, unit, address, bytes.len(), false);
         let mut at = address;
         for piece in split_mut(address, bytes) {
             let done = self
@@ -176,7 +186,7 @@ impl Bus {
 
     /// Write bytes at a GPU address; what hits nothing is lost.
     pub fn write(&mut self, m: &mut Machine, unit: Unit, address: u64, bytes: &[u8]) {
-        judge(m, unit, address, bytes.len(), "writes");
+        self.judge(m, unit, address, bytes.len(), true);
         let end = address + bytes.len() as u64;
         for s in self.scanouts.into_iter().flatten() {
             if unit.is_engine() && address < s.start + s.len && s.start < end {
@@ -213,6 +223,31 @@ impl Bus {
     /// Write a dword.
     pub fn write32(&mut self, m: &mut Machine, unit: Unit, address: u64, value: u32) {
         self.write(m, unit, address, &value.to_le_bytes());
+    }
+
+    /// Enter an access in the journal, and judge whether it is that of an object.
+    fn judge(&mut self, m: &mut Machine, unit: Unit, address: u64, len: usize, write: bool) {
+        if !unit.is_engine() {
+            return;
+        }
+        if self.journal.on() {
+            let who = self.who(By::Unit(unit));
+            let end = address + len as u64;
+            self.journal.add(&m.objects, who, write, address, end);
+        }
+        if !m.in_object(SPACE, address, len as u64) {
+            let how = if write { "writes" } else { "reads" };
+            m.finding(
+                kind::OUTSIDE_OBJECTS,
+                format_args!("{unit} {how} {len} bytes at {address:#012x}"),
+            );
+        }
+    }
+
+    /// Return how the journal names a unit that acts for the present packet.
+    fn who(&self, by: By) -> Who {
+        let packet = self.packet.filter(|_| self.detail == Detail::Packet);
+        Who { by, packet }
     }
 
     /// Return what an address leads to.
@@ -276,15 +311,6 @@ impl Bus {
             return Err(unmapped(at, "is what an entry for VRAM leads to"));
         }
         Ok(Target::Vram(at - start))
-    }
-}
-
-fn judge(m: &mut Machine, unit: Unit, address: u64, len: usize, how: &str) {
-    if unit.is_engine() && !m.in_object(SPACE, address, len as u64) {
-        m.finding(
-            kind::OUTSIDE_OBJECTS,
-            format_args!("{unit} {how} {len} bytes at {address:#012x}"),
-        );
     }
 }
 

@@ -12,6 +12,8 @@ use crate::chips::CHIPS;
 use crate::kind::{self, Kind};
 use crate::{fault, ih};
 
+mod benches;
+
 fn bench() -> Bench {
     let mut b = Bench::new("rv770").unwrap();
     let start = b.findings();
