@@ -8,6 +8,7 @@
 use crate::R6xx;
 use crate::cp::Cp;
 use crate::dma;
+use crate::draw::Stated;
 use crate::ih::Ih;
 use crate::microcode::Memory;
 use crate::rlc::Rlc;
@@ -52,6 +53,8 @@ impl R6xx {
         self.dma = dma::Engine::default();
         self.ih = Ih::default();
         self.rlc.clone_from(&state.rlc);
+        self.engine3d.forget();
+        self.stated = Stated::default();
         self.bus.tlb.clear();
         self.bus.read_ahead.flush();
         self.bus.scanouts = [None; 2];

@@ -107,6 +107,10 @@ pub struct Variant {
     pub pipes: u32,
     /// Render backends, of eight. Each writes a counter of its own.
     pub backends: u32,
+    /// General purpose registers of a SIMD, which the kinds of shaders share (Linux, `r600.c`, `rv770.c`).
+    pub gprs: u32,
+    /// It has a vertex cache (Linux, `r600.c`).
+    pub vertex_cache: bool,
 }
 
 /// R600: four pipes, four SIMDs, four backends, eight tile pipes.
@@ -120,6 +124,8 @@ pub static R600: Variant = Variant {
     },
     pipes: 4,
     backends: 4,
+    gprs: 256,
+    vertex_cache: true,
 };
 /// RV610: one pipe, two SIMDs, one backend; no vertex cache.
 pub static RV610: Variant = Variant {
@@ -132,6 +138,8 @@ pub static RV610: Variant = Variant {
     },
     pipes: 1,
     backends: 1,
+    gprs: 128,
+    vertex_cache: false,
 };
 /// RV635: two pipes, three SIMDs, one backend.
 pub static RV635: Variant = Variant {
@@ -144,6 +152,8 @@ pub static RV635: Variant = Variant {
     },
     pipes: 2,
     backends: 1,
+    gprs: 128,
+    vertex_cache: true,
 };
 /// RV670: four pipes, four SIMDs, four backends.
 pub static RV670: Variant = Variant {
@@ -156,6 +166,8 @@ pub static RV670: Variant = Variant {
     },
     pipes: 4,
     backends: 4,
+    gprs: 192,
+    vertex_cache: true,
 };
 /// RV770: four pipes, ten SIMDs, four backends, eight tile pipes.
 pub static RV770: Variant = Variant {
@@ -168,6 +180,8 @@ pub static RV770: Variant = Variant {
     },
     pipes: 4,
     backends: 4,
+    gprs: 256,
+    vertex_cache: true,
 };
 /// RV730: two pipes, eight SIMDs, two backends, four tile pipes.
 pub static RV730: Variant = Variant {
@@ -180,6 +194,8 @@ pub static RV730: Variant = Variant {
     },
     pipes: 2,
     backends: 2,
+    gprs: 128,
+    vertex_cache: true,
 };
 /// RV710: two pipes, two SIMDs, one backend; no vertex cache.
 pub static RV710: Variant = Variant {
@@ -192,6 +208,8 @@ pub static RV710: Variant = Variant {
     },
     pipes: 2,
     backends: 1,
+    gprs: 256,
+    vertex_cache: false,
 };
 /// RV740: four pipes, eight SIMDs, four backends, four tile pipes.
 pub static RV740: Variant = Variant {
@@ -204,6 +222,8 @@ pub static RV740: Variant = Variant {
     },
     pipes: 4,
     backends: 4,
+    gprs: 256,
+    vertex_cache: true,
 };
 
 impl Variant {

@@ -7,23 +7,14 @@ use lapidary_model::classes::{self, Block};
 use lapidary_model::registers::Class;
 use lapidary_registers::Register;
 
+use crate::engine3d::classes::{CB, DB, SC, SQ, SX, VGT, stored};
+
 /// Return the class of a register; none if the table forgets it.
 pub fn class(register: &Register) -> Option<Class> {
     classes::class(BLOCKS, register)
 }
 
-const NOT_DRAWN: &str = "state of the 3D pipe, which is not executed";
 const VIEW: &str = "a view for debugging, which shows nothing stuck";
-
-/// A block of the 3D pipe.
-const fn pipe(name: &'static str) -> Block {
-    Block {
-        name,
-        implemented: &[],
-        stored: &[(NOT_DRAWN, Rest)],
-        missing: &[],
-    }
-}
 
 static BLOCKS: &[Block] = &[
     Block {
@@ -321,12 +312,7 @@ static BLOCKS: &[Block] = &[
         stored: &[("no screen, plug or sound is attached", Rest)],
         missing: &[],
     },
-    Block {
-        name: "VGT",
-        implemented: &["VGT_DMA_INDEX_TYPE", "VGT_DMA_NUM_INSTANCES"],
-        stored: &[(NOT_DRAWN, Rest)],
-        missing: &[],
-    },
+    VGT,
     Block {
         name: "GB",
         implemented: &["GB_TILING_CONFIG"],
@@ -345,18 +331,18 @@ static BLOCKS: &[Block] = &[
         stored: &[("no video is decoded", Rest)],
         missing: &[],
     },
-    pipe("PA"),
-    pipe("SC"),
-    pipe("SPI"),
-    pipe("SQ"),
-    pipe("TA"),
-    pipe("TD"),
-    pipe("TC"),
-    pipe("VC"),
-    pipe("SX"),
-    pipe("SMX"),
-    pipe("DB"),
-    pipe("CB"),
+    stored("PA"),
+    SC,
+    stored("SPI"),
+    SQ,
+    stored("TA"),
+    stored("TD"),
+    stored("TC"),
+    stored("VC"),
+    SX,
+    stored("SMX"),
+    DB,
+    CB,
 ];
 
 #[cfg(test)]
@@ -386,7 +372,6 @@ mod tests {
             "MC_SHARED_CHMAP",
             "RAMCFG",
             "CHMAP",
-            "VGT_EVENT_INITIATOR",
         ];
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let found = classes::contradictions(BLOCKS, &all(), &folder, &only_set).unwrap();

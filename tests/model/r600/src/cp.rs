@@ -123,6 +123,11 @@ impl Cp {
         };
     }
 
+    /// Return whether a first-level indirect buffer is being executed.
+    pub fn in_buffer(&self) -> bool {
+        self.buffers[Stream::Ib1 as usize].is_some()
+    }
+
     /// Return whether something is under way, apart from the ring's pointers.
     fn working(&self) -> bool {
         self.hung
@@ -368,6 +373,9 @@ impl R6xx {
         let endless = m.faults.take(fault::ENDLESS_BUFFER);
         let hangs = stream == Stream::Ib1 && m.faults.last(fault::HANG_BUFFER);
         m.counters.add("indirect_buffers", 1);
+        if stream == Stream::Ib1 {
+            self.client_begins();
+        }
         self.cp.buffers[stream as usize] = Some(Buffer {
             base,
             size,

@@ -66,13 +66,11 @@ impl R6xx {
     /// An EVENT_WRITE packet: some types write counts to memory.
     pub(crate) fn event_write(&mut self, m: &mut Machine, header: u32, body: &[u32]) {
         let kind_of_event = pm4::event::EVENT_TYPE.get(body[0]);
-        let writes = match kind_of_event {
-            event::ZPASS_DONE => Some(self.variant.backends),
-            event::SAMPLE_PIPELINESTAT => Some(8),
-            event::SAMPLE_STREAMOUTSTATS => Some(2),
-            _ => None,
-        };
-        if body.len() != if writes.is_some() { 3 } else { 1 } {
+        let writes = matches!(
+            kind_of_event,
+            event::ZPASS_DONE | event::SAMPLE_PIPELINESTAT | event::SAMPLE_STREAMOUTSTATS
+        );
+        if body.len() != if writes { 3 } else { 1 } {
             m.finding(
                 kind::PACKET_LENGTH,
                 format_args!(
@@ -82,20 +80,34 @@ impl R6xx {
             );
             return;
         }
+        let at = writes.then(|| wide(body[1] & !7, body[2]));
+        self.event(m, kind_of_event, at);
+    }
+
+    /// VGT_EVENT_INITIATOR is written without a packet.
+    pub(crate) fn event_by_register(&mut self, m: &mut Machine, value: u32) {
+        use mmio::vgt_event_initiator::{ADDRESS_HI, EVENT_TYPE, EXTENDED_EVENT};
+        let low = mmio::vgt_event_address_reg::ADDRESS_LOW;
+        let low = low.get(self.regs.get(mmio::VGT_EVENT_ADDRESS_REG)) << 4;
+        let at = wide(low, ADDRESS_HI.get(value));
+        let at = EXTENDED_EVENT.any(value).then_some(at);
+        self.event(m, EVENT_TYPE.get(value), at);
+    }
+
+    /// An event without a time stamp, with the address of its counts if it has one.
+    fn event(&mut self, m: &mut Machine, kind_of_event: u32, at: Option<u64>) {
         if kind_of_event == event::SO_VGTSTREAMOUT_FLUSH {
-            let done = self.regs.get(mmio::CP_STRMOUT_CNTL)
-                | mmio::cp_strmout_cntl::OFFSET_UPDATE_DONE.mask();
-            self.regs.set(mmio::CP_STRMOUT_CNTL, done);
+            self.streamout_flush();
         }
-        let Some(counts) = writes else {
+        let Some(at) = at else {
             return;
         };
-        let at = wide(body[1] & !7, body[2]);
         // No draw is executed, so nothing has been counted.
-        let (stride, value) = match kind_of_event {
-            event::ZPASS_DONE => (16, VALID),
-            event::SAMPLE_STREAMOUTSTATS => (8, VALID),
-            _ => (8, 0),
+        let (counts, stride, value) = match kind_of_event {
+            event::ZPASS_DONE => (self.variant.backends, 16, VALID),
+            event::SAMPLE_STREAMOUTSTATS => (2, 8, VALID),
+            event::SAMPLE_PIPELINESTAT => (8, 8, 0),
+            _ => return,
         };
         for i in 0..u64::from(counts) {
             self.bus
@@ -113,6 +125,7 @@ impl R6xx {
 
     /// A SURFACE_SYNC packet writes the registers of the coherency logic, which is done at once.
     pub(crate) fn surface_sync(&mut self, m: &mut Machine, body: &[u32]) {
+        self.judge_surfaces(m, body[0]);
         // Both maps have it at the same place, with other bits.
         self.regs.set(mmio_r7xx::CP_COHER_CNTL, body[0]);
         self.regs.set(mmio::CP_COHER_SIZE, body[1]);

@@ -11,6 +11,8 @@
 use std::collections::HashSet;
 
 use lapidary_model::machine::Machine;
+use lapidary_model::marks::Marks;
+use lapidary_model::runs::Runs;
 use lapidary_registers::r600::mmio;
 
 use crate::R6xx;
@@ -22,6 +24,8 @@ const PAGE: u64 = 4096;
 #[derive(Clone, Default)]
 pub struct ReadAhead {
     pages: HashSet<u64>,
+    /// VRAM offsets that draws may have written.
+    draws: Marks,
     /// HDP_DEBUG1 was written and VRAM not read since.
     half_flushed: bool,
 }
@@ -34,9 +38,15 @@ impl ReadAhead {
         }
     }
 
+    /// A draw may have written a pattern of VRAM offsets.
+    pub fn drawn(&mut self, runs: Runs) {
+        self.draws.add(runs);
+    }
+
     /// Everything is up to date.
     pub fn flush(&mut self) {
         self.pages.clear();
+        self.draws.clear();
         self.half_flushed = false;
     }
 
@@ -52,8 +62,9 @@ impl ReadAhead {
             self.flush();
         }
         len > 0
-            && !self.pages.is_empty()
-            && (offset / PAGE..=(offset + len - 1) / PAGE).any(|p| self.pages.contains(&p))
+            && (self.draws.touches(offset, len)
+                || !self.pages.is_empty()
+                    && (offset / PAGE..=(offset + len - 1) / PAGE).any(|p| self.pages.contains(&p)))
     }
 }
 
@@ -127,6 +138,15 @@ mod tests {
         assert!(!r.read(0, 4));
         r.written(0x1fff, 2);
         assert!(r.read(0x1000, 1) && r.read(0x2fff, 1) && !r.read(0x3000, 1) && !r.read(0x1000, 0));
+        r.flush();
+        assert!(!r.read(0x1000, 1));
+    }
+
+    #[test]
+    fn draws_make_old_what_they_may_have_written() {
+        let mut r = ReadAhead::default();
+        r.drawn(Runs::one(0x1000, 0x100));
+        assert!(r.read(0x10ff, 1) && !r.read(0x1100, 1));
         r.flush();
         assert!(!r.read(0x1000, 1));
     }

@@ -7,10 +7,13 @@
 
 use lapidary_model::machine::Machine;
 use lapidary_model::registers::{judge_read, judge_write};
-use lapidary_registers::r600::mmio;
+use lapidary_registers::r600::{mmio, mmio_r7xx, pm4};
 
 use crate::kind;
 use crate::{R6xx, Source};
+
+/// Registers of the 3D pipe, configuration, context and constants, begin here.
+const PIPE: u32 = pm4::set_config_reg::BASE;
 
 /// Return whether a register is one of a surface's for the host.
 fn is_host_surface(offset: u32) -> bool {
@@ -108,6 +111,7 @@ impl R6xx {
             mmio::RLC_CAPTURE_GPU_CLOCK_COUNT => self.captured = self.clock(),
             mmio::CP_COHER_BASE => {
                 self.regs.set(offset, value);
+                self.judge_surfaces(m, self.regs.get(mmio_r7xx::CP_COHER_CNTL));
                 m.counters.add("surface_syncs", 1);
             }
             _ if is_host_surface(offset) => {
@@ -124,6 +128,7 @@ impl R6xx {
                 || self.dma_write(m, offset, value)
                 || self.ih_write(m, offset, value)
                 || self.rlc_write(m, offset, value) => {}
+            _ if offset >= PIPE => self.pipe_written(m, offset, value),
             _ => {
                 self.regs.set(offset, value);
                 self.display_written(offset);

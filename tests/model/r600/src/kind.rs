@@ -60,6 +60,46 @@ lapidary_model::kinds! { FAMILY;
     COPY_UNSUPPORTED = "copy-unsupported",
     /// An interrupt vector was lost because the interrupt ring was full.
     IH_OVERFLOW = "ih-overflow",
+    /// A draw in an indirect buffer of an R6xx before START_3D_CMDBUF (not in the manual; Linux and Mesa begin with it).
+    NO_START_3D = "no-start-3d",
+    /// A draw packet whose VGT_DRAW_INITIATOR takes indices from elsewhere (seed 891, 912, 934, 949, 981).
+    DRAW_SOURCE = "draw-source",
+    /// Indices whose number does not fit the packet, or whose address or type is none (seed 880-988, 902).
+    DRAW_INDICES = "draw-indices",
+    /// Indices in the packet of a draw with instances, which hangs real chips (Mesa, `r600_state_common.c`).
+    INSTANCED_IMMEDIATE = "instanced-immediate",
+    /// A surface of a format that is reserved (seed 404, 534, 546).
+    SURFACE_FORMAT = "surface-format",
+    /// A surface whose tiling is reserved, or is not for its unit, its format or its samples (seed 399, 534, 546).
+    SURFACE_TILING = "surface-tiling",
+    /// A surface whose address, pitch or number of lines is not aligned as its tiling wants (Linux, `r600_cs.c`).
+    SURFACE_ALIGNMENT = "surface-alignment",
+    /// A view whose first slice, layer or level is behind its last, or whose last one does not exist (seed 425, 545).
+    VIEW_RANGE = "view-range",
+    /// A program that wants more general purpose registers than its kind of shader has, or shares that are more than all
+    /// (seed 355).
+    GPR_DEMAND = "gpr-demand",
+    /// A pixel shader without an export, which does not end (seed 491-499).
+    NO_PIXEL_EXPORT = "no-pixel-export",
+    /// A ring or scratch memory that does not hold one element, or that a geometry shader needs and that is not there
+    /// (seed 1429).
+    RING_TOO_SMALL = "ring-too-small",
+    /// Stream-out to a buffer whose base the CP of an R7xx has not been told: it hangs (Mesa, `r600_streamout.c`).
+    STREAM_OUT_BASE = "stream-out-base",
+    /// Surface synchronisation of an RV6xx by a base that was written and not announced (seed 1134).
+    SURFACE_NOT_ANNOUNCED = "surface-not-announced",
+    /// Numbers of threads that the chip does not take (seed 1425, 1453).
+    THREAD_COUNT = "thread-count",
+    /// The vertex cache is on in a chip that has none (seed 352).
+    NO_VERTEX_CACHE = "no-vertex-cache",
+    /// ReZ with ZFUNC not equal and depth writes (seed 1463).
+    REZ_NOT_EQUAL = "rez-not-equal",
+    /// Fog on a target of 32-bit floats (seed 1473).
+    FOG_OF_FLOATS = "fog-of-floats",
+    /// A copy from depth to colour without the state that RV610, RV620, RV630 and RV635 need for it (seed 1479-1492).
+    DEPTH_COPY_STATE = "depth-copy-state",
+    /// More targets with eight samples than the chip can draw (seed 1494-1500).
+    EIGHT_SAMPLES = "eight-samples",
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@
 //! | [`regs`], [`classes`] | the registers, and what the model makes of each |
 //! | [`mc`], [`vm`] | GPU addresses: memory controller, page table |
 //! | [`hdp`] | VRAM as the CPU sees it |
-//! | [`cp`], [`packet`], [`event`], [`poll`], [`semaphore`] | the command processor |
+//! | [`cp`], [`packet`], [`event`], [`counts`], [`poll`], [`semaphore`] | the command processor |
 //! | [`dma`], [`tiling`] | the DMA engine, and where tiled elements lie |
 //! | [`ih`], [`rlc`], [`microcode`] | interrupts, and the controller that they need |
 //! | [`reset`] | status and soft resets |
 //! | [`display`] | what a CRTC reads |
-//! | [`engine3d`] | which bytes a draw may touch |
+//! | [`draw`], [`engine3d`], [`reach`] | how draws begin, which bytes they may touch, and what those lead to |
 //! | [`bench`], [`checkpoint`], [`touched`] | a chip without a server, for host programs; what engines have touched |
 //! | [`kind`], [`fault`], [`unit`] | the kinds of misuse, the faults and the units of this family |
 
@@ -23,9 +23,11 @@ pub mod bench;
 mod checkpoint;
 pub mod chips;
 mod classes;
+mod counts;
 mod cp;
 mod display;
 mod dma;
+mod draw;
 pub mod engine3d;
 mod event;
 pub mod fault;
@@ -38,6 +40,7 @@ mod mc;
 mod microcode;
 mod packet;
 mod poll;
+mod reach;
 mod regs;
 mod reset;
 mod rlc;
@@ -60,6 +63,8 @@ use lapidary_registers::r600::mmio;
 pub use self::chips::{FAMILY, Variant};
 
 use self::cp::{Cp, Stream};
+use self::draw::Stated;
+use self::engine3d::Engine3d;
 use self::ih::Ih;
 use self::mc::Bus;
 use self::regs::WORDS;
@@ -97,6 +102,8 @@ pub struct R6xx {
     dma: dma::Engine,
     ih: Ih,
     rlc: Rlc,
+    engine3d: Engine3d,
+    stated: Stated,
     /// The GPU clock when it was captured last.
     captured: u64,
     /// The ROM's image.
@@ -125,6 +132,8 @@ impl R6xx {
             dma: dma::Engine::default(),
             ih: Ih::default(),
             rlc: Rlc::default(),
+            engine3d: Engine3d::default(),
+            stated: Stated::default(),
             captured: 0,
             firmware: firmware::rom(variant, options.vram).build(),
             start: Instant::now(),
@@ -179,6 +188,8 @@ impl Chip for R6xx {
         self.dma = dma::Engine::default();
         self.ih = Ih::default();
         self.rlc = Rlc::default();
+        self.engine3d = Engine3d::default();
+        self.stated = Stated::default();
         self.captured = 0;
         self.start = Instant::now();
         for (register, value) in self.variant.straps() {

@@ -99,7 +99,7 @@ pub enum Target {
 }
 
 /// A reason why it leads nowhere.
-type Miss = (Kind, String);
+pub type Miss = (Kind, String);
 
 impl Bus {
     /// Return a memory side at rest.
@@ -147,6 +147,7 @@ impl Bus {
     /// Take over what the registers say.
     pub fn configure(&mut self, regs: &Space) {
         let l = self.layout;
+        self.tlb.moved();
         self.blackout = mmio_r7xx::mc_citf_cntl::BLACKOUT.any(regs.get(l.citf_cntl));
         let location = regs.get(l.fb_location);
         self.frame_buffer = (
@@ -245,13 +246,27 @@ impl Bus {
     }
 
     /// Return how the journal names a unit that acts for the present packet.
-    fn who(&self, by: By) -> Who {
+    pub fn who(&self, by: By) -> Who {
         let packet = self.packet.filter(|_| self.detail == Detail::Packet);
         Who { by, packet }
     }
 
+    /// Return whether all addresses from one to another go to the frame buffer as they are.
+    pub fn is_vram(&self, first: u64, last: u64) -> bool {
+        let inside = |(start, end): (u64, u64)| first >= start && last <= end;
+        inside(self.system) && inside(self.frame_buffer)
+    }
+
     /// Return what an address leads to.
-    fn translate(&mut self, m: &mut Machine, address: u64, write: bool) -> Result<Target, Miss> {
+    ///
+    /// # Errors
+    /// Why it leads nowhere.
+    pub fn translate(
+        &mut self,
+        m: &mut Machine,
+        address: u64,
+        write: bool,
+    ) -> Result<Target, Miss> {
         if self.blackout {
             return Err((kind::MC_BLACKOUT, format!("{address:#012x}")));
         }

@@ -2,8 +2,7 @@
 
 //! Packets: their headers, and what the command processor does for each.
 //!
-//! Type 0 writes consecutive registers, type 2 is a filler, type 3 is an operation. Draws are counted, and what they may
-//! touch is not worked out yet.
+//! Type 0 writes consecutive registers, type 2 is a filler, type 3 is an operation. Draws are in [`crate::draw`].
 
 use lapidary_model::amd::swap::swapped;
 use lapidary_model::machine::Machine;
@@ -157,6 +156,7 @@ impl R6xx {
             }
             op::START_3D_CMDBUF => {
                 exact(m, 1);
+                self.start_3d();
                 if self.variant.generation.is_r7xx {
                     m.finding(
                         kind::UNDEFINED_PACKET,
@@ -232,15 +232,40 @@ impl R6xx {
             op::INDEX_TYPE => {
                 if exact(m, 1) {
                     self.regs.set(mmio::VGT_DMA_INDEX_TYPE, body[0]);
+                    self.regs.set(
+                        mmio::VGT_INDEX_TYPE,
+                        mmio::vgt_dma_index_type::INDEX_TYPE.get(body[0]),
+                    );
                 }
             }
             op::NUM_INSTANCES => {
                 if exact(m, 1) {
-                    self.regs.set(mmio::VGT_DMA_NUM_INSTANCES, body[0]);
+                    self.regs.set(mmio::VGT_NUM_INSTANCES, body[0]);
                 }
             }
-            op::DRAW_INDEX | op::DRAW_INDEX_AUTO | op::DRAW_INDEX_IMMD | op::DRAW_INDEX_IMMD_BE => {
-                m.counters.add("draws_not_executed", 1);
+            op::DRAW_INDEX
+            | op::DRAW_INDEX_2
+            | op::DRAW_INDEX_AUTO
+            | op::DRAW_INDEX_IMMD
+            | op::DRAW_INDEX_IMMD_BE
+            | op::MPEG_INDEX => self.draw_packet(m, header, opcode, body),
+            op::STRMOUT_BUFFER_UPDATE => {
+                if exact(m, 5) {
+                    self.streamout_update(m, body);
+                }
+            }
+            op::STRMOUT_BASE_UPDATE if self.variant.generation.is_r7xx => {
+                if exact(m, 2) {
+                    self.streamout_base(m, body[0], body[1]);
+                }
+            }
+            op::SURFACE_BASE_UPDATE => {
+                if exact(m, 1) {
+                    self.surface_base_update(m, header, body[0]);
+                }
+            }
+            op::PFP_SYNC_ME if self.variant.generation.is_r7xx => {
+                exact(m, 1);
             }
             _ => m.finding(kind::UNDEFINED_PACKET, format_args!("opcode {opcode:#04x}")),
         }
@@ -376,10 +401,25 @@ impl R6xx {
             return;
         }
         let at = wide(body[0] & !0xf, body[1]);
-        let mut bytes = [0; 16];
-        self.bus.read(m, Unit::Cp, at, &mut bytes);
-        let count = |n: usize| u64::from_le_bytes(bytes[n..n + 8].try_into().unwrap_or_default());
-        let visible = count(8).wrapping_sub(count(0)) & (u64::MAX >> 1) != 0;
+        let mut count = |offset: u64| {
+            let mut bytes = [0; 8];
+            self.bus.read(m, Unit::Cp, at + offset, &mut bytes);
+            u64::from_le_bytes(bytes) & (u64::MAX >> 1)
+        };
+        // Of samples each backend has a count before and one after. Of primitives there are two counts before and two after:
+        // those that needed room, and those that were written.
+        let visible = match PRED_OP.get(body[1]) {
+            pred_op::PRIMCOUNT => {
+                let before = (count(0), count(8));
+                let after = (count(16), count(24));
+                after.0.wrapping_sub(before.0) == after.1.wrapping_sub(before.1)
+            }
+            _ => {
+                let pairs = 0..u64::from(self.variant.backends);
+                let passed = pairs.map(|i| count(16 * i + 8).wrapping_sub(count(16 * i)));
+                passed.fold(0, |any, n| any | n) != 0
+            }
+        };
         let draw_visible = DRAW_VISIBLE.any(body[1]);
         let continues = CONTINUE.any(body[1]);
         let visible = visible || continues && self.cp.predicate == Some(draw_visible);

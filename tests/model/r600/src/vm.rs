@@ -8,7 +8,7 @@
 //! VM_CONTEXT0_REQUEST_RESPONSE. A page without a valid entry leads to the default page if
 //! RANGE_PROTECTION_FAULT_ENABLE_DEFAULT is set; the model reports it in any case.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
@@ -17,6 +17,9 @@ pub const ENTRY: u64 = 8;
 
 /// Entries that the TLB holds at most before the oldest knowledge is thrown away as a whole.
 const TLB_ENTRIES: usize = 1 << 16;
+
+/// Areas that are remembered at most.
+const REACHED: usize = 4096;
 
 /// A page-table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +74,17 @@ impl Window {
 #[derive(Clone, Default)]
 pub struct Tlb {
     entries: HashMap<u64, u64>,
+    /// Areas of draws that lead to memory: first address, the one behind the last, whether it is written.
+    reached: HashSet<Reach>,
 }
+
+/// Such an area.
+pub type Reach = (u64, u64, bool);
 
 impl Tlb {
     /// Forget the entries of the pages that hold the addresses from `low` to `high`.
     pub fn invalidate(&mut self, window: &Window, low: u64, high: u64) {
+        self.reached.clear();
         let of = |page: u64| window.start + page * PAGE;
         self.entries
             .retain(|page, _| of(*page) + (PAGE - 1) < low || of(*page) > high | (PAGE - 1));
@@ -84,6 +93,25 @@ impl Tlb {
     /// Forget all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.reached.clear();
+    }
+
+    /// Return whether an area is known to lead to memory.
+    pub fn reached(&self, area: Reach) -> bool {
+        self.reached.contains(&area)
+    }
+
+    /// Remember that an area leads to memory, until an invalidation.
+    pub fn remember(&mut self, area: Reach) {
+        if self.reached.len() >= REACHED {
+            self.reached.clear();
+        }
+        self.reached.insert(area);
+    }
+
+    /// Places have moved: forget which areas lead to memory.
+    pub fn moved(&mut self) {
+        self.reached.clear();
     }
 
     /// Return the entry that the unit uses for a page whose table entry now reads `memory`, and whether it is stale.
