@@ -13,6 +13,8 @@ use crate::kind::{self, Kind};
 use crate::{fault, ih};
 
 mod benches;
+mod draws;
+mod streamout;
 
 fn bench() -> Bench {
     let mut b = Bench::new("rv770").unwrap();
