@@ -94,15 +94,16 @@ impl family::Isolation for Isolation {
     ) -> Result<Proof, Refusal> {
         let dwords = words.len();
         let checked = match client.ring {
-            Ring::Dma => checker::check_dma(words, objects, &self.chip, fixups),
-            _ if client.keep_tiling => checker::check_gfx(words, objects, &self.chip, fixups),
-            _ => checker::check_gfx_tiled_by_objects(words, objects, &self.chip, fixups),
+            // The DMA engine keeps nothing of a stream.
+            Ring::Dma => checker::check_dma(words, objects, &self.chip, fixups)
+                .map(|fixups| (fixups, Residue::default())),
+            _ => checker::prove_gfx(words, objects, &self.chip, fixups, client.keep_tiling),
         };
         match checked {
-            Ok(fixups) => Ok(Proof {
+            Ok((fixups, residue)) => Ok(Proof {
                 dwords,
                 fixups,
-                residue: Residue::default(),
+                residue,
             }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,

@@ -66,7 +66,8 @@ pub(super) fn info<F: RadeonFamily>(
     Ok(())
 }
 
-/// Create an object (GEM_CREATE). Unknown flags and domains are ignored, as upstream does.
+/// Create an object (GEM_CREATE), and return its size in whole pages. Unknown flags and domains are ignored, as upstream
+/// does.
 ///
 /// # Errors
 ///
@@ -92,6 +93,7 @@ pub(super) fn create<F: RadeonFamily>(
         .note()
         .set_initial_domains(arg.initial_domain & DOMAINS);
     arg.handle = object.create_handle(file)?;
+    arg.size = object.bytes();
     Ok(())
 }
 

@@ -61,7 +61,7 @@ impl Default for ConstantBuffers {
 }
 
 /// Return the number of a buffer among all, and its bit.
-fn locate(kind: Kind, number: u32) -> (usize, u64) {
+pub(super) fn locate(kind: Kind, number: u32) -> (usize, u64) {
     let at = EACH.wrapping_mul(kind as u32).wrapping_add(number);
     (at as usize, 1u64.wrapping_shl(at))
 }

@@ -15,6 +15,7 @@ use lapidary::portable::pm4::Body;
 
 use super::{
     gfx::Checker,
+    piece,
     place::{
         offset,
         Doing, //
@@ -154,6 +155,7 @@ impl Checker<'_> {
     /// Judge the groups of state that have changed since the last draw.
     fn judge(&mut self) -> Result<(), Reason> {
         self.idle = false;
+        self.residue.draw();
         if self.changed == 0 {
             return Ok(());
         }
@@ -179,7 +181,10 @@ impl Checker<'_> {
         let (low, high) = (body.take()?, body.take()?);
         body.end()?;
         let bytes = match control::PRED_OP.get(high) {
-            pred_op::CLEAR if low == 0 && high == 0 => return Ok(()),
+            pred_op::CLEAR if low == 0 && high == 0 => {
+                self.residue.state(piece::PREDICATION, false);
+                return Ok(());
+            }
             pred_op::CLEAR => return Err(Reason::ForbiddenBits),
             pred_op::ZPASS => RESULT_UNIT.wrapping_mul(self.backends().into()),
             pred_op::PRIMCOUNT => STREAM_OUT_RESULT,
@@ -190,6 +195,7 @@ impl Checker<'_> {
             | control::PRED_OP.mask()
             | control::CONTINUE.mask();
         let place = offset(low, high, others, RESULT_UNIT)?;
+        self.residue.state(piece::PREDICATION, true);
         self.access(position, place, bytes, Doing::Reads)
     }
 }

@@ -7,11 +7,14 @@
 
 use core::cell::Cell;
 
-use lapidary::portable::pm4::{
-    Body,
-    Fixups,
-    Stream,
-    MARKER, //
+use lapidary::portable::{
+    pm4::{
+        Body,
+        Fixups,
+        Stream,
+        MARKER, //
+    },
+    residue::Residue, //
 };
 
 use super::{
@@ -78,7 +81,7 @@ pub fn check(
     chip: &Chip,
     fixups: &mut [Fixup],
 ) -> Result<usize, Refusal> {
-    walk(words, objects, chip, fixups, true)
+    prove(words, objects, chip, fixups, true).map(|(fixups, _)| fixups)
 }
 
 /// Check a stream for the graphics ring without `RADEON_CS_KEEP_TILING_FLAGS`, as [`check`].
@@ -95,16 +98,22 @@ pub fn check_tiled_by_objects(
     chip: &Chip,
     fixups: &mut [Fixup],
 ) -> Result<usize, Refusal> {
-    walk(words, objects, chip, fixups, false)
+    prove(words, objects, chip, fixups, false).map(|(fixups, _)| fixups)
 }
 
-fn walk(
+/// As [`check`], or without `keep_tiling` as [`check_tiled_by_objects`]. Also return what the stream leaves in the chip, in
+/// [pieces](super::piece).
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn prove(
     words: &mut [u32],
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
     keep_tiling: bool,
-) -> Result<usize, Refusal> {
+) -> Result<(usize, Residue), Refusal> {
     let mut checker = Checker {
         stream: Stream::new(words),
         objects,
@@ -121,9 +130,10 @@ fn walk(
         constants: ConstantBuffers::default(),
         rings: Rings::default(),
         stream_out: StreamOut::default(),
+        residue: Residue::default(),
     };
     match checker.run() {
-        Ok(()) => Ok(checker.fixups.count()),
+        Ok(()) => Ok((checker.fixups.count(), checker.residue)),
         Err(reason) => Err(Refusal {
             position: checker.position as u32,
             reason,
@@ -152,6 +162,8 @@ pub(super) struct Checker<'a> {
     pub(super) constants: ConstantBuffers,
     pub(super) rings: Rings,
     pub(super) stream_out: StreamOut,
+    /// What the stream leaves in the chip.
+    pub(super) residue: Residue,
 }
 
 impl Checker<'_> {

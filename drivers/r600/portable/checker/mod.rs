@@ -55,6 +55,7 @@ mod format;
 mod gfx;
 mod layout;
 mod memory;
+pub mod piece;
 mod place;
 mod raster;
 pub mod reason;
@@ -69,7 +70,8 @@ mod tiled;
 pub use dma::check as check_dma;
 pub use gfx::{
     check as check_gfx,
-    check_tiled_by_objects as check_gfx_tiled_by_objects, //
+    check_tiled_by_objects as check_gfx_tiled_by_objects,
+    prove as prove_gfx, //
 };
 pub use place::{
     max_fixups,

@@ -9,16 +9,21 @@ use lapidary::portable::{
 
 use super::{
     color::Part,
-    constant_buffer::Kind,
+    constant_buffer::{
+        locate,
+        Kind, //
+    },
     draw::{
         self,
         group, //
     },
     gfx::Checker,
+    piece,
     place::{
         Doing,
         SURFACE_UNIT, //
     },
+    rings::ring,
     Reason, //
 };
 use crate::portable::{
@@ -32,6 +37,32 @@ use crate::portable::{
 /// Return which element of an array of registers `register` is. Its policy says that it is one.
 fn element(array: RegArray, register: u32) -> u32 {
     array.index_of(register).unwrap_or(u32::MAX)
+}
+
+/// Return the piece of state that a constant buffer is.
+fn constants_piece(kind: Kind, number: u32) -> usize {
+    piece::CONSTANTS.wrapping_add(locate(kind, number).0)
+}
+
+/// Return the piece of state that the ring is whose address or size is `register`.
+fn rings_piece(register: u32) -> usize {
+    piece::RINGS.wrapping_add(ring(register) as usize)
+}
+
+/// Return the piece of state that a stream-out buffer is.
+fn stream_out_piece(number: u32) -> usize {
+    piece::STREAM_OUT.wrapping_add(number as usize)
+}
+
+/// Return the piece of state that the program is whose start is `register`.
+fn program_piece(register: u32) -> usize {
+    piece::PROGRAMS.wrapping_add(match register {
+        mmio::SQ_PGM_START_PS => 0,
+        mmio::SQ_PGM_START_VS => 1,
+        mmio::SQ_PGM_START_GS => 2,
+        mmio::SQ_PGM_START_ES => 3,
+        _ => 4,
+    })
 }
 
 impl Checker<'_> {
@@ -107,6 +138,7 @@ impl Checker<'_> {
                 // A program has no size. It begins in its object.
                 let place = self.surface_address(self.position, value)?;
                 self.claim(place, SURFACE_UNIT, 1, Doing::Reads, Reason::ProgramBounds)?;
+                self.residue.state(program_piece(register), true);
             }
             Policy::GeometryMode | Policy::RingBase | Policy::RingSize | Policy::RingItem => {
                 self.ring_register(register, policy, value)?;
@@ -114,6 +146,7 @@ impl Checker<'_> {
             Policy::StreamOutSize => {
                 let number = element(mmio::VGT_STRMOUT_BUFFER_SIZE, register);
                 self.stream_out.set_size(number, value);
+                self.residue.state(stream_out_piece(number), value != 0);
                 self.changed |= group::STREAM_OUT;
             }
             Policy::StreamOutStride => {
@@ -126,6 +159,7 @@ impl Checker<'_> {
                 let number = element(mmio::VGT_STRMOUT_BUFFER_BASE, register);
                 let place = self.surface_address(self.position, value)?;
                 self.stream_out.set_base(number, place);
+                self.residue.state(stream_out_piece(number), true);
                 self.changed |= group::STREAM_OUT;
             }
             _ => {
@@ -138,6 +172,8 @@ impl Checker<'_> {
 
     fn constant_size(&mut self, kind: Kind, number: u32, value: u32) -> Result<(), Reason> {
         self.constants.set_size(kind, number, value)?;
+        self.residue
+            .state(constants_piece(kind, number), value != 0);
         self.changed |= group::CONSTANTS;
         Ok(())
     }
@@ -145,6 +181,7 @@ impl Checker<'_> {
     fn constant_place(&mut self, kind: Kind, number: u32, value: u32) -> Result<(), Reason> {
         let place = self.surface_address(self.position, value)?;
         self.constants.set_place(kind, number, place);
+        self.residue.state(constants_piece(kind, number), true);
         self.changed |= group::CONSTANTS;
         Ok(())
     }
@@ -158,8 +195,12 @@ impl Checker<'_> {
             Policy::RingBase => {
                 let place = self.surface_address(self.position, value)?;
                 self.rings.set_base(register, place);
+                self.residue.state(rings_piece(register), true);
             }
-            Policy::RingSize => self.rings.set_size(register, value),
+            Policy::RingSize => {
+                self.rings.set_size(register, value);
+                self.residue.state(rings_piece(register), value != 0);
+            }
             Policy::RingItem => self.rings.set_item(register, value)?,
             _ => self.rings.set_mode(value),
         }

@@ -20,6 +20,7 @@ use lapidary::portable::pm4::Body;
 
 use super::{
     gfx::Checker,
+    piece,
     texture::Texture,
     Object,
     Reason, //
@@ -63,6 +64,7 @@ impl Checker<'_> {
             return Err(Reason::PartialResource);
         }
         let words = self.stream.words();
+        let mut slot = (first as usize).wrapping_div(DWORDS);
         while !body.is_empty() {
             let at = body.position();
             let cells = words.get(at..at.wrapping_add(DWORDS));
@@ -78,6 +80,9 @@ impl Checker<'_> {
                 body.take()?;
             }
             result.map_err(|(_, reason)| reason)?;
+            self.residue
+                .state(piece::RESOURCES.wrapping_add(slot), true);
+            slot = slot.wrapping_add(1);
         }
         Ok(())
     }

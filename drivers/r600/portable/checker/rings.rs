@@ -56,7 +56,7 @@ pub(super) struct Rings {
 }
 
 /// Return the number of the ring whose address or size is `register`.
-fn ring(register: u32) -> u32 {
+pub(super) fn ring(register: u32) -> u32 {
     register
         .wrapping_sub(mmio::SQ_ESGS_RING_BASE)
         .wrapping_div(STEP)

@@ -21,6 +21,7 @@ pub fn tests() -> Vec<Test> {
     vec![
         Test::new("create/memory_sizes", sizes),
         Test::new("create/one_byte", one_byte),
+        Test::new("create/whole_pages_are_answered", whole_pages),
         Test::new("create/size_0", size_0).upstream_answers("os error 28", ALLOCATOR),
         Test::new("create/sizes_beyond_memory", beyond_memory),
         Test::new("create/sizes_that_wrap", wrapping).upstream_answers("os error 28", ALLOCATOR),
@@ -85,6 +86,24 @@ fn one_byte(context: &mut Context) -> Result<()> {
             mapping.get(mapping.len() - 1) == 0x55aa_55aa,
             "{domain:?}: the last dword does not hold"
         );
+    }
+    Ok(())
+}
+
+/// The size that comes back is that of the object.
+fn whole_pages(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    for domain in Domain::ALL {
+        for (size, whole) in [(1, PAGE), (PAGE, PAGE), (PAGE + 0x600, 2 * PAGE)] {
+            let mut argument = abi::GemCreate {
+                size,
+                initial_domain: domain.bits(),
+                ..Default::default()
+            };
+            device.ioctl(abi::RADEON_GEM_CREATE, &mut argument)?;
+            drop(Bo::adopt(device.clone(), argument.handle, whole, domain));
+            ensure!(argument.size == whole, "{size} became {}", argument.size);
+        }
     }
     Ok(())
 }
