@@ -46,14 +46,13 @@ pub(super) struct Depth {
     htile_base: Option<Place>,
 }
 
-/// Return the bytes of a pixel; `None` for formats that do not exist.
-fn pixel(format: u32) -> Option<u64> {
+/// Return the bytes of a pixel. All eight formats exist, and the first one is none.
+fn pixel(format: u32) -> u64 {
     use depth_format::*;
     match format {
-        DEPTH_16 => Some(2),
-        DEPTH_X8_24 | DEPTH_8_24 | DEPTH_X8_24_FLOAT | DEPTH_8_24_FLOAT | DEPTH_32_FLOAT => Some(4),
-        DEPTH_X24_8_32_FLOAT => Some(8),
-        _ => None,
+        DEPTH_16 => 2,
+        DEPTH_X8_24 | DEPTH_8_24 | DEPTH_X8_24_FLOAT | DEPTH_8_24_FLOAT | DEPTH_32_FLOAT => 4,
+        _ => 8,
     }
 }
 
@@ -145,8 +144,7 @@ impl Checker<'_> {
         ) {
             return Err(Reason::TilingMode);
         }
-        let bytes = pixel(format).ok_or(Reason::DepthFormat)?;
-        let layout = Layout::new(mode, bytes, log2, self.chip)?;
+        let layout = Layout::new(mode, pixel(format), log2, self.chip)?;
         let tiles = |field: u32| u64::from(field).wrapping_add(1);
         let pitch = tiles(size::PITCH_TILE_MAX.get(size));
         let slice = tiles(size::SLICE_TILE_MAX.get(size));

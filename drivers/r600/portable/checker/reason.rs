@@ -94,7 +94,6 @@ lapidary::pm4_reasons! {
     // The depth target.
     NoDepthInfo = 0x2070: "draw without DB_DEPTH_INFO from the same stream",
     NoDepthBuffer = 0x2071: "draw with a depth target whose address, size or slices are not stated",
-    DepthFormat = 0x2072: "depth format that does not exist",
     DepthBounds = 0x2073: "depth target reaches outside its object",
     NoHtile = 0x2074: "draw with HTILE whose address or layout is not stated",
     HtileSize = 0x2075: "tiles of HTILE that are not of 8 x 8 pixels",
