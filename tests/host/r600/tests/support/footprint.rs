@@ -3,6 +3,7 @@
 //! What placed streams access, byte range by byte range. This reads packets by numbers and has no code in common with
 //! the checkers. Places in tiled surfaces are computed pixel by pixel, by the equations that Mesa's span functions have.
 
+use super::texels::levels;
 use r600::portable::{checker::Chip, Generation};
 
 /// An access to `bytes` bytes from `address` on.
@@ -140,6 +141,21 @@ fn macro_tiled(x: u64, y: u64, slice: u64, pitch: u64, bpp: u64, chip: &Chip) ->
     high | (bank << (group_bits + pipe_bits)) | (pipe << group_bits) | low
 }
 
+/// Touch samples in the corners of all levels of a texture.
+fn texels(words: &[u32], chip: &Chip, touch: &mut impl FnMut(u32, u32, u64, bool)) {
+    for level in levels(words, chip) {
+        let address = u64::from(words[if level.second { 3 } else { 2 }]) << 8;
+        for slice in [0, level.slices - 1] {
+            for y in [0, level.lines - 1] {
+                for x in [0, level.pitch - 1] {
+                    let sample = address + level.place(x, y, slice, level.samples - 1, chip);
+                    touch(sample as u32, (sample >> 32) as u32, level.bytes, false);
+                }
+            }
+        }
+    }
+}
+
 /// Return what a stream for the graphics ring accesses.
 pub fn gfx(words: &[u32], chip: &Chip) -> Vec<Touch> {
     let mut touches = Vec::new();
@@ -161,9 +177,17 @@ pub fn gfx(words: &[u32], chip: &Chip) -> Vec<Touch> {
         };
         match (header >> 8) & 0xff {
             0x10 | 0x24 | 0x28 | 0x2a | 0x2f | 0x43 | 0x68 | 0x69 | 0x73 => {}
-            // Constants and samplers. Resources and draws need more than these streams have.
+            // Constants and samplers. Draws need more than these streams have.
             0x6a | 0x6b | 0x6c | 0x6e | 0x6f => {}
-            0x6d => assert_eq!(length, 1, "a resource"),
+            0x6d => {
+                for words in words[at + 2..at + 1 + length].chunks(7) {
+                    match words[6] >> 30 {
+                        3 => touch(words[0], words[2], u64::from(words[1]) + 1, false),
+                        2 => texels(words, chip, &mut touch),
+                        other => panic!("a resource of kind {other}"),
+                    }
+                }
+            }
             0x20 => match (w(2) >> 16) & 7 {
                 0 => {}
                 1 => touch(w(1), w(2), 16 * u64::from(chip.backends), false),

@@ -6,6 +6,8 @@
 #![allow(dead_code)]
 
 pub mod footprint;
+pub mod resources;
+pub mod texels;
 
 use lapidary::portable::sink::{Full, SliceSink};
 use r600::portable::{
