@@ -3,7 +3,7 @@
 //! Numbers of refusals are part of the user interface: each is used once, and stays.
 
 use r600::portable::checker::reason::Reason;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, path::Path};
 
 #[test]
 fn every_reason_has_a_number_of_its_own() {
@@ -40,4 +40,33 @@ fn numbers_stay() {
     ] {
         assert_eq!(reason.number(), number, "{reason:?}");
     }
+}
+
+/// Return the text of all tests in a folder and its folders, but this file.
+fn tests(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            text.push_str(&tests(&path));
+        } else if !path.ends_with("reasons.rs") {
+            text.push_str(&fs::read_to_string(&path).expect("a text"));
+        }
+    }
+    text
+}
+
+/// A refusal that no test expects has no rule that a test would miss.
+#[test]
+fn every_reason_is_expected_by_a_test() {
+    let text = tests(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"));
+    let words: BTreeSet<&str> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    let missing: Vec<String> = Reason::ALL
+        .iter()
+        .map(|reason| format!("{reason:?}"))
+        .filter(|name| !words.contains(name.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "no test expects {missing:?}");
 }
