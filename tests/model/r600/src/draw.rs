@@ -13,7 +13,7 @@ use lapidary_registers::r600::pm4::op;
 
 use crate::R6xx;
 use crate::engine3d::area::{Area, Client};
-use crate::engine3d::streamout;
+use crate::engine3d::{State, streamout};
 use crate::kind;
 use crate::packet::{name, wide};
 
@@ -216,7 +216,7 @@ impl R6xx {
             self.bus.touch(m, &area, true);
         }
         self.engine3d.work_out(&self.regs, self.variant);
-        let geometry = mmio::vgt_gs_mode::MODE.get(self.regs.get(mmio::VGT_GS_MODE)) != 0;
+        let geometry = State::new(&self.regs, self.variant).geometry();
         let (mut read, mut written) = (0u64, 0u64);
         for found in self.engine3d.found(geometry) {
             for (kind, text) in &found.complaints {
@@ -263,7 +263,7 @@ impl R6xx {
                 format_args!("a draw in a buffer without it"),
             );
         }
-        let state = crate::engine3d::State::new(&self.regs, self.variant);
+        let state = State::new(&self.regs, self.variant);
         let unknown = streamout::enabled(&state) & self.stated.streamout;
         if self.variant.generation.is_r7xx && unknown != 0 {
             m.finding(

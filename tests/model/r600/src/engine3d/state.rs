@@ -5,6 +5,7 @@
 use lapidary_model::registers::Space;
 use lapidary_model::runs::Runs;
 use lapidary_registers::RegArray;
+use lapidary_registers::r600::enums::gs_mode;
 use lapidary_registers::r600::mmio;
 
 use super::area::{Area, Client};
@@ -35,9 +36,15 @@ impl<'a> State<'a> {
         array.at(index).map_or(0, |offset| self.regs.get(offset))
     }
 
-    /// Return whether the geometry shader runs, and with it the export shader.
+    /// Return whether the geometry shader runs, and with it the export shader. In scenario A the vertex grouper only counts
+    /// primitives for the shaders that run anyway: Mesa draws with it without either of the two (`r600_state_common.c`), and
+    /// nothing public says more.
     pub fn geometry(&self) -> bool {
-        mmio::vgt_gs_mode::MODE.get(self.get(mmio::VGT_GS_MODE)) != 0
+        use mmio::vgt_gs_mode::MODE;
+        matches!(
+            MODE.get(self.get(mmio::VGT_GS_MODE)),
+            gs_mode::GS_SCENARIO_B | gs_mode::GS_SCENARIO_G
+        )
     }
 
     /// Return the binary logarithm of the samples of a pixel.

@@ -74,7 +74,7 @@ impl Set {
 
     fn found(&mut self) -> Vec<&Found> {
         self.engine.work_out(&self.regs, self.chip);
-        let geometry = self.regs.get(mmio::VGT_GS_MODE) & 3 != 0;
+        let geometry = State::new(&self.regs, self.chip).geometry();
         self.engine.found(geometry).collect()
     }
 

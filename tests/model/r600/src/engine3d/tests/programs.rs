@@ -28,6 +28,8 @@ fn programs_begin_where_their_registers_say() {
     let plain = [at(Stage::Ps, 1), at(Stage::Vs, 2), at(Stage::Fs, 3)];
     assert_eq!(set.all(), plain);
     set.put(mmio::VGT_GS_MODE, 1);
+    assert_eq!(set.all(), plain, "scenario A");
+    set.put(mmio::VGT_GS_MODE, 2);
     assert_eq!(
         set.all()[..5],
         [&plain[..], &[at(Stage::Gs, 4), at(Stage::Es, 5)]].concat()
@@ -78,8 +80,8 @@ fn programs_get_no_more_registers_than_their_share() {
     for (resources, share, geometry) in [
         (mmio::SQ_PGM_RESOURCES_PS, (false, 0), 0),
         (mmio::SQ_PGM_RESOURCES_VS, (false, 16), 0),
-        (mmio::SQ_PGM_RESOURCES_GS, (true, 0), 1),
-        (mmio::SQ_PGM_RESOURCES_ES, (true, 16), 1),
+        (mmio::SQ_PGM_RESOURCES_GS, (true, 0), 3),
+        (mmio::SQ_PGM_RESOURCES_ES, (true, 16), 3),
     ] {
         let mut set = Set::new("rv610");
         let register = match share.0 {
@@ -94,7 +96,7 @@ fn programs_get_no_more_registers_than_their_share() {
         assert_eq!(set.kinds(), [], "{resources:#x}");
         assert_eq!(set.put(resources, 41).kinds(), [kind::GPR_DEMAND]);
         set.put(mmio::VGT_GS_MODE, 0);
-        let idle = geometry == 1;
+        let idle = geometry == 3;
         assert_eq!(set.kinds().is_empty(), idle, "it does not run");
     }
 }
