@@ -209,7 +209,10 @@ impl R6xx {
                 "draw, not executed: primitive {primitive:#x}, {count} indices"
             ));
         }
-        if count == 0 || primitive == prim_type::DI_PT_NONE {
+        // An opaque draw takes the number from a stream-out buffer, which holds anything.
+        let opaque = vgt_draw_initiator::USE_OPAQUE;
+        let opaque = opaque.any(self.regs.get(mmio::VGT_DRAW_INITIATOR));
+        if count == 0 && !opaque || primitive == prim_type::DI_PT_NONE {
             return;
         }
         if let Some(area) = self.index_area(m) {

@@ -114,6 +114,18 @@ fn a_draw_of_nothing_touches_nothing() {
 }
 
 #[test]
+fn an_opaque_draw_has_its_number_elsewhere() {
+    let mut b = bench();
+    let opaque = vec![packet(op::DRAW_INDEX_AUTO, 2), 0, 2 | (1 << 6)];
+    let stream = [buffer(160, 0x1000, 0x100), opaque];
+    assert_eq!(
+        touched(&mut b, &stream),
+        [reads(Client::Buffer(160), 0x1000, 0x1100)]
+    );
+    assert_eq!(b.findings(), []);
+}
+
+#[test]
 fn indices_are_fetched_by_their_width() {
     let mut b = bench();
     let read = |end| reads(Client::Index, Bench::GTT + 6, end);

@@ -258,6 +258,11 @@ fn htile_data_are_padded_to_lines_of_the_cache() {
     assert_eq!(size(&mut set).1, 128 * 128 * 4);
     set.put(mmio::DB_HTILE_SURFACE, 3);
     assert_eq!(size(&mut set).1, 64 * 64 * 4);
+    // Columns and lines are padded each for itself.
+    set.put(mmio::DB_DEPTH_SIZE, 7 | ((8 * 512 - 1) << 10));
+    assert_eq!(size(&mut set).1, 32 * 512 * 4);
+    set.put(mmio::DB_DEPTH_SIZE, 63 | ((64 * 8 - 1) << 10));
+    assert_eq!(size(&mut set).1, 64 * 16 * 4);
     // Linear: 64 columns by 64 lines, whole pages of 2 KiB.
     set.put(mmio::DB_DEPTH_SIZE, 7 | ((8 * 3 - 1) << 10));
     set.put(mmio::DB_HTILE_SURFACE, 7);
