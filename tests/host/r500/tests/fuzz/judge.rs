@@ -6,27 +6,29 @@
 //! and with the registers as hostile as another client can leave them. It computes every byte that its units
 //! touch from its own reading of the manual; none may lie outside the objects.
 //!
-//! Objects are cut to the smallest size that the checker admits before the model sees them. So a bound that is too weak
-//! by one byte shows, and only the two that are compared calculate what a draw needs.
-//!
 //! A third judge takes the answers that neither checker nor model gives to questions that the manual leaves open
 //! ([`readings`]). By those that the checker bears nothing may leave the objects either; of the others it is counted
 //! how many streams they would cost.
 
 use fastrand::Rng;
+use lapidary_fuzz::{
+    place::{scatter, CONTENTS, PAGE},
+    Family, Report, Verdict,
+};
 use lapidary_model_r500::{
     bench::Bench,
     kind::{self, Kind},
 };
+use lapidary_streams::Recording;
 use r500::portable::{
-    checker::{Chip, Object},
+    checker::{Chip, Object, Reason},
     pm4::{self, Header},
 };
 
 use crate::{
     hostile::Hostile,
-    mutate::packets,
-    report::Report,
+    made,
+    packets::{describe, packets},
     scene::{Case, GENEROUS},
     support::{
         footprint::{execute, ControlReading, Touch},
@@ -52,33 +54,10 @@ const BREAKS: &[Kind] = &[
     kind::CACHE_NOT_EMPTY,
 ];
 
-const PAGE: u64 = 4096;
 /// VRAM of a bench.
 const VRAM: u64 = 80 << 20;
 /// The first part of VRAM is another client's. [`crate::hostile::FOREIGN`] lies there.
 const FOREIGN: u64 = 8 << 20;
-
-/// The first bytes of every object: large, small and odd numbers of 16 and of 32 bits.
-static CONTENTS: [u8; 1024] = contents();
-
-const fn contents() -> [u8; 1024] {
-    let mut bytes = [0; 1024];
-    let mut noise = 0x2545_f491u32;
-    let mut i = 0;
-    while i < bytes.len() {
-        noise ^= noise << 13;
-        noise ^= noise >> 17;
-        noise ^= noise << 5;
-        bytes[i] = match (i / 16) % 4 {
-            0 => 0xff,
-            1 if i % 4 == 0 => noise as u8,
-            2 => noise as u8,
-            _ => 0,
-        };
-        i += 1;
-    }
-    bytes
-}
 
 const CHIPS: [(Chip, &str); 6] = [
     (Chip::Rv515, "rv515"),
@@ -95,41 +74,21 @@ const CHIPS: [(Chip, &str); 6] = [
 fn place(rng: &mut Rng, objects: &[Object]) -> Option<Vec<u64>> {
     let vram = u64::from(Bench::VRAM);
     let gart = u64::from(Bench::GTT);
-    let mut windows = [
+    let windows = [
         (vram + FOREIGN, vram + VRAM),
         (gart, gart + u64::from(Bench::GTT_LEN)),
     ];
-    objects
-        .iter()
-        .map(|object| {
-            let first = rng.usize(..2);
-            [first, 1 - first].into_iter().find_map(|window| {
-                let (start, end) = &mut windows[window];
-                let address = *start + PAGE * rng.u64(1..64);
-                let next = (address + object.size.max(1)).next_multiple_of(PAGE);
-                (next + PAGE <= *end).then(|| {
-                    *start = next;
-                    address
-                })
-            })
-        })
-        .collect()
-}
-
-/// What became of a submission.
-pub enum Verdict {
-    /// The checker has refused it.
-    Refused,
-    /// It was executed and stayed inside.
-    Fine,
-    /// It was let through and does what it must not.
-    Broken(String),
+    scatter(
+        rng,
+        windows,
+        objects.iter().map(|object| (object.size, PAGE)),
+    )
 }
 
 /// Both sides.
 pub struct Judge {
     benches: Vec<(Bench, Hostile)>,
-    pub report: Report,
+    report: Report<Reason>,
 }
 
 impl Judge {
@@ -147,65 +106,79 @@ impl Judge {
         }
     }
 
-    /// Everything to the state before the first stream.
-    pub fn reset(&mut self, case: &Case) {
-        let (bench, hostile) = self.bench(case);
-        hostile.reset(bench);
-    }
-
     fn bench(&mut self, case: &Case) -> &mut (Bench, Hostile) {
         let chip = case.options.chip;
         let number = CHIPS.iter().position(|(other, _)| *other == chip);
         &mut self.benches[number.expect("every chip has a bench")]
     }
+}
 
-    /// Return whether the checker lets a submission through, and how.
-    fn check(&mut self, case: &Case) -> Option<Checked> {
-        match run(&case.words, &case.objects, case.options) {
-            Ok(checked) => Some(checked),
-            Err(refusal) => {
-                assert!(
-                    (refusal.position as usize) < case.words.len(),
-                    "{refusal:?} lies outside the stream"
-                );
-                self.report.refused(refusal.reason);
-                None
-            }
+/// Return whether the checker lets a submission through, and how.
+fn checked(case: &Case) -> Result<Checked, Reason> {
+    run(&case.words, &case.objects, case.options).map_err(|refusal| {
+        assert!(
+            (refusal.position as usize) < case.words.len(),
+            "{refusal:?} lies outside the stream"
+        );
+        refusal.reason
+    })
+}
+
+impl Family for Judge {
+    type Reason = Reason;
+
+    const GENEROUS: u64 = GENEROUS;
+
+    fn made(&mut self, rng: &mut Rng) -> Case {
+        made::made(rng)
+    }
+
+    fn recorded(&mut self, rng: &mut Rng, recording: &Recording) -> Case {
+        made::recorded(rng, recording)
+    }
+
+    fn garbage(&mut self, rng: &mut Rng) -> Case {
+        made::garbage(rng)
+    }
+
+    fn other(&mut self, rng: &mut Rng, case: &Case) -> Case {
+        Case {
+            options: case.options,
+            ..made::made(rng)
         }
     }
 
-    /// Make every object as small as the checker allows. False if it does not let the stream through at all.
-    pub fn cut(&mut self, case: &mut Case) -> bool {
-        if self.check(case).is_none() {
-            return false;
-        }
-        for i in 0..case.objects.len() {
-            let (mut no, mut yes) = (0, case.objects[i].size);
-            // Most objects are not used to their ends.
-            let mut guess = 4096.min(yes);
-            while no + 1 < yes {
-                case.objects[i].size = guess;
-                match run(&case.words, &case.objects, case.options) {
-                    Ok(_) => yes = guess,
-                    Err(refusal) => {
-                        self.report.refused(refusal.reason);
-                        no = guess;
-                    }
-                }
-                guess = if yes == GENEROUS {
-                    (no * 16).min((no + yes) / 2)
-                } else {
-                    (no + yes) / 2
-                };
-            }
-            case.objects[i].size = yes;
-        }
-        true
+    fn add_object(&self, case: &mut Case) {
+        case.objects.push(Object {
+            size: GENEROUS,
+            ..Object::default()
+        });
     }
 
-    pub fn judge(&mut self, rng: &mut Rng, case: &Case) -> Verdict {
-        let Some(checked) = self.check(case) else {
-            return Verdict::Refused;
+    fn reset(&mut self, case: &Case) {
+        let (bench, hostile) = self.bench(case);
+        hostile.reset(bench);
+    }
+
+    fn check(&mut self, case: &Case) -> Result<(), Reason> {
+        checked(case).map(drop)
+    }
+
+    fn describe(&self, case: &Case) -> String {
+        describe(case)
+    }
+
+    fn report(&mut self) -> &mut Report<Reason> {
+        &mut self.report
+    }
+
+    fn judge(&mut self, rng: &mut Rng, case: &Case) -> Verdict {
+        let checked = match checked(case) {
+            Ok(checked) => checked,
+            Err(reason) => {
+                self.report.refused(reason);
+                return Verdict::Refused;
+            }
         };
         let Some(addresses) = place(rng, &case.objects) else {
             self.report.too_large += 1;
@@ -224,7 +197,8 @@ impl Judge {
         if rng.u32(..16) == 0 {
             for reading in COSTLY {
                 let leaves = leaves(&placed, &addresses, &checked.objects, &[reading]);
-                self.report.would_cost(reading, leaves.is_some());
+                let name = format!("by {reading:?} would stay inside");
+                self.report.share(&name, leaves.is_none());
             }
         }
         let (bench, hostile) = self.bench(case);
@@ -258,7 +232,7 @@ impl Judge {
         }
         let mut ends = vec![None; case.objects.len()];
         for touch in &touched {
-            self.report.touched(&touch.who);
+            self.report.touched(&touch.who.to_string());
             // Memory that no object holds is a finding, or the CP's own.
             let Some(number) = touch.object else {
                 continue;

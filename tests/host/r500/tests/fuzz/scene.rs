@@ -7,6 +7,7 @@
 //! decided at the end. Objects are larger than any piece needs: the judge cuts them to size.
 
 use fastrand::Rng;
+pub use lapidary_fuzz::chance::{extent, pick, rarely};
 use r500::portable::{
     checker::{Chip, Object, Options},
     pm4,
@@ -26,30 +27,6 @@ pub struct Case {
     pub words: Vec<u32>,
     pub objects: Vec<Object>,
     pub options: Options,
-}
-
-/// One of the values, all with the same chance.
-pub fn pick<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
-    values[rng.usize(..values.len())]
-}
-
-/// With a chance of one in `n`.
-pub fn rarely(rng: &mut Rng, n: u32) -> bool {
-    rng.u32(..n) == 0
-}
-
-/// Return a number from 1 to `max`: often small, often a power of two or its neighbour, sometimes anything.
-pub fn extent(rng: &mut Rng, max: u32) -> u32 {
-    let value = match rng.u32(..16) {
-        0..=5 => rng.u32(1..=16),
-        6..=9 => 1 << rng.u32(0..12),
-        10 => (1 << rng.u32(1..12)) + 1,
-        11 => (1 << rng.u32(1..12)) - 1,
-        12..=13 => rng.u32(1..=256),
-        14 => max,
-        _ => rng.u32(1..=max),
-    };
-    value.clamp(1, max)
 }
 
 /// Return what the checker is told of a chip: as the model has it, with no pipe broken.

@@ -2,36 +2,22 @@
 
 //! What a run has looked at: a fuzz that looks at nothing finds nothing.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use lapidary_model_r500::{bench::Who, kind::Kind};
-use r500::portable::checker::Reason;
-
-use crate::support::readings::Reading;
-
-/// Units that must be seen at work, by the names that the model gives them.
-const UNITS: [&str; 8] = [
-    "Engine2d",
-    "Index",
-    "ZPass",
-    "vertex array",
-    "texture",
-    "colour target",
-    "depth buffer",
-    "resolve target",
-];
+use lapidary_model::kind::Kind;
 
 /// Submissions of one sort.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
+    /// How many.
     pub all: u64,
+    /// How many of them were admitted, or are what else the share is of.
     pub admitted: u64,
 }
 
 impl Share {
+    /// Count one.
     pub fn count(&mut self, admitted: bool) {
         self.all += 1;
         self.admitted += u64::from(admitted);
@@ -40,6 +26,11 @@ impl Share {
     fn add(&mut self, other: Self) {
         self.all += other.all;
         self.admitted += other.admitted;
+    }
+
+    /// Return whether nothing was counted.
+    pub fn is_empty(self) -> bool {
+        self.all == 0
     }
 
     /// In per cent.
@@ -60,9 +51,9 @@ impl fmt::Display for Share {
     }
 }
 
-/// Counters of a run or of a part of it.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
+/// Counters of a run or of a part of it. `R` are the reasons of the checker.
+#[derive(Clone, Debug)]
+pub struct Report<R> {
     /// As they were made.
     pub whole: Share,
     /// Spoilt ones.
@@ -77,38 +68,69 @@ pub struct Report {
     pub executed: u64,
     /// Objects that were touched, and those of them that were touched to their last byte.
     pub bounds: Share,
-    /// Let through, but too large for the model's memory.
+    /// Admitted, but too large for the model's memory.
     pub too_large: u64,
     /// Streams in which a unit has touched memory.
     units: BTreeMap<String, u64>,
-    reasons: BTreeMap<Reason, u64>,
-    /// Streams that were let through, and those of them that stay inside by a reading that the checker does not bear.
-    costs: BTreeMap<Reading, Share>,
+    reasons: BTreeMap<R, u64>,
+    /// What a family counts beside, by what it is called.
+    shares: BTreeMap<String, Share>,
     kinds: BTreeMap<Kind, (u64, String)>,
 }
 
-impl Report {
-    pub fn refused(&mut self, reason: Reason) {
+impl<R> Default for Report<R> {
+    fn default() -> Self {
+        Report {
+            whole: Share::default(),
+            spoilt: Share::default(),
+            spliced: Share::default(),
+            recorded: Share::default(),
+            garbage: Share::default(),
+            executed: 0,
+            bounds: Share::default(),
+            too_large: 0,
+            units: BTreeMap::new(),
+            reasons: BTreeMap::new(),
+            shares: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+        }
+    }
+}
+
+impl<R: Copy + Ord + fmt::Debug> Report<R> {
+    /// Count a refusal.
+    pub fn refused(&mut self, reason: R) {
         *self.reasons.entry(reason).or_default() += 1;
     }
 
-    /// A stream leaves its objects by a reading that the checker does not bear, or does not.
-    pub fn would_cost(&mut self, reading: Reading, leaves: bool) {
-        self.costs.entry(reading).or_default().count(!leaves);
+    /// Count something that a family counts beside: one, and whether it holds.
+    pub fn share(&mut self, name: &str, holds: bool) {
+        match self.shares.get_mut(name) {
+            Some(share) => share.count(holds),
+            None => {
+                let mut share = Share::default();
+                share.count(holds);
+                self.shares.insert(name.into(), share);
+            }
+        }
     }
 
-    /// A unit of the model has touched memory.
-    pub fn touched(&mut self, who: &Who) {
-        // Units that there are several of count as one.
-        let name = who.to_string();
-        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
+    /// Return what was counted by [`share`](Self::share).
+    pub fn of(&self, name: &str) -> Share {
+        self.shares.get(name).copied().unwrap_or_default()
+    }
+
+    /// Count a unit of the model that has touched memory. Units that there are several of, with numbers behind their
+    /// names, count as one.
+    pub fn touched(&mut self, unit: &str) {
+        let name = unit.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
         match self.units.get_mut(name) {
             Some(count) => *count += 1,
             None => drop(self.units.insert(name.into(), 1)),
         }
     }
 
-    /// A finding of the model that is not a break, with the first one's detail.
+    /// Count a finding of the model that is not a break, with the first one's detail.
     pub fn found(&mut self, kind: Kind, count: u64, detail: &str) {
         let (all, _) = self.kinds.entry(kind).or_insert_with(|| (0, detail.into()));
         *all += count;
@@ -126,6 +148,7 @@ impl Report {
         sorts.iter().map(|share| share.all).sum()
     }
 
+    /// Add the counters of another part of the run.
     pub fn add(&mut self, other: &Self) {
         self.whole.add(other.whole);
         self.spoilt.add(other.spoilt);
@@ -138,8 +161,8 @@ impl Report {
         for (unit, count) in &other.units {
             *self.units.entry(unit.clone()).or_default() += count;
         }
-        for (reading, share) in &other.costs {
-            self.costs.entry(*reading).or_default().add(*share);
+        for (name, share) in &other.shares {
+            self.shares.entry(name.clone()).or_default().add(*share);
         }
         for (reason, count) in &other.reasons {
             *self.reasons.entry(*reason).or_default() += count;
@@ -149,19 +172,33 @@ impl Report {
         }
     }
 
-    /// Reasons that no stream was refused for, other than those that only a caller's mistake can have.
-    pub fn missing(&self) -> BTreeSet<Reason> {
-        Reason::ALL
-            .iter()
+    /// Return those of `all` reasons that no stream was refused for.
+    pub fn missing(&self, all: &[R]) -> BTreeSet<R> {
+        all.iter()
             .copied()
-            .filter(|reason| {
-                !matches!(reason, Reason::TooManyFixups) && !self.reasons.contains_key(reason)
-            })
+            .filter(|reason| !self.reasons.contains_key(reason))
             .collect()
+    }
+
+    /// Fail if a unit was at work in less than one of `n` streams.
+    ///
+    /// # Panics
+    /// If so.
+    pub fn expect_units(&self, units: &[&str], n: u64) {
+        for unit in units {
+            let seen = self.units.get(*unit).copied().unwrap_or(0);
+            assert!(
+                seen * n > self.streams(),
+                "{unit} worked in {seen} streams only"
+            );
+        }
     }
 }
 
-impl fmt::Display for Report {
+impl<R: fmt::Debug> fmt::Display for Report<R>
+where
+    R: Copy + Ord,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "streams  {}", self.streams())?;
         writeln!(f, "whole    {}", self.whole)?;
@@ -183,47 +220,12 @@ impl fmt::Display for Report {
         for (reason, count) in reasons {
             writeln!(f, "  refused {count:10} {reason:?}")?;
         }
-        for (reading, share) in &self.costs {
-            writeln!(f, "  by {reading:?} would stay inside {share}")?;
+        for (name, share) in &self.shares {
+            writeln!(f, "  {name} {share}")?;
         }
         for (kind, (count, detail)) in &self.kinds {
             writeln!(f, "  found   {count:10} {}: {detail}", kind.name())?;
         }
         Ok(())
-    }
-}
-
-impl Report {
-    /// Fail if the generator and the checker have drifted apart, so that a run looks at next to nothing.
-    pub fn expect_substance(&self) {
-        let streams = self.streams();
-        // Shares of few streams say nothing.
-        if streams < 50_000 {
-            return;
-        }
-        let least = [
-            ("whole", self.whole, 45),
-            ("spoilt", self.spoilt, 15),
-            ("spliced", self.spliced, 10),
-            ("touched to the last byte", self.bounds, 20),
-        ];
-        for (sort, share, percent) in least {
-            assert!(share.percent() >= percent, "{sort}: {share} only");
-        }
-        assert!(
-            self.too_large * 100 < self.executed,
-            "the model is too small"
-        );
-        for unit in UNITS {
-            let seen = self.units.get(unit).copied().unwrap_or(0);
-            assert!(seen * 200 > streams, "{unit} worked in {seen} streams only");
-        }
-        // Streams of a round resemble each other, so a short run has few chances of a rare reason.
-        let rare = if streams < 1_000_000 { 3 } else { 0 };
-        let missing = self.missing();
-        assert!(
-            missing.len() <= rare,
-            "no stream was refused for {missing:?}"
-        );
     }
 }
