@@ -279,10 +279,7 @@ impl Checker<'_> {
         body: &mut Body<'_>,
     ) -> Result<(), Reason> {
         let index = body.take()?;
-        // A packet without values names no register. Mesa sends such.
-        if body.is_empty() {
-            return Ok(());
-        }
+        // A packet without values names no register. Mesa sends such. Its offset must be one all the same.
         let policies = range(index as usize, body.len()).ok_or(Reason::RegisterRange)?;
         self.registers(base.wrapping_add(index << 2), policies, body)
     }

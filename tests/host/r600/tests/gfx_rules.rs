@@ -292,8 +292,12 @@ fn registers_stay_in_their_range() {
     let longer = packet(0x69, &[index, 1, 2, 3, 4, 5], 0);
     refused(&longer, &[], &RV770, 6, UnknownRegister);
     for (opcode, most) in [(0x68, 0xb00), (0x69, 0x400)] {
-        // Without values no register is named.
-        passes(check_gfx, &packet(opcode, &[0xffff], 0), &[], &RV770);
+        // Without values no register is named. The offset is one all the same.
+        passes(check_gfx, &packet(opcode, &[most - 1], 0), &[], &RV770);
+        for index in [most + 1, 0x1_0000, 1 << 31] {
+            let words = packet(opcode, &[index], 0);
+            refused(&words, &[], &RV770, 1, RegisterRange);
+        }
         for index in [most, most - 1, u32::MAX, u32::MAX - 1, 0x1_0000] {
             let words = packet(opcode, &[index, 0, 0], 0);
             refused(&words, &[], &RV770, 1, RegisterRange);
