@@ -169,7 +169,12 @@ impl Checker<'_> {
             return Err(Reason::HtileSize);
         }
         let (columns, lines) = block(self.chip.pipes).ok_or(Reason::HtileSize)?;
-        let rows = slice.checked_div(pitch).ok_or(Reason::Pitch)?;
+        // A 1D slice may end in a row of tiles. That row counts.
+        let rows = slice
+            .wrapping_add(pitch)
+            .wrapping_sub(1)
+            .checked_div(pitch)
+            .ok_or(Reason::Pitch)?;
         let up = |value: u64, unit: u64| value.checked_next_multiple_of(unit).unwrap_or(u64::MAX);
         // At most 2^10 columns and 2^20 lines: no product overflows.
         let bytes = up(pitch, columns)

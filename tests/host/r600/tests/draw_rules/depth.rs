@@ -14,6 +14,9 @@ const HTILE_BASE: u32 = 0x28014;
 const HTILE_SURFACE: u32 = 0x28d24;
 const SAMPLES: u32 = 0x28c04;
 
+/// `TILE_SURFACE_ENABLE`.
+const HTILE_ENABLED: u32 = 1 << 25;
+
 fn info(format: u32, mode: u32) -> u32 {
     format | (mode << 15)
 }
@@ -105,6 +108,11 @@ fn htile_ends_in_its_object() {
         let high = 8 * (lines as u32 / 8 + 1);
         let stream = stream.with(SIZE, size(8, 8 * high));
         stream.needs(HTILE, 2 * bytes, HtileBounds);
+        // The block is full, and one tile of another row follows.
+        let tiles = stream
+            .with(INFO, info(3, 2) | HTILE_ENABLED)
+            .with(SIZE, size(8, 8 * lines as u32 + 1));
+        tiles.needs(HTILE, 2 * bytes, HtileBounds);
     }
 }
 
