@@ -42,9 +42,9 @@ mesa: ## unmodified Mesa and libdrm_radeon on both drivers, and what they say (m
 	@scripts/setup
 	@scripts/enter scripts/mesa $(CHIP)
 
-fuzz: ## the checker against the model, ten million streams from a fresh seed (make fuzz N=…, SEED=… to repeat)
+fuzz: ## checkers against models, ten million streams from a fresh seed (make fuzz CHIP=rv770, N=…, SEED=… to repeat)
 	@scripts/setup
-	@scripts/enter scripts/fuzz $(N)
+	@scripts/enter scripts/fuzz "$(N)" "$(CHIP)"
 
 mutants: ## make small faults in model and driver, one at a time: do the tests notice? (make mutants LIST=model|driver|writes)
 	@scripts/setup

@@ -2,9 +2,9 @@
 
 //! What the fuzzers of command checkers have in common.
 //!
-//! A checker admits a stream only if all memory that the chip accesses by it lies in the objects of the stream. A fuzzer
-//! makes streams, has the checker judge them, and executes on the model what it admits. The model computes each byte that
-//! its units access from its own reading of the manual. None may lie outside the objects.
+//! A checker admits a stream only if all memory that the chip accesses by it lies in the objects of the stream. A
+//! fuzzer makes streams, has the checker judge them, and executes on the model what it admits. The model computes
+//! each byte that its units access from its own reading of the manual. None may lie outside the objects.
 //!
 //! A round makes one stream and a few spoilt ones from a number of its own, so that each round can be repeated alone.
 //! What differs from family to family is a [`Family`].

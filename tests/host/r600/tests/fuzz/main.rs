@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! What the checkers of both rings admit accesses no byte outside the objects of the stream.
+//!
+//! Streams are made as clients make them, spoilt in many ways, mixed, and recorded from real programs. The checker
+//! and the model, two programs by the same manual without common code, judge each of them ([`judge`]).
+//! [`lapidary_fuzz`] has the rounds, the settings, and the ways to spoil a stream.
+//!
+//! | setting | what |
+//! | --- | --- |
+//! | `LAPIDARY_CHIP` | a chip; all of them have their turns if it is not set |
+//! | `LAPIDARY_STREAMS` | a folder with a folder of recorded streams for each chip |
+//! | others | as [`lapidary_fuzz`] has them |
+
+mod change;
+mod chips;
+mod coverage;
+mod dma;
+mod draw;
+mod judge;
+mod made;
+mod memory;
+mod model;
+mod packets;
+mod resource;
+mod scene;
+mod stages;
+mod state;
+#[path = "../support/mod.rs"]
+mod support;
+mod target;
+mod tiles;
+
+use std::time::Instant;
+
+use lapidary_fuzz::{Report, Settings};
+use r600::portable::checker::reason::Reason;
+
+use crate::{coverage::KINDS, judge::Judge};
+
+/// Units that must be seen at work, by the names that the model gives them.
+const UNITS: [&str; 26] = [
+    "the CP",
+    "CP_DMA",
+    "an event",
+    "the DMA engine",
+    "index fetch",
+    "vertex shader's program",
+    "pixel shader's program",
+    "fetch shader's program",
+    "export shader's program",
+    "geometry shader's program",
+    "vertex shader's constants",
+    "pixel shader's constants",
+    "geometry shader's constants",
+    "buffer resource",
+    "texture resource",
+    "colour target",
+    "CMASK",
+    "FMASK",
+    "depth target",
+    "HTILE data",
+    "stream-out buffer",
+    "ES to GS ring",
+    "GS to VS ring",
+    "scratch memory of the vertex shader",
+    "scratch memory of the pixel shader",
+    "scratch memory of the geometry shader",
+];
+
+/// Reasons that no stream of a fuzz is refused for.
+const NEVER: [Reason; 2] = [
+    // A caller's mistake.
+    Reason::TooManyFixups,
+    // The streams for the DMA ring are shorter.
+    Reason::StreamTooLong,
+];
+
+/// Reasons that only one of both generations has.
+const ONE_GENERATION: [Reason; 2] = [Reason::CountTooLarge, Reason::StreamOutBase];
+
+#[test]
+fn what_is_admitted_stays_inside() {
+    let settings = Settings::from_environment(100_000);
+    let recordings = made::recordings().expect("recordings can be read");
+    println!("SEED={} LAPIDARY_FUZZ={}", settings.seed, settings.streams);
+
+    let start = Instant::now();
+    let report = match lapidary_fuzz::run(settings, &recordings, Judge::new) {
+        Ok(report) => report,
+        Err(fault) => panic!("{fault}"),
+    };
+    println!("{report}{:.1?}", start.elapsed());
+    expect_substance(&report);
+}
+
+/// Fail if the generator and the checker have drifted apart, so that a run looks at next to nothing.
+fn expect_substance(report: &Report<Reason>) {
+    let streams = report.streams();
+    // Shares of few streams say nothing.
+    if streams < 50_000 {
+        return;
+    }
+    let least = [
+        ("whole", report.whole, 45),
+        ("spoilt", report.spoilt, 12),
+        ("spliced", report.spliced, 20),
+        ("touched to the last byte", report.bounds, 30),
+        ("with draws", report.of("draws:"), 40),
+        ("to the end", report.of("comes to an end:"), 90),
+        ("behind another stream", report.of(judge::BEHIND), 3),
+        ("behind another client", report.of(judge::FOREIGN), 3),
+    ];
+    for (sort, share, percent) in least {
+        assert!(share.percent() >= percent, "{sort}: {share} only");
+    }
+    if !report.recorded.is_empty() {
+        assert_eq!(report.recorded.percent(), 100, "Mesa's streams are refused");
+    }
+    assert!(
+        report.too_large * 100 < report.executed,
+        "the model is too small"
+    );
+    report.expect_units(&UNITS, 400);
+    for kind in KINDS {
+        let draws = report.of(kind).all;
+        assert!(draws * 500 > streams, "{kind}: {draws} draws only");
+    }
+    // Streams of a round resemble each other, so a short run has few chances of a rare reason.
+    let rare = if streams < 1_000_000 { 8 } else { 0 };
+    let mut missing = report.missing(Reason::ALL);
+    missing.retain(|reason| !NEVER.contains(reason));
+    if made::chips().len() == 1 {
+        missing.retain(|reason| !ONE_GENERATION.contains(reason));
+    }
+    assert!(
+        missing.len() <= rare,
+        "no stream was refused for {missing:?}"
+    );
+}
