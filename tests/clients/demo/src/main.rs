@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lapidary_demo::reference::{self, Image};
 use lapidary_demo::{collage, emit, picture, scene};
+use lapidary_engines::chips;
 use lapidary_engines::r500::draw2d::{self, Rect, Surface};
 use lapidary_engines::r600::{R600, cp};
 use lapidary_guest::painter::Painter as _;
@@ -182,7 +183,7 @@ fn introduce(device: &Rc<Device>) -> Result<u32> {
         "chip",
         format_args!(
             "{} (PCI {:04x}:{id:04x} at {})",
-            chip(id),
+            chips::name(id),
             pci.id("vendor")?,
             pci.address()
         ),
@@ -240,27 +241,6 @@ fn reported(records: &[Record], driver: &str, words: &str) -> String {
         .find(|text| ours(text) && text.to_lowercase().contains(words))
         .unwrap_or("the kernel log says nothing")
         .to_owned()
-}
-
-/// Return the chip's name by its PCI id (public lists of the kernel's `radeon` driver).
-fn chip(id: u32) -> &'static str {
-    match id {
-        0x7100..=0x710f => "R520",
-        0x7140..=0x715f | 0x7180..=0x719f | 0x7200 | 0x7210 | 0x7211 => "RV515",
-        0x71c0..=0x71df => "RV530",
-        0x7240..=0x724f | 0x7284 => "R580",
-        0x7280 | 0x7288 | 0x7289 | 0x728b | 0x728c => "RV570",
-        0x7281 | 0x7283 | 0x7287 | 0x7290 | 0x7291 | 0x7293 | 0x7297 => "RV560",
-        0x9400..=0x940f => "R600",
-        0x9440..=0x946b => "RV770",
-        0x9480..=0x949f => "RV730",
-        0x94a0..=0x94bf => "RV740",
-        0x94c0..=0x94cd => "RV610",
-        0x9500..=0x951f => "RV670",
-        0x9540..=0x955f => "RV710",
-        0x9590..=0x959f => "RV635",
-        _ => "unknown",
-    }
 }
 
 fn copy_to_system_memory(device: &Rc<Device>, from: Surface<'_>) -> Result<Vec<u32>> {

@@ -5,8 +5,8 @@
 //!
 //! Each run's folder holds what a guest step leaves (`job` with its `test …` lines) and what the recorder
 //! wrote in `dialogue/`. Every program must have passed on both drivers, have had the same dialogue up to
-//! the listed differences, and have submitted the same words with the same objects. One table is printed;
-//! the exit status is 1 if a row is not as it must be.
+//! the listed differences, and have submitted the same words with the same objects; or it must have been skipped on
+//! both. One table is printed; the exit status is 1 if a row is not as it must be.
 
 mod accepted;
 mod log;
@@ -169,6 +169,16 @@ fn run(arguments: &Arguments) -> Result<bool> {
         );
         let said = row.complaints.iter();
         complaints.extend(said.map(|complaint| format!("{program}: {complaint}")));
+    }
+    let skipped = [&upstream, &ours].map(|run| run.verdicts.skipped());
+    for (program, reason) in &skipped[1] {
+        println!("{program:<34} skipped   skipped   {:>11}  {reason}", "–");
+    }
+    if skipped[0] != skipped[1] {
+        complaints.push(format!(
+            "skipped on upstream's driver: {:?}, on ours: {:?}",
+            skipped[0], skipped[1]
+        ));
     }
     let lost = [&upstream, &ours].map(|run| run.verdicts.without(&programs));
     for (lost, driver) in lost.iter().zip(["upstream", "ours"]) {

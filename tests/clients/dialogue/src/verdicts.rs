@@ -47,13 +47,23 @@ impl Verdicts {
         }
     }
 
-    /// Tests that none of the recordings belongs to.
+    /// Return the tests that were skipped, with the reason. They leave no recording.
+    pub fn skipped(&self) -> BTreeMap<&str, &str> {
+        let reasons = self.0.iter().filter_map(|(name, verdict)| {
+            Some((name.as_str(), verdict.strip_prefix("skipped: ")?))
+        });
+        reasons.collect()
+    }
+
+    /// Tests that ran, and that none of the recordings belongs to.
     pub fn without(&self, programs: &BTreeSet<&String>) -> Vec<String> {
         let recorded: BTreeSet<&String> = programs
             .iter()
             .filter_map(|program| self.test(program).map(|(name, _)| name))
             .collect();
-        let lost = self.0.keys().filter(|name| !recorded.contains(name));
+        let skipped = self.skipped();
+        let lost = (self.0.keys())
+            .filter(|name| !recorded.contains(name) && !skipped.contains_key(name.as_str()));
         lost.cloned().collect()
     }
 }
@@ -72,5 +82,16 @@ mod tests {
         assert_eq!(verdicts.of("twofold"), Err("no test of that name".into()));
         let programs = ["two".to_owned(), "two-clients-a".to_owned()];
         assert_eq!(verdicts.without(&programs.iter().collect()), ["three"]);
+    }
+
+    #[test]
+    fn a_skipped_test_leaves_no_recording() {
+        let verdicts = Verdicts::parse("test one ... ok\ntest two ... skipped: no OpenGL 3.3\n");
+        assert_eq!(
+            verdicts.skipped().into_iter().collect::<Vec<_>>(),
+            [("two", "no OpenGL 3.3")]
+        );
+        assert_eq!(verdicts.without(&BTreeSet::new()), ["one"]);
+        assert_eq!(verdicts.of("two"), Err("skipped: no OpenGL 3.3".into()));
     }
 }

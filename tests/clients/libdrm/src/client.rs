@@ -329,6 +329,16 @@ impl Commands<'_> {
         check("radeon_cs_space_check", answer)
     }
 
+    /// Tell the library of one more object that the next submission will use.
+    pub fn reserve_more(&mut self, bo: &Bo<'_>, read: u32, write: u32) -> Result<()> {
+        // SAFETY: both live.
+        let answer = unsafe {
+            (self.library().cs_space_add_persistent_bo)(self.raw, bo.raw, read, write);
+            (self.library().cs_space_check)(self.raw)
+        };
+        check("radeon_cs_space_check", answer)
+    }
+
     /// Submit, and empty the stream.
     pub fn emit(&mut self) -> Result<()> {
         // SAFETY: the stream lives.

@@ -36,6 +36,16 @@ pub enum Api {
     Es2,
     /// OpenGL 2.1, compatibility.
     Desktop,
+    /// OpenGL ES 3.
+    Es3,
+    /// OpenGL 3.3, core.
+    Core,
+}
+
+impl Api {
+    fn is_es(self) -> bool {
+        matches!(self, Api::Es2 | Api::Es3)
+    }
 }
 
 /// A display with one or more contexts, of which one is current.
@@ -69,9 +79,10 @@ impl Egl {
         let display = unsafe { instance.get_platform_display(kind, native, &[egl::ATTRIB_NONE]) }
             .context("eglGetPlatformDisplay")?;
         instance.initialize(display).context("eglInitialize")?;
-        let kind = match api {
-            Api::Es2 => egl::OPENGL_ES_API,
-            Api::Desktop => egl::OPENGL_API,
+        let kind = if api.is_es() {
+            egl::OPENGL_ES_API
+        } else {
+            egl::OPENGL_API
         };
         instance.bind_api(kind).context("eglBindAPI")?;
         let config = Self::config(&instance, display, platform, api)?;
@@ -97,7 +108,8 @@ impl Egl {
     ) -> Result<egl::Config> {
         let renderable = match api {
             Api::Es2 => egl::OPENGL_ES2_BIT,
-            Api::Desktop => egl::OPENGL_BIT,
+            Api::Es3 => egl::OPENGL_ES3_BIT,
+            Api::Desktop | Api::Core => egl::OPENGL_BIT,
         };
         let surface = match platform {
             Platform::Surfaceless => egl::PBUFFER_BIT,
@@ -140,11 +152,31 @@ impl Egl {
     ) -> Result<egl::Context> {
         let attributes: &[egl::Int] = match api {
             Api::Es2 => &[egl::CONTEXT_MAJOR_VERSION, 2, egl::NONE],
+            Api::Es3 => &[egl::CONTEXT_MAJOR_VERSION, 3, egl::NONE],
             Api::Desktop => &[egl::NONE],
+            Api::Core => &[
+                egl::CONTEXT_MAJOR_VERSION,
+                3,
+                egl::CONTEXT_MINOR_VERSION,
+                3,
+                egl::CONTEXT_OPENGL_PROFILE_MASK,
+                egl::CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                egl::NONE,
+            ],
         };
         instance
             .create_context(display, config, shared, attributes)
             .context("eglCreateContext")
+    }
+
+    /// Return which OpenGL the contexts are of.
+    pub fn api(&self) -> Api {
+        self.api
+    }
+
+    /// Return the address of a call, if Mesa has one of that name.
+    pub fn address(&self, name: &str) -> Option<extern "system" fn()> {
+        self.instance.get_proc_address(name)
     }
 
     /// Return the current context's calls.
@@ -160,10 +192,7 @@ impl Egl {
 
     /// Further calls of the current context.
     pub fn extensions(&self) -> Result<Extensions> {
-        let queries = match self.api {
-            Api::Es2 => "EXT",
-            Api::Desktop => "",
-        };
+        let queries = if self.api == Api::Es2 { "EXT" } else { "" };
         Extensions::load(|name| self.instance.get_proc_address(name), queries)
     }
 

@@ -3,7 +3,9 @@
 //! What every program needs: a context that runs on the GPU, shaders, buffers, textures, something to
 //! draw into, and a look at the error state.
 
+use crate::chips;
 use crate::egl::{Api, Egl, Platform};
+use crate::entries::Entries;
 use crate::extensions::Extensions;
 use crate::gl::{Buffer, Framebuffer, Gl, PixelPackData, PixelUnpackData, Program, Texture};
 use anyhow::{Result, anyhow, bail, ensure};
@@ -47,6 +49,8 @@ pub struct Scene {
     pub gl: Gl,
     /// More calls.
     pub more: Extensions,
+    /// Still more calls.
+    pub entries: Entries,
     /// Words of `GL_EXTENSIONS`.
     extensions: Vec<String>,
     /// Context and display; dropped last.
@@ -59,18 +63,29 @@ impl Scene {
         let egl = Egl::new(platform, api)?;
         let gl = egl.gl();
         let renderer = gl.get_parameter_string(c::RENDERER);
-        // r300 names the chip; Mesa's software renderers, which it falls back to, name themselves.
+        let expected = chips::renderer()?;
         ensure!(
-            renderer.starts_with("ATI R"),
-            "the renderer is {renderer:?}, not r300 on the GPU"
+            renderer.split(" (").next() == Some(&expected),
+            "the renderer is {renderer:?}, not {expected:?} on the GPU"
         );
-        let extensions = gl
-            .get_parameter_string(c::EXTENSIONS)
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
+        let extensions = match api {
+            Api::Es2 | Api::Desktop => gl
+                .get_parameter_string(c::EXTENSIONS)
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
+            Api::Es3 | Api::Core => (0..gl.get_parameter_i32(c::NUM_EXTENSIONS) as u32)
+                .map(|i| gl.get_parameter_indexed_string(c::EXTENSIONS, i))
+                .collect(),
+        };
+        if api == Api::Core {
+            // This profile draws nothing without one.
+            let array = gl.create_vertex_array().map_err(|e| anyhow!(e))?;
+            gl.bind_vertex_array(Some(array));
+        }
         Ok(Scene {
             more: egl.extensions()?,
+            entries: Entries::load(|name| egl.address(name)),
             gl,
             extensions,
             egl,

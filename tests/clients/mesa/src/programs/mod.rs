@@ -5,9 +5,21 @@
 //! failed. None looks at what was drawn: the model executes no draws.
 
 pub mod basic;
+pub mod blocks;
+pub mod conditions;
+pub mod copies;
+pub mod depth;
+pub mod feedback;
+pub mod fixed;
 pub mod geometry;
 pub mod hang;
+pub mod instances;
+pub mod language;
+pub mod layers;
+pub mod outputs;
+pub mod samples;
 pub mod several;
+pub mod stage;
 pub mod target;
 pub mod texture;
 pub mod wait;

@@ -39,14 +39,14 @@ pub fn contexts(scene: &Scene) -> Result<()> {
     scene.done("the last context")
 }
 
-/// Run two of the other programs at the same time, each in a process of its own.
-pub fn two_clients(programs: [&str; 2]) -> Result<()> {
+/// Run two of the other programs at the same time, each in a process of its own. `name` is that of the test.
+pub fn two_clients(name: &str, programs: [&str; 2]) -> Result<()> {
     let this = std::env::current_exe()?;
     let mut clients: Vec<(&str, Child)> = Vec::new();
     for program in programs {
         let child = Command::new(&this)
             .args(["--child", program])
-            .env("LAPIDARY_TEST", format!("two-clients-{program}"))
+            .env("LAPIDARY_TEST", format!("{name}-{program}"))
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("starting {program}"))?;

@@ -2,8 +2,9 @@
 
 //! Waiting for the GPU: glFinish, fences, occlusion queries.
 
+use crate::modern::{PASS, SHOW};
 use crate::scene::{PLAIN, Scene, VERTEX};
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use glow as c;
 
 /// glFlush, glFinish and EGL fences, with work in between and without.
@@ -25,6 +26,48 @@ pub fn fences(scene: &Scene) -> Result<()> {
     }
     scene.egl.fence()?;
     scene.done("fences")
+}
+
+/// Fences of OpenGL ES 3: waited for by the CPU and by the GPU, signalled and not, and thrown away.
+pub fn syncs(scene: &Scene) -> Result<()> {
+    /// Nanoseconds.
+    const LIMIT: i32 = i32::MAX;
+    let gl = &scene.gl;
+    scene.usual(c::RGBA8)?;
+    scene.modern(PASS, SHOW)?;
+    scene.whole()?;
+    for turn in 0..6 {
+        scene.strip("before a fence")?;
+        let fence = gl
+            .fence_sync(c::SYNC_GPU_COMMANDS_COMPLETE, 0)
+            .map_err(|e| anyhow!(e))?;
+        if turn % 2 == 0 {
+            gl.wait_sync(fence, 0, u64::MAX);
+            scene.strip("after a wait of the GPU")?;
+        }
+        if turn != 5 {
+            let flush = c::SYNC_FLUSH_COMMANDS_BIT;
+            let mut answer = c::TIMEOUT_EXPIRED;
+            for _ in 0..5 {
+                answer = gl.client_wait_sync(fence, flush, LIMIT);
+                if answer != c::TIMEOUT_EXPIRED {
+                    break;
+                }
+            }
+            ensure!(
+                [c::ALREADY_SIGNALED, c::CONDITION_SATISFIED].contains(&answer),
+                "a fence was not signalled in ten seconds ({answer:#x})"
+            );
+            let again = gl.client_wait_sync(fence, 0, 0);
+            ensure!(
+                again == c::ALREADY_SIGNALED,
+                "a signalled fence answers {again:#x}"
+            );
+        }
+        gl.delete_sync(fence);
+    }
+    scene.read(0, 0, 16, 16)?;
+    scene.done("fences of the GPU")
 }
 
 /// Occlusion queries one after another and several under way. How many samples passed is not looked at:
