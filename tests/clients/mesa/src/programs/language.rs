@@ -57,7 +57,8 @@ pub fn arithmetic(scene: &Scene) -> Result<()> {
     scene.done("arithmetic")
 }
 
-/// Arrays that are indexed by numbers of the shader's own, small in registers and large in memory, and functions.
+/// Arrays that are indexed by numbers of the shader's own, small in registers and large in memory, and functions. Loops
+/// have bounds that the compiler does not know: it would have no registers for what is left of them otherwise.
 pub fn arrays(scene: &Scene) -> Result<()> {
     const CALLS: &str = "
 uniform int count;
@@ -68,7 +69,7 @@ vec4 twice(vec4 a, int n, out float sum) { sum = dot(a, a); return deep(deep(a, 
     scene.whole()?;
     for length in [4, 16, 60, 150, 400] {
         let body = format!(
-            "vec4 table[{length}];\nfor (int i = 0; i < {length}; i++) table[i] = value * float(i);\n\
+            "vec4 table[{length}];\nfor (int i = 0; i < count * 50; i++) table[i % {length}] = value * float(i);\n\
              for (int i = 0; i < count; i++) table[int(value.x * 90.0) % {length}] += table[(i * 7) % {length}].wzyx;\n\
              colour = table[int(value.y * 50.0) % {length}] + table[count % {length}];"
         );
@@ -76,7 +77,7 @@ vec4 twice(vec4 a, int n, out float sum) { sum = dot(a, a); return deep(deep(a, 
         // The same before the rasteriser.
         let vertex = format!(
             "uniform int count;\nin vec4 position;\nin vec4 extra;\nout vec4 value;\nvoid main() {{\n\
-             vec4 table[{length}];\nfor (int i = 0; i < {length}; i++) table[i] = extra * float(i);\n\
+             vec4 table[{length}];\nfor (int i = 0; i < count * 50; i++) table[i % {length}] = extra * float(i);\n\
              table[(gl_VertexID * 5) % {length}] = position;\ngl_Position = position;\n\
              value = table[count % {length}] + table[int(extra.x * 9.0) % {length}];\n}}\n"
         );
@@ -90,15 +91,15 @@ vec4 twice(vec4 a, int n, out float sum) { sum = dot(a, a); return deep(deep(a, 
     )?;
     // Many values at once; the compiler keeps all of them in registers, or gives up.
     let mut many = String::new();
-    for i in 0..70 {
+    for i in 0..30 {
         many += &format!("vec4 v{i} = sin(value * {i}.5 + float(count));\n");
     }
     many += "for (int i = 0; i < count; i++) {\n";
-    for i in 0..70 {
-        many += &format!("v{i} = v{i} * v{} + 0.1;\n", (i * 37 + 11) % 70);
+    for i in 0..30 {
+        many += &format!("v{i} = v{i} * v{} + 0.1;\n", (i * 37 + 11) % 30);
     }
     many += "}\n";
-    for i in 0..70 {
+    for i in 0..30 {
         many += &format!("colour += v{i};\n");
     }
     shown(scene, "uniform int count;", &many)?;
