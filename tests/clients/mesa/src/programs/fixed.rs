@@ -155,8 +155,12 @@ void main() { gl_FragColor = gl_Color + texture2D(image, gl_TexCoord[0].xy); }
     scene.done("textures")?;
     for [x, y] in [[-0.9, -0.9], [0.1, 0.2]] {
         calls.raster(x, y);
+        // Each makes a texture of its own, in memory that the one before may still use. Waiting makes it the same in
+        // every run.
         calls.draw_rgba(40, 20, &pattern(4 * 40 * 20));
+        scene.done("drawn pixels")?;
         calls.draw_bitmap(24, &pattern(4 * 24));
+        scene.done("a bitmap")?;
         calls.copy_pixels_here(10, 10, 50, 30, COLOR);
         scene.done("pixels at the raster position")?;
     }
