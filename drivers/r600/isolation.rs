@@ -15,10 +15,7 @@ use lapidary::{
         Proof,
         Refusal, //
     },
-    portable::{
-        radeon::envelope::Ring,
-        residue::Residue, //
-    },
+    portable::radeon::envelope::Ring,
     radeon::{
         note::Note,
         Submitter, //
@@ -93,17 +90,16 @@ impl family::Isolation for Isolation {
         fixups: &mut [Fixup],
     ) -> Result<Proof, Refusal> {
         let dwords = words.len();
-        let checked = match client.ring {
-            // The DMA engine keeps nothing of a stream.
-            Ring::Dma => checker::check_dma(words, objects, &self.chip, fixups)
-                .map(|fixups| (fixups, Residue::default())),
-            _ => checker::prove_gfx(words, objects, &self.chip, fixups, client.keep_tiling),
+        let check = match client.ring {
+            Ring::Dma => checker::check_dma,
+            _ if client.keep_tiling => checker::check_gfx,
+            _ => checker::check_gfx_tiled_by_objects,
         };
-        match checked {
-            Ok((fixups, residue)) => Ok(Proof {
+        match check(words, objects, &self.chip, fixups) {
+            Ok(checked) => Ok(Proof {
                 dwords,
-                fixups,
-                residue,
+                fixups: checked.fixups,
+                residue: checked.residue,
             }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,

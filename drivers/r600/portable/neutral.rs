@@ -35,6 +35,7 @@ use super::{
             self,
             wait_until, //
         },
+        mmio_r7xx,
         pm4::{
             context_control::{
                 load_control::LOAD_ENABLE,
@@ -96,7 +97,7 @@ pub fn emit(out: &mut impl Sink, generation: Generation, program: u64) -> Result
     out.put_all(&[operation(op::SET_CTL_CONST, 3), 0, 0, 0])?;
     let start = (program >> 8) as u32;
     for base in [config::BASE, context::BASE] {
-        registers(out, base, start)?;
+        registers(out, generation, base, start)?;
     }
     // What the stream of a client leaves in the packets' own state.
     out.put_all(&[operation(op::SET_PREDICATION, 2), 0, 0])?;
@@ -112,7 +113,12 @@ fn clear(out: &mut impl Sink, opcode: u8, array: RegArray, dwords: u32) -> Resul
 }
 
 /// Set the registers from byte offset `base` on that clients may write. Those that follow each other are in one packet.
-fn registers(out: &mut impl Sink, base: u32, program: u32) -> Result<(), Full> {
+fn registers(
+    out: &mut impl Sink,
+    generation: Generation,
+    base: u32,
+    program: u32,
+) -> Result<(), Full> {
     let (opcode, end) = match base {
         config::BASE => (op::SET_CONFIG_REG, config::END),
         _ => (op::SET_CONTEXT_REG, context::END),
@@ -120,7 +126,7 @@ fn registers(out: &mut impl Sink, base: u32, program: u32) -> Result<(), Full> {
     let mut register = base;
     while register < end {
         let mut run = 0u32;
-        while is_kept(register.wrapping_add(run << 2)) {
+        while is_kept(generation, register.wrapping_add(run << 2)) {
             run = run.wrapping_add(1);
         }
         if run == 0 {
@@ -148,7 +154,11 @@ fn registers(out: &mut impl Sink, base: u32, program: u32) -> Result<(), Full> {
 }
 
 /// Return whether clients may write a register and it keeps what they write.
-fn is_kept(register: u32) -> bool {
+fn is_kept(generation: Generation, register: u32) -> bool {
+    if generation == Generation::R6xx && register == mmio_r7xx::PA_SC_EDGERULE {
+        // R6xx do not have it.
+        return false;
+    }
     let policy = policy::of(register);
     !policy.refuses() && policy != Policy::WaitUntil
 }

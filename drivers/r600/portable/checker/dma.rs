@@ -29,6 +29,7 @@ use super::{
         Refusal, //
     },
     tiled::Surface,
+    Checked,
     Chip,
     Fixup,
     Object, //
@@ -51,7 +52,7 @@ const DWORD: u64 = 4;
 /// Check `words`, a stream for the DMA ring. No dword of it is changed.
 ///
 /// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
-/// [`max_fixups`](super::max_fixups) says. Return the number of fixups. Nothing in `words` may be executed unless this
+/// [`max_fixups`](super::max_fixups) says. Nothing in `words` may be executed unless this
 /// succeeds.
 ///
 /// # Errors
@@ -62,7 +63,7 @@ pub fn check(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
-) -> Result<usize, Refusal> {
+) -> Result<Checked, Refusal> {
     let mut checker = Checker {
         stream: Stream::new(words),
         objects,
@@ -72,7 +73,10 @@ pub fn check(
         position: 0,
     };
     match checker.run() {
-        Ok(()) => Ok(checker.fixups.count()),
+        Ok(()) => Ok(Checked {
+            fixups: checker.fixups.count(),
+            ..Checked::default()
+        }),
         Err(reason) => Err(Refusal {
             position: checker.position as u32,
             reason,

@@ -38,6 +38,7 @@ use super::{
     },
     rings::Rings,
     stream_out::StreamOut,
+    Checked,
     Chip,
     Fixup,
     Object, //
@@ -69,7 +70,7 @@ use crate::portable::{
 /// Check `words`, a stream for the graphics ring with `RADEON_CS_KEEP_TILING_FLAGS`. No dword of it is changed.
 ///
 /// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
-/// [`max_fixups`](super::max_fixups) says. Return the number of fixups. Nothing in `words` may be executed unless this
+/// [`max_fixups`](super::max_fixups) says. Nothing in `words` may be executed unless this
 /// succeeds.
 ///
 /// # Errors
@@ -80,8 +81,8 @@ pub fn check(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
-) -> Result<usize, Refusal> {
-    prove(words, objects, chip, fixups, true).map(|(fixups, _)| fixups)
+) -> Result<Checked, Refusal> {
+    walk(words, objects, chip, fixups, true)
 }
 
 /// Check a stream for the graphics ring without `RADEON_CS_KEEP_TILING_FLAGS`, as [`check`].
@@ -97,23 +98,17 @@ pub fn check_tiled_by_objects(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
-) -> Result<usize, Refusal> {
-    prove(words, objects, chip, fixups, false).map(|(fixups, _)| fixups)
+) -> Result<Checked, Refusal> {
+    walk(words, objects, chip, fixups, false)
 }
 
-/// As [`check`], or without `keep_tiling` as [`check_tiled_by_objects`]. Also return what the stream leaves in the chip, in
-/// [pieces](super::piece).
-///
-/// # Errors
-///
-/// As [`check`].
-pub fn prove(
+fn walk(
     words: &mut [u32],
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
     keep_tiling: bool,
-) -> Result<(usize, Residue), Refusal> {
+) -> Result<Checked, Refusal> {
     let mut checker = Checker {
         stream: Stream::new(words),
         objects,
@@ -133,7 +128,10 @@ pub fn prove(
         residue: Residue::default(),
     };
     match checker.run() {
-        Ok(()) => Ok((checker.fixups.count(), checker.residue)),
+        Ok(()) => Ok(Checked {
+            fixups: checker.fixups.count(),
+            residue: checker.residue,
+        }),
         Err(reason) => Err(Refusal {
             position: checker.position as u32,
             reason,

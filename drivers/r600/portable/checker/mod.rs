@@ -70,14 +70,15 @@ mod tiled;
 pub use dma::check as check_dma;
 pub use gfx::{
     check as check_gfx,
-    check_tiled_by_objects as check_gfx_tiled_by_objects,
-    prove as prove_gfx, //
+    check_tiled_by_objects as check_gfx_tiled_by_objects, //
 };
 pub use place::{
     max_fixups,
     place,
     Fixup, //
 };
+
+use lapidary::portable::residue::Residue;
 
 use self::reason::Reason;
 use super::Generation;
@@ -98,6 +99,15 @@ pub struct Access {
     pub reads: bool,
     /// It is written, and perhaps read.
     pub writes: bool,
+}
+
+/// A stream that a checker admits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Number of fixups.
+    pub fixups: usize,
+    /// What the stream leaves in the chip, in [pieces](piece). The DMA engine keeps nothing of a stream.
+    pub residue: Residue,
 }
 
 /// What the checkers must know of a chip.

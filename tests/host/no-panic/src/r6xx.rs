@@ -31,8 +31,8 @@ pub fn checkers(
     fixups: &mut [Fixup],
     address: u64,
 ) -> Result<usize, Refusal> {
-    let dma = check_dma(words, objects, chip, fixups)?;
-    let count = check_gfx(words, objects, chip, fixups)?;
+    let dma = check_dma(words, objects, chip, fixups)?.fixups;
+    let count = check_gfx(words, objects, chip, fixups)?.fixups;
     for fixup in fixups.iter().take(count ^ dma) {
         if place(fixup, address, words).is_none() {
             return Ok(0);

@@ -5,7 +5,7 @@
 
 use lapidary::portable::residue::Residue;
 use r600::portable::{
-    checker::{max_fixups, prove_gfx, Chip, Fixup, Object},
+    checker::{check_gfx, max_fixups, Chip, Fixup, Object},
     pm4::{self, operation},
     regs::{mmio, pm4::op},
 };
@@ -28,8 +28,10 @@ fn residue(words: &[u32]) -> Residue {
         ..Object::default()
     }];
     let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
-    let result = prove_gfx(&mut words, &mut objects, &CHIP, &mut fixups, true);
-    result.unwrap_or_else(|refusal| panic!("{refusal:?}")).1
+    let result = check_gfx(&mut words, &mut objects, &CHIP, &mut fixups);
+    result
+        .unwrap_or_else(|refusal| panic!("{refusal:?}"))
+        .residue
 }
 
 fn config(register: u32, value: u32) -> Vec<u32> {

@@ -182,7 +182,12 @@ const fn chip(generation: Generation, pipes: u32, backends: u32) -> Chip {
 }
 
 /// A checker.
-pub type Check = fn(&mut [u32], &mut [Object], &Chip, &mut [Fixup]) -> Result<usize, Refusal>;
+pub type Check = fn(
+    &mut [u32],
+    &mut [Object],
+    &Chip,
+    &mut [Fixup],
+) -> Result<r600::portable::checker::Checked, Refusal>;
 
 /// A stream that was let through.
 #[derive(Clone, Debug)]
@@ -228,7 +233,7 @@ pub fn run_any(
         chip,
         &mut checked.fixups,
     );
-    checked.fixups.truncate(result?);
+    checked.fixups.truncate(result?.fixups);
     Ok(checked)
 }
 
