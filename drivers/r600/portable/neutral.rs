@@ -107,7 +107,7 @@ pub fn emit(out: &mut impl Sink, generation: Generation, program: u64) -> Result
 
 /// Set all of `array` to zero, which has `dwords` dwords for each element, by the packet `opcode`.
 fn clear(out: &mut impl Sink, opcode: u8, array: RegArray, dwords: u32) -> Result<(), Full> {
-    let count = (array.len() as u32).wrapping_mul(dwords);
+    let count = array.len().wrapping_mul(dwords);
     out.put_all(&[operation(opcode, count.wrapping_add(1)), 0])?;
     (0..count).try_for_each(|_| out.put(0))
 }

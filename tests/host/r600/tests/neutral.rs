@@ -116,7 +116,7 @@ fn all_that_is_drawn_is_complete_before() {
     for generation in BOTH {
         let words = words(generation);
         let place = |opcode, second| {
-            let header = |w: &[u32]| w[0] & 0xc000_ff00 == 0xc000_0000 | u32::from(opcode) << 8;
+            let header = |w: &[u32]| w[0] & 0xc000_ff00 == (0xc000_0000 | (u32::from(opcode) << 8));
             let found = words.windows(2).position(|w| header(w) && w[1] == second);
             found.unwrap()
         };
