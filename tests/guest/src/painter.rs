@@ -163,8 +163,9 @@ pub fn supply(painters: &'static [&'static dyn Painter]) {
     assert!(SUPPLIED.set(painters).is_ok(), "painters are named once");
 }
 
-/// Choose the painter of a device, if none is chosen and there are painters to choose from.
-pub(crate) fn choose(device: &Device) {
+/// Choose the painter of a device, if none is chosen and there are painters to choose from. A device that a search has
+/// opened has its painter already.
+pub fn choose(device: &Device) {
     let Some(painters) = SUPPLIED.get() else {
         return;
     };

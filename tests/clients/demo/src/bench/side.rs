@@ -3,7 +3,7 @@
 //! The drivers that are compared: one device each, and the model behind it.
 
 use anyhow::{Context, Result, bail};
-use lapidary_guest::{Device, abi};
+use lapidary_guest::{Device, abi, painter};
 use lapidary_harness::control::{Control, Counters};
 use lapidary_harness::sysfs::PciDevice;
 use std::path::PathBuf;
@@ -80,6 +80,7 @@ impl Side {
             if device.version()?.name != "radeon" {
                 continue;
             }
+            painter::choose(&device);
             let pci = PciDevice::of(&*device)?;
             let driver = pci.driver().context("a device without a driver")?;
             // What Mesa owns when it submits. One client has them, and there is none but this.
