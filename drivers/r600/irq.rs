@@ -198,10 +198,11 @@ impl<'a> Irq<'a> {
         window.write_reg(IH_RB_WPTR::zeroed());
         window.write_reg(control);
         self.deliver();
+        self.vectors.open();
         Ok(())
     }
 
-    /// Let interrupts reach the CPU, as messages or by the line.
+    /// Let interrupts reach the CPU, as messages or by the line. The ring of vectors is empty.
     fn deliver(&self) {
         self.window.write_reg(
             IH_CNTL::zeroed()
@@ -210,6 +211,9 @@ impl<'a> Irq<'a> {
                 .with_const_mc_wr_clean_cnt::<CLEAN_COUNT>()
                 .with_rptr_rearm(self.messages.load(Relaxed)),
         );
+        // A handler that found the ring closed has not let the next message through. No source is enabled yet, so the
+        // handler does not write this register at the same time.
+        self.window.write_reg(IH_RB_RPTR::zeroed());
     }
 
     /// Note the kind of interrupt. Called before the handler can run.
@@ -246,8 +250,9 @@ impl<'a> Irq<'a> {
             .is_some_and(|armed| armed.load(Relaxed))
     }
 
-    /// Disable all sources and the ring of vectors, and disarm.
+    /// Disable all sources and the ring of vectors, and disarm. Waits for a handler that reads vectors.
     pub(crate) fn off(&self) {
+        self.vectors.close();
         for (ring, armed) in self.armed.iter().enumerate().take(self.rings) {
             enable(self.window, ring, false);
             armed.store(false, Relaxed);
@@ -368,6 +373,10 @@ mod tests {
             irq.off();
             assert!(!window.read(IH_RB_CNTL).ih_rb_enable());
             assert!(!window.read(IH_CNTL).enable_intr());
+            // A handler that comes late does not move the pointer of a ring that has no size.
+            play(irq, window, &[source::END_OF_PIPE])?;
+            assert!(irq.top_half() == TopHalf::Handled);
+            assert_eq!(window.read(IH_RB_RPTR).into_raw(), 0);
             Ok(())
         })
     }

@@ -10,6 +10,10 @@
 //! If the ring runs full, the IH overwrites the oldest vectors and sets a bit beside the write pointer. The host then
 //! goes on with the oldest vector that is left.
 //!
+//! The handler of the interrupt can run on another CPU while a thread stops the chip. A read pointer written behind the
+//! stop would be taken for one of the ring that is started next. So the thread closes the ring, which waits for a
+//! handler that is taking vectors, and a later handler takes none.
+//!
 //! Pointers count bytes. The facts are from Linux' `radeon` (`r600_irq_process`).
 
 use kernel::{
@@ -29,13 +33,19 @@ use kernel::{
     prelude::*,
     sync::{
         atomic::{
+            Acquire,
             Atomic,
-            Relaxed, //
+            Relaxed,
+            Release, //
         },
         barrier::{
             dma_mb,
             Read, //
         },
+    },
+    time::{
+        delay::fsleep,
+        Delta, //
     },
 };
 
@@ -54,6 +64,15 @@ const MASK: u32 = RING_BYTES as u32 - VECTOR;
 const OVERFLOW: u32 = 1;
 /// Dword of the memory with the write pointer.
 const WRITE_POINTER: usize = RING_BYTES / size_of::<u32>();
+
+/// No vectors are taken.
+const CLOSED: u32 = 0;
+/// Vectors may be taken.
+const OPEN: u32 = 1;
+/// A handler takes vectors.
+const TAKING: u32 = 2;
+/// How often a thread that closes the ring looks whether the handler has finished.
+const LOOK: Delta = Delta::from_micros(10);
 
 /// A vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,10 +101,12 @@ pub struct Vectors<R> {
     memory: Coherent<[u32]>,
     /// The byte that the CPU reads next.
     at: Atomic<u32>,
+    /// [`CLOSED`], [`OPEN`] or [`TAKING`].
+    gate: Atomic<u32>,
 }
 
 impl<R: Registers> Vectors<R> {
-    /// Allocate a ring.
+    /// Allocate a ring. It is closed.
     ///
     /// # Errors
     ///
@@ -95,6 +116,7 @@ impl<R: Registers> Vectors<R> {
             registers,
             memory: Coherent::zeroed_slice(dev, BYTES / size_of::<u32>(), GFP_KERNEL)?,
             at: Atomic::new(0),
+            gate: Atomic::new(CLOSED),
         })
     }
 
@@ -109,7 +131,21 @@ impl<R: Registers> Vectors<R> {
         (self.memory.dma_address(), self.memory.size())
     }
 
-    /// Empty the ring. The chip writes no vectors, and its pointers are set to zero before it does.
+    /// Close the ring. On return no vectors are taken, and no register is written, until [`Vectors::open`].
+    ///
+    /// Sleeps while a handler takes vectors, which are at most one ring full. Not concurrent with [`Vectors::open`].
+    pub fn close(&self) {
+        while let Err(TAKING) = self.gate.cmpxchg(OPEN, CLOSED, Acquire) {
+            fsleep(LOOK);
+        }
+    }
+
+    /// Open the ring. The chip's pointers are those of the ring.
+    pub fn open(&self) {
+        self.gate.store(OPEN, Release);
+    }
+
+    /// Empty the ring, which is closed. The chip writes no vectors, and its pointers are set to zero before it does.
     pub fn empty(&self) {
         self.at.store(0, Relaxed);
         let clear = || {
@@ -140,8 +176,18 @@ impl<R: Registers> Vectors<R> {
     /// how many there were.
     ///
     /// Any context, but not concurrent with itself. Reads at most one ring full of vectors, whatever `end` is. One
-    /// register write, and one more after an overflow.
-    pub fn take(&self, end: u32, mut each: impl FnMut(Vector)) -> u32 {
+    /// register write, and one more after an overflow. If the ring is closed, takes none and writes no register.
+    pub fn take(&self, end: u32, each: impl FnMut(Vector)) -> u32 {
+        if self.gate.cmpxchg(OPEN, TAKING, Acquire).is_err() {
+            return 0;
+        }
+        let count = self.take_open(end, each);
+        self.gate.store(OPEN, Release);
+        count
+    }
+
+    /// As [`Vectors::take`], of a ring that stays open meanwhile.
+    fn take_open(&self, end: u32, mut each: impl FnMut(Vector)) -> u32 {
         let mut at = self.at.load(Relaxed);
         let overflow = end & OVERFLOW != 0;
         let end = end & MASK;
@@ -214,7 +260,9 @@ mod tests {
             read: Atomic::new(0x77),
             cleared: Atomic::new(0),
         };
-        test(&Vectors::new(device.dev(), registers)?)
+        let ring = Vectors::new(device.dev(), registers)?;
+        ring.open();
+        test(&ring)
     }
 
     /// Takes all vectors before `end`, and returns the sum of their data.
@@ -270,6 +318,34 @@ mod tests {
             assert_eq!(sum(ring, 80 | OVERFLOW).0, 1023);
             assert_eq!(ring.registers().cleared.load(Relaxed), 1);
             assert_eq!(ring.registers().read.load(Relaxed), 80);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_closed_ring_is_left_alone() -> Result {
+        with_ring(|ring| {
+            ring.play(1, 5)?;
+            ring.close();
+            // Closing twice is closing.
+            ring.close();
+            assert_eq!(sum(ring, 16 | OVERFLOW), (0, 0));
+            assert_eq!(ring.registers().read.load(Relaxed), 0x77);
+            assert_eq!(ring.registers().cleared.load(Relaxed), 0);
+            ring.open();
+            assert_eq!(sum(ring, 16), (1, 5));
+            assert_eq!(ring.registers().read.load(Relaxed), 16);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn the_ring_is_not_closed_while_vectors_are_taken() -> Result {
+        with_ring(|ring| {
+            let mut seen = OPEN;
+            ring.take(16, |_| seen = ring.gate.load(Relaxed));
+            assert_eq!(seen, TAKING);
+            assert_eq!(ring.gate.load(Relaxed), OPEN);
             Ok(())
         })
     }
