@@ -222,13 +222,14 @@ impl State {
     }
 
     /// Return what a draw by this packet has.
-    fn draw(&self, opcode: u8, header: u32, initiator: u32) -> Vec<String> {
+    fn draw(&self, opcode: u8, header: u32, body: &[u32]) -> Vec<String> {
+        let word = |at: usize| body.get(at).copied().unwrap_or(0);
         let mut kinds = vec![];
         kinds.push(
             match opcode {
                 op::DRAW_INDEX if self.wide => "draw: 32-bit indices",
                 op::DRAW_INDEX => "draw: 16-bit indices",
-                op::DRAW_INDEX_AUTO if initiator & (1 << 6) != 0 => {
+                op::DRAW_INDEX_AUTO if word(0) == 0 && word(1) & (1 << 6) != 0 => {
                     "draw: as much as was streamed out"
                 }
                 op::DRAW_INDEX_AUTO => "draw: counted indices",
@@ -275,7 +276,7 @@ pub fn draws(case: &Case) -> Vec<Vec<String>> {
             | op::DRAW_INDEX_AUTO
             | op::DRAW_INDEX_IMMD
             | op::DRAW_INDEX_IMMD_BE) => {
-                draws.push(state.draw(opcode, header, body.get(1).copied().unwrap_or(0)));
+                draws.push(state.draw(opcode, header, body));
             }
             _ => {}
         }

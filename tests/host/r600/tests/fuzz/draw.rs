@@ -64,6 +64,12 @@ fn draw(s: &mut Scene<'_>, out: &StreamOut) {
     match s.rng.u32(..8) {
         0..=2 => {
             let opaque = stages::opaque(s, out);
+            // The count of such a draw is 0 in Mesa's streams.
+            let count = if opaque && !rarely(s.rng, 8) {
+                0
+            } else {
+                count
+            };
             let initiator = 2 | (u32::from(opaque) << 6);
             let initiator = if rarely(s.rng, 96) {
                 s.rng.u32(..128)

@@ -3,13 +3,16 @@
 //! The judge of a submission: the checker, then, if that admits it, the model.
 //!
 //! The model executes the stream with the objects at scattered addresses, in VRAM and behind VM context 0. It begins
-//! in the neutral state, in which the driver leaves the chip for another client, or behind a stream of the same
-//! client. It computes each byte that its units access from its own registers and its own reading of the manual. None
-//! may lie outside the objects, and none may be accessed in another way than the checker has noted.
+//! in the neutral state, in which the driver leaves the chip for another client, or behind another stream. Behind one of
+//! the same client the driver's commands that make it neutral are executed only if the residue of that stream says so,
+//! and behind one of another client always. The model computes each byte that its units access from its own registers
+//! and its own reading of the manual. None may lie outside the objects of its stream, and none may be accessed in
+//! another way than the checker has noted.
 
 use std::rc::Rc;
 
 use fastrand::Rng;
+use lapidary::portable::residue::Residue;
 use lapidary_fuzz::{place::PAGE, rounds::cut, Family, Report, Verdict};
 use lapidary_registers::r600::pm4::op;
 use lapidary_streams::Recording;
@@ -32,6 +35,8 @@ const MOST_ALIGNED: u64 = 4 << 20;
 
 /// What the report calls streams that begin with the state of another one.
 pub const BEHIND: &str = "behind another stream of the client:";
+/// What the report calls streams before which the driver makes the chip neutral.
+pub const NEUTRAL: &str = "made neutral before:";
 /// What the report calls streams behind those of another client.
 pub const FOREIGN: &str = "behind a stream of another client:";
 
@@ -177,7 +182,14 @@ impl Family for Judge {
             .before
             .as_deref()
             .filter(|before| before.chip.name == case.chip.name);
-        let before = before.and_then(|before| Some((before.ring, checked(before).ok()?)));
+        let mut residue = Residue::default();
+        let before = before.and_then(|before| {
+            let checked = checked(before).ok()?;
+            residue.follow(&checked.residue);
+            Some((before.ring, checked))
+        });
+        // What the driver asks before a stream: is it another client's, or could a draw use what is left?
+        let neutral = case.another || residue.follow(&now.residue);
 
         let mut objects = Vec::new();
         let mut sizes = Vec::new();
@@ -219,11 +231,13 @@ impl Family for Judge {
         let mut ends = vec![None; objects.len()];
         let before = before.iter().map(|placed| (placed, first));
         for (stream, most) in before.chain([(&last, objects.len())]) {
-            if case.another && most > first && first > 0 {
-                if let Err(fault) = model.neutralise() {
-                    return Verdict::Broken(fault);
+            if most > first && first > 0 {
+                if neutral {
+                    if let Err(fault) = model.neutralise() {
+                        return Verdict::Broken(fault);
+                    }
                 }
-                // Another client's objects may not be accessed.
+                // Memory of an earlier stream may have been given back, and may be another client's by now.
                 for object in &mut objects[..first] {
                     object.access = Access::default();
                 }
@@ -246,6 +260,9 @@ impl Family for Judge {
             }
         }
         self.report.executed += 1;
+        if first > 0 && !case.another {
+            self.report.share(NEUTRAL, neutral);
+        }
         self.count(case, first > 0);
         for (object, end) in objects.iter().zip(ends) {
             if let Some(end) = end {

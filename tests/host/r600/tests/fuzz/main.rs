@@ -110,10 +110,16 @@ fn expect_substance(report: &Report<Reason>) {
         ("to the end", report.of("comes to an end:"), 90),
         ("behind another stream", report.of(judge::BEHIND), 3),
         ("behind another client", report.of(judge::FOREIGN), 3),
+        ("made neutral", report.of(judge::NEUTRAL), 20),
     ];
     for (sort, share, percent) in least {
         assert!(share.percent() >= percent, "{sort}: {share} only");
     }
+    let neutral = report.of(judge::NEUTRAL);
+    assert!(
+        neutral.percent() <= 90,
+        "nothing is left in the chip: {neutral}"
+    );
     if !report.recorded.is_empty() {
         assert_eq!(report.recorded.percent(), 100, "Mesa's streams are refused");
     }

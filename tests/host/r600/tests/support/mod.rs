@@ -9,7 +9,10 @@ pub mod footprint;
 pub mod resources;
 pub mod texels;
 
-use lapidary::portable::sink::{Full, SliceSink};
+use lapidary::portable::{
+    residue::Residue,
+    sink::{Full, SliceSink},
+};
 use r600::portable::{
     checker::{max_fixups, place, reason::Refusal, Chip, Fixup, Object},
     Generation,
@@ -195,6 +198,8 @@ pub struct Checked {
     pub words: Vec<u32>,
     pub fixups: Vec<Fixup>,
     pub objects: Vec<Object>,
+    /// What it leaves in the chip.
+    pub residue: Residue,
 }
 
 impl Checked {
@@ -226,14 +231,16 @@ pub fn run_any(
         words: words.to_vec(),
         fixups: vec![Fixup::default(); max_fixups(words.len())],
         objects: sizes.iter().map(|&size| object(size)).collect(),
+        residue: Residue::default(),
     };
     let result = check(
         &mut checked.words,
         &mut checked.objects,
         chip,
         &mut checked.fixups,
-    );
-    checked.fixups.truncate(result?.fixups);
+    )?;
+    checked.fixups.truncate(result.fixups);
+    checked.residue = result.residue;
     Ok(checked)
 }
 
