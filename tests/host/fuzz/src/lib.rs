@@ -13,23 +13,28 @@
 //! | --- | --- |
 //! | [`chance`] | small decisions |
 //! | [`family`] | what a family must say: its cases, its checker, its model |
+//! | [`scene`] | a submission in the making |
 //! | [`rounds`] | one round |
 //! | [`run`](mod@run) | rounds on many threads, and the settings |
 //! | [`mutate`] | ways to spoil a stream |
 //! | [`minimize`](mod@minimize) | the smallest stream that shows a fault |
 //! | [`place`] | places for objects in the address space of a bench |
 //! | [`report`] | what a run has looked at |
+//! | [`rate`] | how fast a checker is: not of the fuzz, but of the benches of the same checkers |
 
 pub mod chance;
 pub mod family;
 pub mod minimize;
 pub mod mutate;
 pub mod place;
+pub mod rate;
 pub mod report;
 pub mod rounds;
 pub mod run;
+pub mod scene;
 
 pub use family::{Case, Family, Grammar, Verdict};
 pub use minimize::minimize;
 pub use report::{Report, Share};
-pub use run::{Settings, run};
+pub use run::{Settings, run, run_from_environment};
+pub use scene::Scene;

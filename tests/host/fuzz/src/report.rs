@@ -172,12 +172,33 @@ impl<R: Copy + Ord + fmt::Debug> Report<R> {
         }
     }
 
-    /// Return those of `all` reasons that no stream was refused for.
-    pub fn missing(&self, all: &[R]) -> BTreeSet<R> {
-        all.iter()
-            .copied()
-            .filter(|reason| !self.reasons.contains_key(reason))
-            .collect()
+    /// Fail if a share, which has a name, is below so many percent, or if too many streams did not fit into the model.
+    ///
+    /// # Panics
+    /// If so.
+    pub fn expect_shares(&self, least: &[(&str, Share, u64)]) {
+        for (name, share, percent) in least {
+            assert!(share.percent() >= *percent, "{name}: {share} only");
+        }
+        assert!(
+            self.too_large * 100 < self.executed,
+            "the model is too small"
+        );
+    }
+
+    /// Fail if there are reasons in `all`, other than those in `never`, that no stream was refused for. Streams of a
+    /// round resemble each other, so a run of less than a million has few chances of a rare reason: it may miss `rare`.
+    ///
+    /// # Panics
+    /// If so.
+    pub fn expect_reasons(&self, all: &[R], never: &[R], rare: usize) {
+        let rare = if self.streams() < 1_000_000 { rare } else { 0 };
+        let seen = |reason: &&R| self.reasons.contains_key(reason) || never.contains(reason);
+        let missing: BTreeSet<R> = all.iter().filter(|reason| !seen(reason)).copied().collect();
+        assert!(
+            missing.len() <= rare,
+            "no stream was refused for {missing:?}"
+        );
     }
 
     /// Fail if a unit was at work in less than one of `n` streams.

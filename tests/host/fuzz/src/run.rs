@@ -12,6 +12,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use lapidary_streams::Recording;
@@ -51,6 +52,28 @@ impl Settings {
             streams: setting("LAPIDARY_FUZZ").unwrap_or(streams),
             jobs: setting("LAPIDARY_JOBS").unwrap_or(processors),
         }
+    }
+}
+
+/// Judge as many streams as the environment says, or `streams`. Print the seed, then what the run has looked at, and
+/// return that.
+///
+/// # Panics
+/// With a text for people, as [`run`].
+pub fn run_from_environment<F: Family>(
+    streams: u64,
+    recordings: &[Recording],
+    family: impl Fn() -> F + Sync,
+) -> Report<F::Reason> {
+    let settings = Settings::from_environment(streams);
+    println!("SEED={} LAPIDARY_FUZZ={}", settings.seed, settings.streams);
+    let start = Instant::now();
+    match run(settings, recordings, family) {
+        Ok(report) => {
+            println!("{report}{:.1?}", start.elapsed());
+            report
+        }
+        Err(fault) => panic!("{fault}"),
     }
 }
 

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! How fast the checker is, in dwords per second. The bench prints figures and judges nothing. Its streams are
+//! How fast the checker is ([`lapidary_fuzz::rate`]). The streams are
 //!
 //! - 2D operations as an X server sends them, 500 dwords with two relocations;
 //! - 2D operations of a desktop without a 3D driver, with tiles, scissors, text and lines;
 //! - host data;
 //! - 3D state and draws in the sizes that the side-by-side comparison of the drivers uses;
 //! - recordings of real clients, if `LAPIDARY_STREAMS` names a folder of them.
-//!
-//! Words choose the streams by their names. `--rounds N` checks each just so often and takes no time: for a program
-//! that counts instructions, of which the difference between two numbers of rounds is that of the checker alone.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::hint::black_box;
 
+use lapidary_fuzz::rate::Bench;
 use r500::portable::{
     checker::{check, max_fixups, Chip, Fixup, Object, Options},
     pm4,
@@ -39,63 +34,13 @@ const OPTIONS: Options = Options {
     z_pipes: 1,
 };
 
-/// Dwords that are timed together, about. The fastest batch counts: the others shared the processor.
-const BATCH: usize = 100_000;
-
-/// What the command line says.
-struct Choice {
-    words: Vec<String>,
-    rounds: Option<usize>,
-}
-
-impl Choice {
-    fn from_arguments() -> Self {
-        // cargo adds one of its own.
-        let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-        let mut choice = Self {
-            words: Vec::new(),
-            rounds: None,
-        };
-        while let Some(word) = arguments.next() {
-            if word == "--rounds" {
-                let number = arguments.next().and_then(|number| number.parse().ok());
-                choice.rounds = Some(number.expect("--rounds takes a number"));
-            } else {
-                choice.words.push(word);
-            }
-        }
-        choice
-    }
-
-    fn measure(&self, name: &str, words: &[u32], mut objects: Vec<Object>) {
-        if !self.words.is_empty() && !self.words.iter().any(|word| name.contains(word.as_str())) {
-            return;
-        }
-        let dwords = words.len();
-        let number = BATCH.div_ceil(dwords);
-        let mut words = words.to_vec();
-        let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
-        let mut rounds = |rounds: usize| {
-            for _ in 0..rounds {
-                let result = check(black_box(&mut words), &mut objects, OPTIONS, &mut fixups);
-                black_box(result).expect("the checker lets it through");
-            }
-        };
-        if let Some(number) = self.rounds {
-            rounds(number);
-            println!("checker {name}: {dwords} dwords, {number} times");
-            return;
-        }
-        let mut fastest = Duration::MAX;
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(1) {
-            let batch = Instant::now();
-            rounds(number);
-            fastest = fastest.min(batch.elapsed());
-        }
-        let rate = (number * dwords) as f64 / fastest.as_secs_f64();
-        println!("checker {name}: {:.0} million dwords/s", rate / 1e6);
-    }
+fn measure(bench: &Bench, name: &str, words: &[u32], mut objects: Vec<Object>) {
+    let mut words = words.to_vec();
+    let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
+    bench.measure(name, words.len(), || {
+        let result = check(black_box(&mut words), &mut objects, OPTIONS, &mut fixups);
+        black_box(result).expect("the checker lets it through");
+    });
 }
 
 /// State of the shaders and the rest of the pipeline in single registers and short runs, as clients write it,
@@ -193,7 +138,7 @@ fn host_data() -> Vec<u32> {
     stream.words
 }
 
-fn recordings(choice: &Choice) {
+fn recordings(bench: &Bench) {
     let Some(recordings) =
         lapidary_streams::from_environment().expect("the folder holds recordings")
     else {
@@ -213,21 +158,32 @@ fn recordings(choice: &Choice) {
                 ..Object::default()
             })
             .collect();
-        choice.measure(&recording.name, &stream.words, objects);
+        measure(bench, &recording.name, &stream.words, objects);
     }
 }
 
 fn main() {
-    let choice = Choice::from_arguments();
-    choice.measure("2D recorded mix", &recorded_mix(), recorded_objects());
-    choice.measure("2D desktop", &desktop(), objects(&[4096 * 480, 512 * 256]));
-    choice.measure("2D host data", &host_data(), objects(&[4096 * 256]));
+    let bench = &Bench::from_arguments();
+    measure(
+        bench,
+        "2D recorded mix",
+        &recorded_mix(),
+        recorded_objects(),
+    );
+    measure(
+        bench,
+        "2D desktop",
+        &desktop(),
+        objects(&[4096 * 480, 512 * 256]),
+    );
+    measure(bench, "2D host data", &host_data(), objects(&[4096 * 256]));
     for (dwords, relocations) in [(500, 2), (4096, 64), (16384, 512)] {
-        choice.measure(
+        measure(
+            bench,
             &format!("state {dwords}/{relocations}"),
             &state(dwords, relocations),
             objects(&[1 << 20]),
         );
     }
-    recordings(&choice);
+    recordings(bench);
 }

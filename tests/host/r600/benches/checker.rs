@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! How fast the checker of the graphics ring is, in dwords per second. The bench prints figures and judges nothing. Its
-//! streams are
+//! How fast the checker of the graphics ring is ([`lapidary_fuzz::rate`]). The streams are
 //!
 //! - resources of one kind each, one a packet, as Mesa sets them;
 //! - recordings of real clients, if `LAPIDARY_STREAMS` names a folder with one for each chip, with the chip's name: all
 //!   of a chip one after the other, and what they set for shaders.
-//!
-//! Words choose the streams by their names. `--rounds N` checks each just so often and takes no time: for a program
-//! that counts instructions, of which the difference between two numbers of rounds is that of the checker alone.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use std::{
-    hint::black_box,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, path::Path};
 
 use lapidary::portable::pm4::MARKER;
+use lapidary_fuzz::rate::Bench;
 use lapidary_streams::{read_dir, Recording, VARIABLE};
 use r600::portable::checker::{check_gfx, max_fixups, Chip, Fixup, Object};
 use support::{
@@ -28,8 +21,6 @@ use support::{
     CHIPS, RV770,
 };
 
-/// Dwords that are timed together, about. The fastest batch counts: the others shared the processor.
-const BATCH: usize = 100_000;
 /// `RADEON_CS_RING_DMA`.
 const RING_DMA: u32 = 2;
 
@@ -57,81 +48,39 @@ impl Stream {
     }
 }
 
-/// What the command line says.
-struct Choice {
-    words: Vec<String>,
-    rounds: Option<usize>,
+fn measure(bench: &Bench, name: &str, streams: &mut [Stream], chip: &Chip) {
+    let name = format!("r600 {name}");
+    if !bench.wants(&name) {
+        return;
+    }
+    let refused = |stream: &mut Stream| !stream.check(chip);
+    let refused = streams.iter_mut().map(refused).filter(|no| *no).count();
+    if refused > 0 {
+        println!(
+            "checker {name}: {refused} of {} streams refused",
+            streams.len()
+        );
+        return;
+    }
+    let dwords = streams.iter().map(|stream| stream.words.len()).sum();
+    bench.measure(&name, dwords, || {
+        for stream in &mut *streams {
+            stream.check(chip);
+        }
+    });
 }
 
-impl Choice {
-    fn from_arguments() -> Self {
-        // cargo adds one of its own.
-        let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-        let mut choice = Self {
-            words: Vec::new(),
-            rounds: None,
-        };
-        while let Some(word) = arguments.next() {
-            if word == "--rounds" {
-                let number = arguments.next().and_then(|number| number.parse().ok());
-                choice.rounds = Some(number.expect("--rounds takes a number"));
-            } else {
-                choice.words.push(word);
-            }
-        }
-        choice
-    }
-
-    fn measure(&self, name: &str, streams: &mut [Stream], chip: &Chip) {
-        if !self.words.is_empty() && !self.words.iter().any(|word| name.contains(word.as_str())) {
-            return;
-        }
-        let refused = |stream: &mut Stream| !stream.check(chip);
-        let refused = streams.iter_mut().map(refused).filter(|no| *no).count();
-        let dwords: usize = streams.iter().map(|stream| stream.words.len()).sum();
-        if refused > 0 {
-            println!(
-                "checker r600 {name}: {refused} of {} streams refused",
-                streams.len()
-            );
-            return;
-        }
-        let number = BATCH.div_ceil(dwords);
-        let mut rounds = |rounds: usize| {
-            for _ in 0..rounds {
-                for stream in &mut *streams {
-                    stream.check(chip);
-                }
-            }
-        };
-        if let Some(number) = self.rounds {
-            rounds(number);
-            println!("checker r600 {name}: {dwords} dwords, {number} times");
-            return;
-        }
-        let mut fastest = Duration::MAX;
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(1) {
-            let batch = Instant::now();
-            rounds(number);
-            fastest = fastest.min(batch.elapsed());
-        }
-        let rate = (number * dwords) as f64 / fastest.as_secs_f64();
-        println!("checker r600 {name}: {:.0} million dwords/s", rate / 1e6);
-    }
-
-    /// Measure 100 packets that set `resource`.
-    fn resources(&self, name: &str, resource: [u32; 7], entries: &[u32]) {
-        let words = (0..100).flat_map(|slot| set_resource(slot, &[resource], entries));
-        let stream = Stream::new(words.collect(), [1 << 30, 1 << 30]);
-        self.measure(name, &mut [stream], &RV770);
-    }
+/// Measure 100 packets that set `resource`.
+fn resources(bench: &Bench, name: &str, resource: [u32; 7], entries: &[u32]) {
+    let words = (0..100).flat_map(|slot| set_resource(slot, &[resource], entries));
+    let stream = Stream::new(words.collect(), [1 << 30, 1 << 30]);
+    measure(bench, name, &mut [stream], &RV770);
 }
 
 fn main() {
-    let choice = Choice::from_arguments();
-    choice.resources("buffers", buffer(0x100, 0xffff, 16), &[0]);
-    choice.resources("pictures", PLAIN.words(), &[0, 0]);
+    let bench = &Bench::from_arguments();
+    resources(bench, "buffers", buffer(0x100, 0xffff, 16), &[0]);
+    resources(bench, "pictures", PLAIN.words(), &[0, 0]);
     let levels = Texture {
         mode: 4,
         pitch: 1024,
@@ -141,17 +90,22 @@ fn main() {
         mips: 0x40_0000 >> 8,
         ..PLAIN
     };
-    choice.resources("textures with eleven levels", levels.words(), &[0, 0]);
+    resources(
+        bench,
+        "textures with eleven levels",
+        levels.words(),
+        &[0, 0],
+    );
     let samplers =
         (0..18).flat_map(|slot| packet(0x6e, &[3 * slot, 0x0120, 0xffc00, 1 << 31], &[]));
     let samplers = Stream::new(samplers.collect(), []);
-    choice.measure("samplers", &mut [samplers], &RV770);
+    measure(bench, "samplers", &mut [samplers], &RV770);
 
-    recordings(&choice);
+    recordings(bench);
 }
 
 /// Measure the recordings of each chip.
-fn recordings(choice: &Choice) {
+fn recordings(bench: &Bench) {
     let Some(top) = std::env::var_os(VARIABLE) else {
         return;
     };
@@ -170,9 +124,9 @@ fn recordings(choice: &Choice) {
             recordings.iter().map(stream).collect()
         };
         let whole = &mut streams(<[u32]>::to_vec);
-        choice.measure(&format!("streams of {name}"), whole, &chip);
+        measure(bench, &format!("streams of {name}"), whole, &chip);
         let parts = &mut streams(constants);
-        choice.measure(&format!("resources of {name}"), parts, &chip);
+        measure(bench, &format!("resources of {name}"), parts, &chip);
     }
 }
 

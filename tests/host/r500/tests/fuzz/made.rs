@@ -10,14 +10,14 @@ use r500::portable::{
 };
 
 use crate::{
-    scene::{facts, options, pick, rarely, Case, Scene},
+    scene::{begin, facts, finish, options, pick, rarely, Case},
     state::WRITABLE,
     three_d, two_d,
 };
 
 /// Make a stream as a client makes it.
 pub fn made(rng: &mut Rng) -> Case {
-    let mut scene = Scene::new(rng);
+    let mut scene = begin(rng);
     match scene.rng.u32(..8) {
         0 => two_d::add(&mut scene),
         1 => {
@@ -30,7 +30,7 @@ pub fn made(rng: &mut Rng) -> Case {
         }
         _ => three_d::add(&mut scene),
     }
-    scene.finish()
+    finish(scene)
 }
 
 /// Return what a real program has sent, to the driver of an RV515 mostly, which let it use everything.

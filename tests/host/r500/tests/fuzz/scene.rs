@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! A submission in the making: pieces of a stream, and the objects that they name.
-//!
-//! A client emits its state in pieces (what Mesa calls atoms): the targets, the textures, the arrays, and so
-//! on. A [`Scene`] collects such pieces in the order of a client; whether they are sent in that order is
-//! decided at the end. Objects are larger than any piece needs: the judge cuts them to size.
+//! Submissions: what one is, the chips and clients that there are, and their [scenes](lapidary_fuzz::scene).
 
 use fastrand::Rng;
 pub use lapidary_fuzz::chance::{extent, pick, rarely};
@@ -19,7 +15,6 @@ use crate::support::Stream;
 pub const GENEROUS: u64 = 32 << 20;
 /// What a piece may take of an object, so that most streams are legal.
 pub const ROOM: u64 = GENEROUS - (1 << 20);
-const MAX_OBJECTS: usize = 6;
 
 /// A submission.
 #[derive(Clone, Debug)]
@@ -65,116 +60,71 @@ pub fn options(rng: &mut Rng) -> Options {
     }
 }
 
-/// A submission in the making.
-pub struct Scene<'a> {
-    pub rng: &'a mut Rng,
+/// The client of a scene.
+pub struct Client {
     pub options: Options,
-    pub objects: Vec<Object>,
-    pieces: Vec<Stream>,
-    /// Whether pieces are sent in the order of a client.
-    ordered: bool,
 }
 
-impl<'a> Scene<'a> {
-    pub fn new(rng: &'a mut Rng) -> Self {
-        let options = options(rng);
-        let ordered = !rarely(rng, 4);
-        Self {
-            rng,
-            options,
-            objects: Vec::new(),
-            pieces: Vec::new(),
-            ordered,
+impl lapidary_fuzz::scene::Client for Client {
+    type Object = Object;
+    type Stream = Stream;
+
+    const MOST_OBJECTS: usize = 6;
+    const FILLER: u32 = pm4::FILLER;
+
+    fn object(&self, rng: &mut Rng) -> Object {
+        Object {
+            tiling: if rarely(rng, 4) { rng.u32(..4) } else { 0 },
+            ..self.unused()
         }
     }
 
-    /// Return an object to use: a new one, or one that is in use already.
-    pub fn object(&mut self) -> u32 {
-        let number = self.objects.len();
-        if number < MAX_OBJECTS && (number == 0 || !rarely(self.rng, 3)) {
-            self.objects.push(Object {
-                size: GENEROUS,
-                tiling: if rarely(self.rng, 4) {
-                    self.rng.u32(..4)
-                } else {
-                    0
-                },
-                ..Object::default()
-            });
-            return number as u32;
+    fn unused(&self) -> Object {
+        Object {
+            size: GENEROUS,
+            ..Object::default()
         }
-        self.rng.u32(..number as u32)
     }
 
-    /// Return where something starts in its object.
-    pub fn offset(&mut self, align: u32) -> u32 {
-        match self.rng.u32(..8) {
+    fn offset(&self, rng: &mut Rng, align: u32) -> u32 {
+        match rng.u32(..8) {
             0..=3 => 0,
             4 => align,
-            5 => align * self.rng.u32(..16),
-            _ => self.rng.u32(..0x4_0000) / align * align,
+            5 => align * rng.u32(..16),
+            _ => rng.u32(..0x4_0000) / align * align,
         }
     }
+}
 
-    /// Begin a piece.
-    pub fn piece(&mut self) -> &mut Stream {
-        self.pieces.push(Stream::new());
-        self.pieces.last_mut().expect("just pushed")
+impl lapidary_fuzz::scene::Stream for Stream {
+    fn words(&mut self, words: &[u32]) -> &mut Self {
+        self.words(words)
     }
 
-    /// Return the piece that was begun last.
-    pub fn on(&mut self) -> &mut Stream {
-        if self.pieces.is_empty() {
-            self.pieces.push(Stream::new());
-        }
-        self.pieces.last_mut().expect("there is one")
+    fn writes(&mut self, register: u32, values: &[u32]) -> &mut Self {
+        self.writes(register, values)
     }
 
-    /// Values for a register and its successors, as one packet or one for each.
-    pub fn block(&mut self, first: u32, values: &[u32]) {
-        if self.rng.bool() {
-            self.on().writes(first, values);
-        } else {
-            for (register, value) in (first..).step_by(4).zip(values) {
-                self.on().write(register, *value);
-            }
-        }
+    fn into_words(self) -> Vec<u32> {
+        self.words
     }
+}
 
-    /// The pieces since `from` become one stream; `from` is what [`mark`](Self::mark) has returned.
-    pub fn settle(&mut self, from: usize) {
-        let mut pieces = self.pieces.split_off(from);
-        if !self.ordered {
-            self.rng.shuffle(&mut pieces);
-        }
-        let mut whole = Stream::new();
-        for piece in pieces {
-            whole.words(&piece.words);
-        }
-        self.pieces.push(whole);
-    }
+/// A submission in the making.
+pub type Scene<'a> = lapidary_fuzz::Scene<'a, Client>;
 
-    /// Return where the pieces stand.
-    pub fn mark(&self) -> usize {
-        self.pieces.len()
-    }
+/// Begin a submission of any client.
+pub fn begin(rng: &mut Rng) -> Scene<'_> {
+    let options = options(rng);
+    Scene::new(rng, Client { options })
+}
 
-    pub fn finish(mut self) -> Case {
-        let mut words: Vec<u32> = self.pieces.drain(..).flat_map(|p| p.words).collect();
-        if self.objects.is_empty() {
-            self.objects.push(Object {
-                size: GENEROUS,
-                ..Object::default()
-            });
-        }
-        // User space fills the last page of a stream with fillers.
-        if rarely(self.rng, 8) {
-            words.resize(words.len().next_multiple_of(16), pm4::FILLER);
-        }
-        Case {
-            words,
-            objects: self.objects,
-            options: self.options,
-        }
+/// Return the submission that a scene has become.
+pub fn finish(scene: Scene<'_>) -> Case {
+    let (words, objects, client) = scene.finish();
+    Case {
+        words,
+        objects,
+        options: client.options,
     }
 }

@@ -32,17 +32,7 @@ static FREE: LazyLock<Vec<u32>> = LazyLock::new(|| {
 
 /// Values for registers that are free to write.
 pub fn harmless(s: &mut Scene<'_>) {
-    s.piece();
-    for _ in 0..s.rng.u32(..8) {
-        let register = pick(s.rng, &FREE);
-        let value = match s.rng.u32(..4) {
-            0 => 0,
-            1 => u32::MAX,
-            2 => 1 << s.rng.u32(..32),
-            _ => s.rng.u32(..),
-        };
-        s.on().write(register, value);
-    }
+    s.any_values(&FREE);
 }
 
 /// Viewport, vertex output and rasteriser set-up.

@@ -5,7 +5,7 @@
 use lapidary_registers::{r600::mmio, RegArray};
 
 use crate::{
-    scene::{extent, pick, rarely, Scene},
+    scene::{extent, pick, rarely, surface_place, Scene},
     stages,
 };
 
@@ -80,12 +80,12 @@ pub fn change(s: &mut Scene<'_>) {
     s.piece();
     match register(s) {
         Address(register) => {
-            let (place, object) = s.surface(1 << 16);
+            let (place, object) = surface_place(s, 1 << 16);
             s.on().write(register, place).marker(object);
         }
         Ring(register) => {
             stages::idle(s);
-            let (place, object) = s.surface(256);
+            let (place, object) = surface_place(s, 256);
             s.on().write(register, place).marker(object);
         }
         Number(register, most) => {

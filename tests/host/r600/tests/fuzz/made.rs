@@ -13,7 +13,7 @@ use crate::{
     chips::{by_name, Variant, CHIPS},
     dma, draw, memory,
     packets::packets,
-    scene::{header, pick, rarely, Case, Ring, Scene, Stream, GENEROUS},
+    scene::{begin, finish, header, pick, rarely, Case, Ring, Stream, GENEROUS},
     state::{self, WRITABLE},
 };
 
@@ -30,7 +30,7 @@ pub fn chips() -> Vec<&'static Variant> {
 
 /// Make a stream for the graphics ring.
 fn gfx(rng: &mut Rng, chip: &'static Variant) -> Case {
-    let mut scene = Scene::new(rng, chip);
+    let mut scene = begin(rng, chip);
     match scene.rng.u32(..12) {
         0 | 1 => memory::add(&mut scene),
         2 => {
@@ -43,7 +43,7 @@ fn gfx(rng: &mut Rng, chip: &'static Variant) -> Case {
         }
         _ => draw::add(&mut scene),
     }
-    scene.finish()
+    finish(scene)
 }
 
 /// Make a stream as a client makes it, on one of the chips.
@@ -111,10 +111,10 @@ fn interleave(rng: &mut Rng, case: &mut Case, other: &Case) {
 
 /// Make a stream that relies on what the client's stream before has left.
 fn partial(rng: &mut Rng, chip: &'static Variant, before: Option<Rc<Case>>) -> Case {
-    let mut scene = Scene::new(rng, chip);
+    let mut scene = begin(rng, chip);
     state::begin(&mut scene);
     draw::some_state(&mut scene);
-    let mut case = scene.finish();
+    let mut case = finish(scene);
     case.before = before;
     case
 }

@@ -5,7 +5,7 @@
 use lapidary_registers::r600::{mmio, pm4::op};
 
 use crate::{
-    scene::{extent, pick, rarely, Scene},
+    scene::{extent, pick, rarely, surface_place, Scene},
     tiles::{layout, LINEAR, ONE, TWO},
 };
 
@@ -128,11 +128,11 @@ fn texture(s: &mut Scene<'_>, group: usize) {
         3 if dim != 3 => (0, s.rng.u32(..32)),
         _ => (0, layers),
     };
-    let base = s.surface(surface.base);
+    let base = surface_place(s, surface.base);
     let mip = if last == 0 && s.rng.bool() {
         base
     } else {
-        let place = s.surface(surface.base);
+        let place = surface_place(s, surface.base);
         if rarely(s.rng, 2) {
             (place.0 + (surface.base >> 8) * s.rng.u32(..8), base.1)
         } else {

@@ -8,7 +8,7 @@ use lapidary_registers::RegArray;
 use crate::{
     chips::Variant,
     resource,
-    scene::{extent, pick, rarely, Scene},
+    scene::{extent, pick, rarely, surface_place, Scene},
 };
 
 fn at(array: RegArray, n: u32) -> u32 {
@@ -33,7 +33,7 @@ pub fn programs(s: &mut Scene<'_>) {
         if rarely(s.rng, 12) {
             continue;
         }
-        let (place, object) = s.surface(256);
+        let (place, object) = surface_place(s, 256);
         s.on().write(start, place).marker(object);
         let gprs = s.rng.u32(1..32);
         s.on().write(resources, gprs);
@@ -73,7 +73,7 @@ pub fn constants(s: &mut Scene<'_>) {
             2 => 0,
             _ => extent(s.rng, 256),
         };
-        let (place, object) = s.surface(256);
+        let (place, object) = surface_place(s, 256);
         s.on()
             .write(at(size, number), units)
             .write(at(cache, number), place)
@@ -93,7 +93,7 @@ fn scratch(chip: &Variant, item: u32) -> u32 {
 fn ring(s: &mut Scene<'_>, number: u32, size: u32, item: u32) {
     s.piece();
     idle(s);
-    let (place, object) = s.surface(256);
+    let (place, object) = surface_place(s, 256);
     let base = mmio::SQ_ESGS_RING_BASE + 8 * number;
     s.on()
         .write(base, place)
@@ -184,7 +184,7 @@ pub fn stream_out(s: &mut Scene<'_>) -> StreamOut {
     }
     for n in 0..number {
         let n = if rarely(s.rng, 16) { s.rng.u32(..4) } else { n };
-        let (place, object) = s.surface(256);
+        let (place, object) = surface_place(s, 256);
         let offset = 4 * s.rng.u32(..64);
         let size = match s.rng.u32(..64) {
             0 => s.rng.u32(..),

@@ -13,7 +13,7 @@ use lapidary_registers::r600::{
 };
 use r600::portable::policy::{self, Policy};
 
-use crate::scene::{pick, rarely, Scene};
+use crate::scene::{rarely, Scene};
 
 /// All registers that a stream may write.
 pub static WRITABLE: LazyLock<Vec<u32>> = LazyLock::new(|| {
@@ -32,17 +32,7 @@ static FREE: LazyLock<Vec<u32>> = LazyLock::new(|| {
 
 /// Values for registers that are free to write.
 pub fn harmless(s: &mut Scene<'_>) {
-    s.piece();
-    for _ in 0..s.rng.u32(..8) {
-        let register = pick(s.rng, &FREE);
-        let value = match s.rng.u32(..4) {
-            0 => 0,
-            1 => u32::MAX,
-            2 => 1 << s.rng.u32(..32),
-            _ => s.rng.u32(..),
-        };
-        s.on().write(register, value);
-    }
+    s.any_values(&FREE);
 }
 
 /// Viewport, indices and clipping, as Mesa has them.

@@ -8,7 +8,7 @@ use lapidary_registers::r600::mmio::{
 };
 
 use crate::{
-    scene::{extent, pick, rarely, Scene},
+    scene::{extent, pick, rarely, surface_place, Scene},
     tiles::{alignment, layout, LINEAR, ONE, TWO},
 };
 
@@ -135,7 +135,7 @@ fn color(s: &mut Scene<'_>, frame: Frame, samples: u32) -> Color {
     let (format, bytes) = pick(s.rng, &FORMATS);
     let modes = [LINEAR[0], LINEAR[1], ONE, ONE, TWO, TWO];
     let surface = layout(s, &modes, frame.width, frame.height, bytes, samples);
-    let base = s.surface(surface.base);
+    let base = surface_place(s, surface.base);
     let (first, last) = slices(s);
     let mode = if samples > 1 {
         pick(s.rng, &[0, 2, 2, 2])
@@ -149,8 +149,8 @@ fn color(s: &mut Scene<'_>, frame: Frame, samples: u32) -> Color {
         | cb_color_info::TILE_MODE.of(mode);
     let (mut frag, mut tile, mut mask) = (base, base, 0);
     if mode > 0 {
-        tile = s.surface(256 * s.chip.checker.pipes);
-        frag = s.surface(alignment(s.chip, TWO, 1, 1).base);
+        tile = surface_place(s, 256 * s.chip.checker.pipes);
+        frag = surface_place(s, alignment(s.chip, TWO, 1, 1).base);
         let blocks = frame.width.div_ceil(128) * frame.height.div_ceil(128);
         let tiles = surface.pitch.next_multiple_of(128) * surface.rows / 64;
         let (mut blocks, mut tiles) = (blocks.max(1) - 1, tiles.max(1) - 1);
@@ -256,7 +256,7 @@ pub fn depth(s: &mut Scene<'_>, frame: Frame) {
             bytes,
             frame.samples,
         );
-        let base = s.surface(surface.base);
+        let base = surface_place(s, surface.base);
         let (first, last) = slices(s);
         let htile = rarely(s.rng, 2);
         let info = db_depth_info::FORMAT.of(format)
@@ -272,7 +272,7 @@ pub fn depth(s: &mut Scene<'_>, frame: Frame) {
         s.on().write(mmio::DB_DEPTH_BASE, base.0).marker(base.1);
         s.on().write(mmio::DB_DEPTH_INFO, info);
         let surface = if htile {
-            let place = s.surface(2048 * s.chip.checker.pipes);
+            let place = surface_place(s, 2048 * s.chip.checker.pipes);
             s.on()
                 .write(mmio::DB_HTILE_DATA_BASE, place.0)
                 .marker(place.1);
