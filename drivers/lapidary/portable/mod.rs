@@ -3,9 +3,9 @@
 //! Portable code that all families share.
 //!
 //! It contains bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS and the radeon
-//! uAPI. It decides where objects are placed, which free memory is zero, why a submission is refused, how engine time
-//! is divided, which jobs a reset executes again, how often a process may hang the GPU, how long a submission waits for
-//! work of others, and when the chip must be made neutral.
+//! uAPI. It decides where objects are placed, which free memory is zero, which registers a stream may write, why a
+//! submission is refused, how engine time is divided, which jobs a reset executes again, how often a process may hang
+//! the GPU, how long a submission waits for work of others, and when the chip must be made neutral.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and benchmarks
 //! run in milliseconds. So it uses `core` only: no allocation, no kernel types, no `unsafe`, buffers that the caller
@@ -23,6 +23,7 @@ pub mod mapping;
 pub mod others;
 pub mod placement;
 pub mod pm4;
+pub mod policy;
 pub mod radeon;
 pub mod reason;
 pub mod replay;

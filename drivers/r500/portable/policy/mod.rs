@@ -15,7 +15,10 @@ mod refused;
 pub use admitted::ADMITTED;
 pub use refused::REFUSED;
 
-use lapidary::portable::bits::Registers;
+use lapidary::portable::{
+    bits::Registers,
+    policy::Lists, //
+};
 
 use super::regs::mmio::{
     clr_cmp_cntl,
@@ -260,43 +263,13 @@ pub const REACHABLE: usize = 1 << 13;
 
 static TABLE: [Policy; REACHABLE] = table();
 
-/// Spread both lists over the register space. The compiler evaluates this. A register that is out of reach or named
-/// twice does not compile.
+/// Spread both lists over the register space. A register that is out of reach or named twice does not compile.
 const fn table() -> [Policy; REACHABLE] {
-    const fn set(table: &mut [Policy; REACHABLE], register: u32, policy: Policy) {
-        assert!(register % 4 == 0);
-        let entry = &mut table[(register / 4) as usize];
-        assert!(matches!(*entry, Policy::Unknown));
-        *entry = policy;
-    }
-    const fn spread(table: &mut [Policy; REACHABLE], list: &[(Registers, Policy)]) {
-        let mut i = 0;
-        while i < list.len() {
-            let (registers, policy) = list[i];
-            match registers {
-                Registers::One(register) => set(table, register, policy),
-                Registers::Array(array) => {
-                    let mut n = 0;
-                    while let Some(register) = array.at(n) {
-                        set(table, register, policy);
-                        n += 1;
-                    }
-                }
-                Registers::Block(first, last) => {
-                    let mut register = first;
-                    while register <= last {
-                        set(table, register, policy);
-                        register += 4;
-                    }
-                }
-            }
-            i += 1;
-        }
-    }
-    let mut table = [Policy::Unknown; REACHABLE];
-    spread(&mut table, ADMITTED);
-    spread(&mut table, REFUSED);
-    table
+    let lists = Lists {
+        beyond: false,
+        rest: false,
+    };
+    lists.spread(0, &[ADMITTED, REFUSED], Policy::Unknown)
 }
 
 /// Return what to do when a stream writes the register at byte offset `register`.

@@ -78,15 +78,20 @@ pub(super) struct Color {
     control: Option<u32>,
 }
 
-/// A register of a target.
+/// A register of a target that has a size or an extent.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
-    Size(u32),
-    View(u32),
-    Mask(u32),
-    Base(Place),
-    Tile(Place),
-    Frag(Place),
+pub(super) enum Extent {
+    Size,
+    View,
+    Mask,
+}
+
+/// A register of a target that has an address.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Surface {
+    Base,
+    Tile,
+    Frag,
 }
 
 /// Return the bytes of a pixel; `None` for formats that are not targets.
@@ -131,37 +136,32 @@ impl Color {
         Ok(())
     }
 
-    /// Track a write to another register of target `number`.
-    pub(super) fn set(&mut self, number: u32, part: Part) {
+    /// Track a write to a size or an extent of target `number`.
+    pub(super) fn set_extent(&mut self, number: u32, register: Extent, word: u32) {
         let Some(target) = self.targets.get_mut(number as usize) else {
             return;
         };
-        target.known |= match part {
-            Part::Size(word) => {
-                target.size = word;
-                known::SIZE
-            }
-            Part::View(word) => {
-                target.view = word;
-                known::VIEW
-            }
-            Part::Mask(word) => {
-                target.mask = word;
-                known::MASK
-            }
-            Part::Base(place) => {
-                target.base = place;
-                known::BASE
-            }
-            Part::Tile(place) => {
-                target.tile = place;
-                known::TILE
-            }
-            Part::Frag(place) => {
-                target.frag = place;
-                known::FRAG
-            }
+        let (own, known) = match register {
+            Extent::Size => (&mut target.size, known::SIZE),
+            Extent::View => (&mut target.view, known::VIEW),
+            Extent::Mask => (&mut target.mask, known::MASK),
         };
+        *own = word;
+        target.known |= known;
+    }
+
+    /// Track a write to an address of target `number`.
+    pub(super) fn set_surface(&mut self, number: u32, register: Surface, place: Place) {
+        let Some(target) = self.targets.get_mut(number as usize) else {
+            return;
+        };
+        let (own, known) = match register {
+            Surface::Base => (&mut target.base, known::BASE),
+            Surface::Tile => (&mut target.tile, known::TILE),
+            Surface::Frag => (&mut target.frag, known::FRAG),
+        };
+        *own = place;
+        target.known |= known;
     }
 
     /// Track a write to `CB_TARGET_MASK`.

@@ -8,7 +8,10 @@ use lapidary::portable::{
 };
 
 use super::{
-    color::Part,
+    color::{
+        Extent,
+        Surface, //
+    },
     constant_buffer::{
         locate,
         Kind, //
@@ -208,35 +211,40 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// Take the address of a surface of target `number`.
+    #[inline]
+    fn color_surface(&mut self, number: u32, register: Surface, value: u32) -> Result<(), Reason> {
+        let place = self.surface_address(self.position, value)?;
+        self.color.set_surface(number, register, place);
+        Ok(())
+    }
+
     /// Track a write to a register of the colour targets, the depth target, or what bounds both.
     fn target_register(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
         match policy {
             Policy::ColorBase => {
-                let place = self.surface_address(self.position, value)?;
                 let number = element(mmio::CB_COLOR_BASE, register);
-                self.color.set(number, Part::Base(place));
+                self.color_surface(number, Surface::Base, value)?;
             }
             Policy::ColorTile => {
-                let place = self.surface_address(self.position, value)?;
                 let number = element(mmio::CB_COLOR_TILE, register);
-                self.color.set(number, Part::Tile(place));
+                self.color_surface(number, Surface::Tile, value)?;
             }
             Policy::ColorFrag => {
-                let place = self.surface_address(self.position, value)?;
                 let number = element(mmio::CB_COLOR_FRAG, register);
-                self.color.set(number, Part::Frag(place));
+                self.color_surface(number, Surface::Frag, value)?;
             }
             Policy::ColorSize => {
                 let number = element(mmio::CB_COLOR_SIZE, register);
-                self.color.set(number, Part::Size(value));
+                self.color.set_extent(number, Extent::Size, value);
             }
             Policy::ColorView => {
                 let number = element(mmio::CB_COLOR_VIEW, register);
-                self.color.set(number, Part::View(value));
+                self.color.set_extent(number, Extent::View, value);
             }
             Policy::ColorMask => {
                 let number = element(mmio::CB_COLOR_MASK, register);
-                self.color.set(number, Part::Mask(value));
+                self.color.set_extent(number, Extent::Mask, value);
             }
             Policy::ColorInfo => {
                 self.tiling_of_objects()?;

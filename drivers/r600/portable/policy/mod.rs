@@ -24,7 +24,10 @@ pub use admitted::ADMITTED;
 pub use refused::REFUSED;
 pub use tracked::TRACKED;
 
-use lapidary::portable::bits::Registers;
+use lapidary::portable::{
+    bits::Registers,
+    policy::Lists, //
+};
 
 use super::regs::{
     mmio::{
@@ -220,59 +223,14 @@ const CONTEXTS: usize = registers(context::BASE, context::END);
 static CONFIG: [Policy; CONFIGS] = table(config::BASE);
 static CONTEXT: [Policy; CONTEXTS] = table(context::BASE);
 
-/// Spread both lists over the range of `N` registers from `base` on. The compiler evaluates this. A register that is
-/// named twice does not compile. A block means the registers in it that are not named.
+/// Spread the lists over the range of `N` registers from `base` on. A register that is named twice does not compile. A
+/// block means the registers in it that are not named.
 const fn table<const N: usize>(base: u32) -> [Policy; N] {
-    const fn set<const N: usize>(
-        table: &mut [Policy; N],
-        base: u32,
-        register: u32,
-        policy: Policy,
-        block: bool,
-    ) {
-        assert!(register % 4 == 0);
-        let index = (register.wrapping_sub(base) / 4) as usize;
-        if index < N {
-            let known = !matches!(table[index], Policy::Unknown);
-            assert!(block || !known);
-            if !known {
-                table[index] = policy;
-            }
-        }
-    }
-    const fn spread<const N: usize>(
-        table: &mut [Policy; N],
-        base: u32,
-        list: &[(Registers, Policy)],
-    ) {
-        let mut i = 0;
-        while i < list.len() {
-            let (registers, policy) = list[i];
-            match registers {
-                Registers::One(register) => set(table, base, register, policy, false),
-                Registers::Array(array) => {
-                    let mut n = 0;
-                    while let Some(register) = array.at(n) {
-                        set(table, base, register, policy, false);
-                        n += 1;
-                    }
-                }
-                Registers::Block(first, last) => {
-                    let mut register = first;
-                    while register <= last {
-                        set(table, base, register, policy, true);
-                        register += 4;
-                    }
-                }
-            }
-            i += 1;
-        }
-    }
-    let mut table = [Policy::Unknown; N];
-    spread(&mut table, base, ADMITTED);
-    spread(&mut table, base, TRACKED);
-    spread(&mut table, base, REFUSED);
-    table
+    let lists = Lists {
+        beyond: true,
+        rest: true,
+    };
+    lists.spread(base, &[ADMITTED, TRACKED, REFUSED], Policy::Unknown)
 }
 
 /// Return what to do with the context registers from number `first` on, counted from the first one of the range.
