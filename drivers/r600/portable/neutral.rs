@@ -35,7 +35,6 @@ use super::{
             self,
             wait_until, //
         },
-        mmio_r7xx,
         pm4::{
             context_control::{
                 load_control::LOAD_ENABLE,
@@ -155,10 +154,9 @@ fn registers(
 
 /// Return whether clients may write a register and it keeps what they write.
 fn is_kept(generation: Generation, register: u32) -> bool {
-    if generation == Generation::R6xx && register == mmio_r7xx::PA_SC_EDGERULE {
-        // R6xx do not have it.
-        return false;
+    match policy::of(register) {
+        Policy::WaitUntil => false,
+        Policy::Newer => generation == Generation::R7xx,
+        policy => !policy.refuses(),
     }
-    let policy = policy::of(register);
-    !policy.refuses() && policy != Policy::WaitUntil
 }

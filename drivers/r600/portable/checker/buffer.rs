@@ -3,9 +3,14 @@
 //! Resources that are buffers: vertices, texels of buffer textures, constants that shaders index, and rings of the
 //! geometry stages.
 //!
-//! A fetch computes index times stride plus an offset of its own. It gives zero, or the last element, if this is beyond
-//! the size. The size is the last byte that belongs to the buffer. So all that is fetched lies between address and size,
-//! whatever the shader does. The format in the resource does not matter, because a fetch may name another.
+//! A fetch computes index times stride plus an offset of its own. The size is the number of the last byte that belongs
+//! to the buffer. The fetch unit compares with it, from the resource's address on (R6xx/R7xx 2.4).
+//! A fetch beyond it gives zero, or the last element with `CLAMP_X`.
+//!
+//! The checker assumes that the unit compares all bytes of an element, so that no byte behind the size is accessed,
+//! whatever the shader does. The manual does not say which byte is compared. If it were the first one, a fetch could read
+//! the rest of an element of at most 16 bytes behind an object. Linux' driver assumes the same. The format in the
+//! resource does not matter, because a fetch may name another.
 //!
 //! Mesa gives as size what is left of an object behind the address. If an application binds a buffer behind the end of
 //! an object, this wraps. Linux reduces the size then to what is left (`drivers/gpu/drm/radeon/r600_cs.c`), one byte too

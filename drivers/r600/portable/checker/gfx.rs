@@ -67,7 +67,11 @@ use crate::portable::{
     Generation, //
 };
 
-/// Check `words`, a stream for the graphics ring with `RADEON_CS_KEEP_TILING_FLAGS`. No dword of it is changed.
+/// Check `words`, a stream for the graphics ring with `RADEON_CS_KEEP_TILING_FLAGS`.
+///
+/// Of the dwords only the sizes of buffers are changed, in `SET_RESOURCE`. A size that exceeds what is left of the object
+/// becomes the last byte of the object, as `buffer.rs` explains. This happens also if the stream is refused at a later
+/// dword.
 ///
 /// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
 /// [`max_fixups`](super::max_fixups) says. Nothing in `words` may be executed unless this

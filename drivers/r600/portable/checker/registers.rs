@@ -34,7 +34,8 @@ use crate::portable::{
         self,
         Policy, //
     },
-    regs::mmio, //
+    regs::mmio,
+    Generation, //
 };
 
 /// Return which element of an array of registers `register` is. Its policy says that it is one.
@@ -100,6 +101,11 @@ impl Checker<'_> {
             Policy::Memory => return Err(Reason::MemoryRegister),
             Policy::Packet => return Err(Reason::PacketRegister),
             Policy::Free => {}
+            Policy::Newer => {
+                if self.chip.generation == Generation::R6xx {
+                    return Err(Reason::UnknownRegister);
+                }
+            }
             Policy::Values => {
                 if !policy::values(register).contains(&value) {
                     return Err(Reason::RegisterValue);

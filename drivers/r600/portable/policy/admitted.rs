@@ -127,7 +127,7 @@ pub const ADMITTED: &[(Registers, Policy)] = &[
     (One(mmio::PA_SC_GENERIC_SCISSOR_BR), Policy::Free),
     (Array(mmio::PA_SC_VPORT_SCISSOR_TL), Policy::Free),
     (Array(mmio::PA_SC_VPORT_SCISSOR_BR), Policy::Free),
-    (One(mmio_r7xx::PA_SC_EDGERULE), Policy::Free),
+    (One(mmio_r7xx::PA_SC_EDGERULE), Policy::Newer),
     (One(mmio::PA_SC_LINE_STIPPLE_STATE), Policy::Free),
     (One(mmio::PA_SC_AA_SAMPLE_LOCS_2S), Policy::Free),
     (One(mmio::PA_SC_AA_SAMPLE_LOCS_4S), Policy::Free),

@@ -59,6 +59,8 @@ pub enum Policy {
     Packet,
     /// Does nothing: no value makes the chip access memory.
     Free,
+    /// Does nothing on R7xx, as [`Free`](Self::Free). Refuses the stream on R6xx, which do not have the register.
+    Newer,
     /// Admits only some values: [`values`].
     Values,
     /// Admits only some bits: [`bits`].

@@ -5,7 +5,7 @@
 use lapidary::portable::bits::Registers;
 use lapidary_registers::{
     r600::{R6XX, R7XX},
-    Domain, Register,
+    Database, Domain, Register,
 };
 use r600::portable::{
     policy::{self, Policy, ADMITTED, REFUSED, TRACKED},
@@ -106,6 +106,19 @@ fn nothing_that_names_memory_is_free() {
         }
     }
     assert_eq!(free, BTreeSet::from(harmless));
+}
+
+/// R7xx have registers that R6xx do not have. Those that a stream may write are refused on R6xx.
+#[test]
+fn each_generation_has_what_its_streams_may_write() {
+    for offset in (0..0x3_0000).step_by(4) {
+        let policy = policy::of(offset);
+        let has = |database: &Database| database.by_offset(Domain::MMIO, offset).is_some();
+        if !policy.refuses() {
+            assert!(has(&R7XX), "{offset:#x}");
+            assert_eq!(has(&R6XX), policy != Policy::Newer, "{offset:#x}");
+        }
+    }
 }
 
 /// Linux holds them at what the driver writes; a stream may not write them at all here.

@@ -221,6 +221,10 @@ fn registers_by_policy() {
     ] {
         refused(&words, &[PAGE], &RV770, 2, reason);
     }
+    // PA_SC_EDGERULE, which R6xx do not have.
+    let edges = context(0x28230, 0xaaaa_aaaa);
+    passes(check_gfx, &edges, &[], &RV770);
+    refused(&edges, &[], &R600, 2, UnknownRegister);
 }
 
 /// What Mesa writes to registers that are not described well enough to admit everything.

@@ -26,7 +26,7 @@ pub static WRITABLE: LazyLock<Vec<u32>> = LazyLock::new(|| {
 
 /// Those of them whose value the checker does not look at.
 static FREE: LazyLock<Vec<u32>> = LazyLock::new(|| {
-    let free = |register: &u32| policy::of(*register) == Policy::Free;
+    let free = |register: &u32| matches!(policy::of(*register), Policy::Free | Policy::Newer);
     WRITABLE.iter().copied().filter(free).collect()
 });
 
