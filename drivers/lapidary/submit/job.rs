@@ -88,6 +88,8 @@ pub struct Job<'j, 'a, F: Family> {
     behind: u32,
     /// Locked if there are any.
     _crossing: Option<MutexGuard<'j, ()>>,
+    /// What the caller of [`Job::prepare`] has locked.
+    _admitted: Option<MutexGuard<'j, ()>>,
     pool: MutexGuard<'j, Pool>,
     piece: Piece,
     ib: Ib,
@@ -105,9 +107,13 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// Reserve what a job needs that executes `words` and uses the objects in `uses`. The uses are taken from there when
     /// the job is committed. The job belongs to `record`, or to the kernel.
     ///
+    /// `admit` has the last word about the uses. It is called when no other job can be put before this one any more, and
+    /// may return a lock that is held until the end of the commit. It is called before any place on a ring is taken: the
+    /// holder of a place waits for no lock, because a job that waits for several rings takes places on all of them.
+    ///
     /// # Errors
     ///
-    /// `ENODEV` after unbind; `EBUSY` if the GPU does not work any more or has no room for 30 s; `ECANCELED` if
+    /// Those of `admit`; `ENODEV` after unbind; `EBUSY` if the GPU does not work any more or has no room for 30 s; `ECANCELED` if
     /// `record` is banned or the calling process is refused; `ERESTARTSYS` if a signal arrives; `ENOMEM`; `EINVAL` if
     /// there are no words or no such ring.
     pub(crate) fn prepare(
@@ -116,6 +122,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         words: &[u32],
         uses: &'j mut KVVec<Use<F>>,
         record: Option<&Arc<ClientRecord>>,
+        admit: impl FnOnce(&[Use<F>]) -> Result<Option<MutexGuard<'j, ()>>>,
     ) -> Result<Self> {
         let index = order.ring;
         let (ring, lane) = running.ring(index).ok_or(EINVAL)?;
@@ -146,6 +153,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
                 return Err(ECANCELED);
             }
         }
+        let admitted = admit(uses)?;
         // The ring has room whenever the timeline has, because it is larger than all jobs together. A chip that
         // reports otherwise is broken.
         let busy = |error| if error == EAGAIN { EBUSY } else { error };
@@ -167,6 +175,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             slot,
             behind,
             _crossing: crossing,
+            _admitted: admitted,
             pool,
             piece,
             ib: Ib {
@@ -198,11 +207,6 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// Set the address space of a client in which the job is executed, instead of that of the kernel.
     pub(crate) fn set_vmid(&mut self, vmid: u32) {
         self.ib.vmid = vmid;
-    }
-
-    /// Return the objects that it uses.
-    pub(crate) fn uses(&self) -> &[Use<F>] {
-        self.uses
     }
 
     /// Upper limit of the dwords of a job that waits for all other rings.

@@ -123,7 +123,14 @@ impl<'s, 'a, F: Family> KernelStream<'s, 'a, F> {
             ring: self.ring,
             behind: 0,
         };
-        Job::prepare(self.running, order, words.filled(self.len), uses, None)
+        Job::prepare(
+            self.running,
+            order,
+            words.filled(self.len),
+            uses,
+            None,
+            |_| Ok(None),
+        )
     }
 
     /// Execute the commands.

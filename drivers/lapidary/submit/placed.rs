@@ -96,17 +96,21 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
                 .fold(order.behind, |a, b| a | b),
         };
         let order = Order { behind, ..order };
-        let mut job = Job::prepare(running, order, words, addresses.uses, Some(record))?;
-        // Waiting for room on the ring may include a reset, which has judged the jobs before this one.
-        let lost = addresses.clearing && job.uses().iter().any(Use::is_lost);
-        if now() != *client || lost {
-            return Err(EAGAIN);
-        }
-        let _lock = user.then(|| running.data().memory.invalidation().lock());
-        if user && !job.uses().iter().all(Use::is_current) {
-            return Err(EAGAIN);
-        }
-        running.flush_host_path(job.uses().iter().map(Use::object));
+        let clearing = addresses.clearing;
+        let admit = |uses: &[Use<F>]| {
+            // Waiting for room on the ring may include a reset, which has judged the jobs before this one.
+            let lost = clearing && uses.iter().any(Use::is_lost);
+            if now() != *client || lost {
+                return Err(EAGAIN);
+            }
+            let lock = user.then(|| running.data().memory.invalidation().lock());
+            if user && !uses.iter().all(Use::is_current) {
+                return Err(EAGAIN);
+            }
+            running.flush_host_path(uses.iter().map(Use::object));
+            Ok(lock)
+        };
+        let mut job = Job::prepare(running, order, words, addresses.uses, Some(record), admit)?;
         job.set_memories(memories);
         job.set_residue(residue);
         job.set_vmid(isolation.vmid(client));
