@@ -19,7 +19,6 @@ use kernel::{
     },
     dma::Coherent,
     io::{
-        poll,
         register::{
             Array,
             RegisterArray, //
@@ -33,7 +32,12 @@ use kernel::{
         Atomic,
         Relaxed, //
     },
-    time::Delta, //
+    time::{
+        delay::udelay,
+        Delta,
+        Instant,
+        Monotonic, //
+    },
 };
 
 use lapidary::{
@@ -78,8 +82,10 @@ use crate::{
 const INVALIDATE: u32 = 1;
 const DONE: u32 = 1;
 
-/// How often the answer is looked for, one microsecond apart: Linux looks for 100 ms.
-const LOOKS: usize = 100_000;
+/// How long the answer is looked for: as long as Linux does. A chip that has not answered gets less time, until it answers
+/// again, so that a submission that maps many objects still ends soon.
+const ANSWER_MS: i64 = 100;
+const AGAIN_MS: i64 = 1;
 
 /// The page table, in use while this lives.
 pub(crate) type Gart<'a> = gart::Gart<'a, Registers<'a>>;
@@ -175,10 +181,11 @@ impl Translation for Registers<'_> {
         if look() != DONE && is_gone() {
             return;
         }
-        let answer = answer(look);
+        let told = self.told.load(Relaxed);
+        let answer = answer(look, if told { AGAIN_MS } else { ANSWER_MS });
         if answer == DONE {
             self.told.store(false, Relaxed);
-        } else if !self.told.load(Relaxed) {
+        } else if !told {
             // Once, until the chip answers again.
             self.told.store(true, Relaxed);
             dev_err!(
@@ -231,15 +238,18 @@ fn ask<'w, 't>(
     window.write_reg(request.with_const_request_type::<INVALIDATE>());
 }
 
-/// Return the chip's answer, which `look` reads, or 0 if there is none within 100 ms.
-fn answer(look: impl Fn() -> u32) -> u32 {
-    let found = poll::read_poll_timeout_atomic(
-        || Ok(look()),
-        |answer| *answer != 0,
-        Delta::from_micros(1),
-        LOOKS,
-    );
-    found.unwrap_or(0)
+/// Return the chip's answer, which `look` reads, or 0 if there is none within `limit` milliseconds.
+fn answer(look: impl Fn() -> u32, limit: i64) -> u32 {
+    let begin = Instant::<Monotonic>::now();
+    loop {
+        // The time is taken before the look, so that a CPU that was away looks once more.
+        let late = begin.elapsed().as_millis() >= limit;
+        let found = look();
+        if found != 0 || late {
+            return found;
+        }
+        udelay(Delta::from_micros(1));
+    }
 }
 
 #[kunit_tests(r600_vm)]
@@ -406,16 +416,17 @@ mod tests {
     fn the_wait_for_an_answer_ends() {
         for wanted in [1, 2] {
             let looks = Cell::new(0);
-            let found = answer(|| {
+            let look = || {
                 looks.set(looks.get() + 1);
                 if looks.get() < 3 {
                     0
                 } else {
                     wanted
                 }
-            });
+            };
+            let found = answer(look, 10_000);
             assert_eq!((found, looks.get()), (wanted, 3));
         }
-        assert_eq!(answer(|| 0), 0);
+        assert_eq!(answer(|| 0, 1), 0);
     }
 }

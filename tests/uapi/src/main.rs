@@ -22,5 +22,6 @@ fn main() -> ExitCode {
     tests.extend(r600::tests());
     tests.extend(lapidary_uapi_radeon::last_tests());
     tests.extend(r500::last_tests());
+    tests.extend(r600::last_tests());
     lapidary_harness::main(device::driver, tests)
 }

@@ -34,6 +34,10 @@ lapidary_model::faults! {
     FENCE_AT_HALT = "fence-at-halt",
     /// The write pointer of the interrupt ring that is written to memory lies N bytes behind the true one.
     LYING_WPTR = "lying-wptr",
+    /// Before the next vector, vectors of a source that no driver asked for fill the interrupt ring.
+    FULL_IH = "full-ih",
+    /// A semaphore is not signalled.
+    LOST_SIGNAL = "lost-signal",
     /// A flush of the TLB is never answered.
     TLB_SILENT = "tlb-silent",
 }

@@ -66,6 +66,26 @@ impl R6xx {
         if !ih_rb_cntl::IH_RB_ENABLE.any(cntl) {
             return;
         }
+        if m.faults.take(fault::FULL_IH) {
+            m.trace
+                .line(format_args!("fault: the ring of vectors fills"));
+            for _ in 0..self.ih_mask() / VECTOR {
+                self.enter(m, source::GUI_IDLE, 0);
+            }
+        }
+        self.enter(m, source, data);
+        self.report_wptr(m);
+        if !m.functions[0].irq.level() && m.faults.take(fault::LOST_INTERRUPT) {
+            m.trace.line(format_args!("fault: interrupt lost"));
+            m.functions[0].irq.lose();
+            return;
+        }
+        self.update_interrupt(m);
+    }
+
+    /// Write a vector to the ring.
+    fn enter(&mut self, m: &mut Machine, source: u32, data: u32) {
+        let cntl = self.regs.get(mmio::IH_RB_CNTL);
         let mask = self.ih_mask();
         let base = u64::from(self.regs.get(mmio::IH_RB_BASE)) << 8;
         let at = base + u64::from(self.ih.wptr & mask);
@@ -84,13 +104,6 @@ impl R6xx {
             self.ih.overflow = ih_rb_cntl::IH_WPTR_OVERFLOW_ENABLE.any(cntl);
             self.ih.rptr = (self.ih.wptr + VECTOR) & mask;
         }
-        self.report_wptr(m);
-        if !m.functions[0].irq.level() && m.faults.take(fault::LOST_INTERRUPT) {
-            m.trace.line(format_args!("fault: interrupt lost"));
-            m.functions[0].irq.lose();
-            return;
-        }
-        self.update_interrupt(m);
     }
 
     fn report_wptr(&mut self, m: &mut Machine) {

@@ -10,11 +10,16 @@
 use lapidary_model::machine::Machine;
 
 use crate::R6xx;
+use crate::fault;
 use crate::unit::Unit;
 
 impl R6xx {
     /// Signal the semaphore at an address.
     pub(crate) fn semaphore_signal(&mut self, m: &mut Machine, at: u64) {
+        if m.faults.take(fault::LOST_SIGNAL) {
+            m.trace.line(format_args!("fault: signal lost"));
+            return;
+        }
         let count = self.bus.read32(m, Unit::Semaphore, at);
         m.counters.add("semaphore_signals", 1);
         self.bus

@@ -24,14 +24,14 @@ mod objects;
 mod prime;
 pub mod recovery;
 mod refusal;
-mod removal;
+pub mod removal;
 mod sharing;
 pub mod sleep;
 mod stress;
 pub mod support;
 mod syncobj;
 mod trace;
-mod userptr;
+pub mod userptr;
 
 use lapidary_harness::Test;
 

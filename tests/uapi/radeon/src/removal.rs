@@ -20,6 +20,7 @@ const BOUND: Duration = Duration::from_secs(4);
 /// Bound of a client's end after the removal, on a loaded host.
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// Return its tests.
 pub fn tests() -> Vec<Test> {
     let test = |name, body| Test::new(name, body).lapidary_only(PROMISE);
     vec![
@@ -49,13 +50,17 @@ pub fn tests() -> Vec<Test> {
             .kernel("pci_pm_resume returns", 1)
             .kernel("failed to resume async", 1),
         test("removal/what_is_left_is_dead", what_is_left).needs_control(),
-        test("removal/unbinding_in_use", unbinding).limit(120),
+        test("removal/unbinding_in_use", |c| {
+            unbound(c, &[submitting, waiting, faulting, sharing], 4)
+        })
+        .limit(120),
         test("removal/killed_at_random", killed_at_random).limit(120),
         test("removal/module_stays_while_it_is_used", module_stays),
     ]
 }
 
-type Work = fn(&Rc<Device>) -> Result<()>;
+/// What a client does until a call fails.
+pub type Work = fn(&Rc<Device>) -> Result<()>;
 
 /// Keep the ring full.
 fn submitting(device: &Rc<Device>) -> Result<()> {
@@ -139,7 +144,7 @@ fn claimed(driver: &str) -> Result<usize> {
 }
 
 /// Remove the card and put it back, several times, while clients do `works`.
-fn pulled_out(context: &mut Context, works: &[Work]) -> Result<()> {
+pub fn pulled_out(context: &mut Context, works: &[Work]) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;
     engine_works(&device)?;
@@ -227,12 +232,11 @@ fn what_is_left(context: &mut Context) -> Result<()> {
 }
 
 /// As removal of the card, but the card stays.
-fn unbinding(context: &mut Context) -> Result<()> {
+pub fn unbound(context: &mut Context, works: &[Work], rounds: u32) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;
     drop(device);
-    let works: [Work; 4] = [submitting, waiting, faulting, sharing];
-    for round in 0..4 {
+    for round in 0..rounds {
         let clients: Vec<_> = works
             .iter()
             .map(|&work| client(work))

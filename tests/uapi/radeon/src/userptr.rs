@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 
 const READONLY: u32 = 1;
 const ANONONLY: u32 = 2;
+/// The pages are got at once.
 pub const VALIDATE: u32 = 4;
 const REGISTER: u32 = 8;
 /// Flags without which no memory can be written.
@@ -33,6 +34,7 @@ const SIZE: u64 = (PITCH * ROWS) as u64;
 const LOST: &str = "upstream's page table does not let the GPU write a process's memory";
 const IGNORED: &str = "upstream ignores that it could not get the pages";
 
+/// Return its tests.
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("userptr/what_is_refused", what_is_refused),
@@ -68,6 +70,7 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Return new memory, which is zero.
     pub fn new(bytes: u64) -> Result<Memory> {
         Memory::at(std::ptr::null_mut(), bytes, MapFlags::PRIVATE)
     }
@@ -80,6 +83,7 @@ impl Memory {
         Ok(Memory { address, bytes })
     }
 
+    /// Return all of it.
     pub fn read(&self) -> Vec<u32> {
         let first = self.address.cast::<u32>();
         let word = |i| {
@@ -96,6 +100,7 @@ impl Memory {
         }
     }
 
+    /// Return an object that is this memory.
     pub fn object(&self, device: &Rc<Device>, flags: u32) -> Result<Bo, Errno> {
         let handle = userptr(device, self.address as u64, self.bytes as u64, flags)?;
         Ok(Bo::adopt(

@@ -25,7 +25,7 @@ fn has_ring(device: &Device) -> Result<bool> {
 }
 
 /// Skip the test without a DMA ring.
-fn needs_ring(device: &Device) -> Result<()> {
+pub fn needs_ring(device: &Device) -> Result<()> {
     match has_ring(device)? {
         true => Ok(()),
         false => skip("a chip without DMA ring"),

@@ -4,6 +4,7 @@
 
 mod dma;
 mod info;
+mod life;
 
 use anyhow::Result;
 use lapidary_engines::r600::R600;
@@ -15,10 +16,17 @@ fn here() -> Result<()> {
     only_on(&R600)
 }
 
-/// Return all tests.
+/// Return all but [`last_tests`].
 pub fn tests() -> Vec<Test> {
     let mut tests = Vec::new();
     tests.extend(info::tests());
     tests.extend(dma::tests());
+    tests.extend(life::tests());
+    tests.into_iter().map(|test| test.only_if(here)).collect()
+}
+
+/// Return those that leave the device in need of a new probe.
+pub fn last_tests() -> Vec<Test> {
+    let tests = life::last_tests();
     tests.into_iter().map(|test| test.only_if(here)).collect()
 }
