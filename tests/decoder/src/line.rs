@@ -109,6 +109,14 @@ impl Line {
                 | Meaning::Stranger { .. }
         )
     }
+
+    /// Return the byte offset of the register that this dword is written to, if it is the value of one.
+    pub fn register(&self) -> Option<u32> {
+        match self.meaning {
+            Meaning::Register { offset, .. } => Some(offset),
+            _ => None,
+        }
+    }
 }
 
 /// `NAME[index]` of a register of the aperture.

@@ -2,6 +2,7 @@
 
 //! The list of differences that are known and have a reason, as TOML.
 
+use crate::idle::Declared;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -17,6 +18,9 @@ pub struct Accepted {
     /// The differences.
     #[serde(default)]
     pub difference: Vec<Difference>,
+    /// Registers whose values have no effect in places.
+    #[serde(default)]
+    pub idle: Vec<Declared>,
 }
 
 /// A call that the two drivers answer differently.

@@ -9,6 +9,7 @@
 //! both. One table is printed; the exit status is 1 if a row is not as it must be.
 
 mod accepted;
+mod idle;
 mod log;
 mod streams;
 mod verdicts;
@@ -16,6 +17,7 @@ mod verdicts;
 use accepted::{Accepted, Side};
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
+use idle::Idle;
 use lapidary_streams::{EXTENSION, Recording, read_dir};
 use log::Log;
 use similar::TextDiff;
@@ -79,12 +81,20 @@ struct Row {
     complaints: Vec<String>,
 }
 
+/// What of the list of known differences was met.
+struct Met {
+    /// Differences of calls.
+    differences: BTreeSet<usize>,
+    /// Words of each idle register that were not compared.
+    idle: Vec<usize>,
+}
+
 fn compare(
     program: &str,
     [upstream, ours]: [&Run; 2],
     accepted: &Accepted,
-    met: &mut BTreeSet<usize>,
-) -> Row {
+    met: &mut Met,
+) -> Result<Row> {
     let mut complaints = Vec::new();
     let verdict = |run: &Run| run.verdicts.of(program);
     let verdicts = [verdict(upstream), verdict(ours)];
@@ -93,8 +103,8 @@ fn compare(
     match (upstream.logs.get(program), ours.logs.get(program)) {
         (Some(a), Some(b)) => {
             let (mut theirs, mut own) = (a.lines(exact), b.lines(exact));
-            accepted.apply(Side::Upstream, &mut theirs, met);
-            accepted.apply(Side::Ours, &mut own, met);
+            accepted.apply(Side::Upstream, &mut theirs, &mut met.differences);
+            accepted.apply(Side::Ours, &mut own, &mut met.differences);
             log::without_luck(&mut theirs, &mut own);
             if theirs != own {
                 complaints.push("the dialogue differs (- upstream, + ours):".into());
@@ -115,11 +125,16 @@ fn compare(
             if a.is_some() { "upstream's" } else { "our" }
         )),
     }
+    let mut idle = Idle::new(&accepted.idle)?;
     complaints.extend(streams::difference(
         &streams::of_program(&upstream.streams, program),
         &streams::of_program(&ours.streams, program),
         exact,
+        &mut idle,
     ));
+    for (all, left_out) in met.idle.iter_mut().zip(idle.left_out) {
+        *all += left_out;
+    }
     let [upstream, ours] = verdicts;
     for (verdict, driver) in [(&upstream, "upstream"), (&ours, "ours")] {
         if let Err(reason) = verdict {
@@ -130,12 +145,12 @@ fn compare(
         Ok(text) => text.clone(),
         Err(_) => "FAILED".into(),
     };
-    Row {
+    Ok(Row {
         upstream: short(&upstream),
         ours: short(&ours),
         submissions,
         complaints,
-    }
+    })
 }
 
 fn diff(a: &[String], b: &[String]) -> Vec<String> {
@@ -150,14 +165,17 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let upstream = Run::read(&arguments.upstream).context("upstream's run")?;
     let ours = Run::read(&arguments.ours).context("our run")?;
     let programs: BTreeSet<&String> = upstream.logs.keys().chain(ours.logs.keys()).collect();
-    let mut met = BTreeSet::new();
+    let mut met = Met {
+        differences: BTreeSet::new(),
+        idle: vec![0; accepted.idle.len()],
+    };
     let mut complaints = Vec::new();
     println!(
         "{:<34} {:<9} {:<9} {:>11}  dialogue",
         "program", "upstream", "ours", "submissions"
     );
     for program in &programs {
-        let row = compare(program, [&upstream, &ours], &accepted, &mut met);
+        let row = compare(program, [&upstream, &ours], &accepted, &mut met)?;
         let verdict = if row.complaints.is_empty() {
             "same"
         } else {
@@ -187,7 +205,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         }
     }
     for (i, difference) in accepted.difference.iter().enumerate() {
-        if met.contains(&i) {
+        if met.differences.contains(&i) {
             println!("known difference {}: {}", i + 1, difference.reason);
         } else {
             complaints.push(format!(
@@ -195,6 +213,17 @@ fn run(arguments: &Arguments) -> Result<bool> {
                 i + 1,
                 difference.ours
             ));
+        }
+    }
+    for (idle, &words) in accepted.idle.iter().zip(&met.idle) {
+        let (register, switch) = (&idle.register, &idle.switch);
+        if words > 0 {
+            println!(
+                "{register} while {switch} is 0, {words} words: {}",
+                idle.reason
+            );
+        } else {
+            complaints.push(format!("{register} has no other value while {switch} is 0"));
         }
     }
     println!(

@@ -5,7 +5,11 @@
 //! One thing about objects is a matter of time: Mesa takes an object that it has kept, if there is one of at most twice
 //! the size that it wants, and else makes one of just that size.
 
+use crate::idle::Idle;
 use lapidary_streams::{Object, Recording, Stream};
+
+/// The ring of the command processor.
+const GRAPHICS: u32 = 0;
 
 /// Return a program's submissions, in order.
 pub fn of_program<'a>(all: &'a [Recording], program: &str) -> Vec<&'a Recording> {
@@ -19,10 +23,16 @@ pub fn of_program<'a>(all: &'a [Recording], program: &str) -> Vec<&'a Recording>
         .collect()
 }
 
-/// Return what differs first, in words. `exact`: the program keeps no objects.
-pub fn difference(upstream: &[&Recording], ours: &[&Recording], exact: bool) -> Option<String> {
+/// Return what differs first, in words. `exact`: the program keeps no objects. `idle`: registers whose values have no
+/// effect in places.
+pub fn difference(
+    upstream: &[&Recording],
+    ours: &[&Recording],
+    exact: bool,
+    idle: &mut Idle,
+) -> Option<String> {
     for (a, b) in upstream.iter().zip(ours) {
-        if let Some(what) = first_difference(&a.stream, &b.stream, exact) {
+        if let Some(what) = first_difference(&a.stream, &b.stream, exact, idle) {
             return Some(format!("{}: {what}", a.name));
         }
     }
@@ -45,7 +55,7 @@ fn alike(a: &Object, b: &Object, exact: bool) -> bool {
     *a == Object { size, ..*b }
 }
 
-fn first_difference(a: &Stream, b: &Stream, exact: bool) -> Option<String> {
+fn first_difference(a: &Stream, b: &Stream, exact: bool, idle: &mut Idle) -> Option<String> {
     if (a.flags, a.ring) != (b.flags, b.ring) {
         return Some(format!(
             "flags {:x} ring {}, ours flags {:x} ring {}",
@@ -59,8 +69,7 @@ fn first_difference(a: &Stream, b: &Stream, exact: bool) -> Option<String> {
         let (a, b) = (a.objects.get(at), b.objects.get(at));
         return Some(format!("object {at} is {a:x?}, ours {b:x?}"));
     }
-    let pair = a.words.iter().zip(&b.words).position(|(a, b)| a != b);
-    match pair {
+    match idle.difference(&a.words, &b.words, a.ring == GRAPHICS) {
         Some(at) => Some(format!(
             "word {at} is {:08x}, ours {:08x}",
             a.words[at], b.words[at]
@@ -87,6 +96,10 @@ mod tests {
         }
     }
 
+    fn compare(upstream: &[&Recording], ours: &[&Recording], exact: bool) -> Option<String> {
+        difference(upstream, ours, exact, &mut Idle::new(&[]).unwrap())
+    }
+
     #[test]
     fn programs_are_told_apart() {
         let all = ["clear-000", "clear-001", "clear-x-000"].map(|name| recording(name, &[]));
@@ -97,8 +110,8 @@ mod tests {
     #[test]
     fn any_difference_is_seen() {
         let a = recording("a-000", &[1, 2]);
-        assert_eq!(difference(&[&a], &[&a.clone()], true), None);
-        let said = |b: &Recording| difference(&[&a], &[b], false).unwrap();
+        assert_eq!(compare(&[&a], &[&a.clone()], true), None);
+        let said = |b: &Recording| compare(&[&a], &[b], false).unwrap();
         assert_eq!(
             said(&recording("a-000", &[1, 3])),
             "a-000: word 1 is 00000002, ours 00000003"
@@ -110,7 +123,7 @@ mod tests {
         other = a.clone();
         other.stream.flags = 1;
         assert!(said(&other).starts_with("a-000: flags 0"));
-        let none = difference(&[&a], &[], false).unwrap();
+        let none = compare(&[&a], &[], false).unwrap();
         assert!(none.starts_with("1 submissions"));
     }
 
@@ -121,12 +134,12 @@ mod tests {
             a.stream.objects[0].size = size;
             a
         };
-        let differ = |a, b, exact| difference(&[&sized(a)], &[&sized(b)], exact).is_some();
+        let differ = |a, b, exact| compare(&[&sized(a)], &[&sized(b)], exact).is_some();
         assert!(!differ(0x1000, 0x2000, false) && !differ(0x2000, 0x1000, false));
         assert!(differ(0x1000, 0x3000, false) && differ(0x3000, 0x1000, false));
         assert!(differ(0x1000, 0x2000, true));
         let mut two = sized(0x1000);
         two.stream.objects.push(Object::default());
-        assert!(difference(&[&sized(0x1000)], &[&two], false).is_some());
+        assert!(compare(&[&sized(0x1000)], &[&two], false).is_some());
     }
 }
