@@ -52,4 +52,9 @@ impl Chipset {
             Self::Rv770 | Self::Rv730 | Self::Rv710 | Self::Rv740 => Generation::R7xx,
         }
     }
+
+    /// Return whether the CP wants to be told which addresses of surfaces have been written (`SURFACE_BASE_UPDATE`).
+    pub(crate) fn base_update(self) -> bool {
+        matches!(self, Self::Rv610 | Self::Rv635 | Self::Rv670)
+    }
 }

@@ -234,7 +234,7 @@ pub(crate) fn bring_up<'a, 'm>(
             engines: engines::set_up(chipset, window)
                 .inspect_err(|_| dev_err!(dev, "engines do not become idle\n"))?,
             images: Images::get(dev, chipset)?,
-            neutral: Neutral::new(dev, chipset.generation(), places.neutral)?,
+            neutral: Neutral::new(dev, chipset, places.neutral)?,
             rings: make_rings(pdev, chipset, window, &places, neutral)?,
             _: { map(&gart, rings, irq, neutral, &places)? },
             gfx: ring::gfx_setup(rings.get(GFX).ok_or(ENODEV)?, places.gfx)?,

@@ -52,7 +52,7 @@ impl Isolation {
                 banks: 4 << field(gb_tiling_config::BANK_TILING),
                 group_bytes: 256 << field(gb_tiling_config::GROUP_SIZE),
                 backends: engines.backends,
-                base_update: matches!(chipset, Chipset::Rv610 | Chipset::Rv635 | Chipset::Rv670),
+                base_update: chipset.base_update(),
             },
         }
     }

@@ -24,7 +24,7 @@ use lapidary::{
 };
 
 use crate::{
-    chip::Generation,
+    chip::Chipset,
     portable::neutral, //
 };
 
@@ -38,18 +38,19 @@ pub(crate) struct Neutral {
 }
 
 impl Neutral {
-    /// Write the commands for a chip of `generation`. Their memory will be mapped at `start`, a multiple of 4096.
+    /// Write the commands for a `chipset`. Their memory will be mapped at `start`, a multiple of 4096.
     ///
     /// # Errors
     ///
     /// `ENOMEM`; `EINVAL` if the address does not fit.
-    pub(crate) fn new(dev: &Device<Bound>, generation: Generation, start: GpuAddr) -> Result<Self> {
+    pub(crate) fn new(dev: &Device<Bound>, chipset: Chipset, start: GpuAddr) -> Result<Self> {
         let mut memory = Buffer::new(dev, neutral::DWORDS)?;
         let mut words = KVec::from_elem(0, neutral::DWORDS, GFP_KERNEL)?;
         let (program, commands) = words.split_at_mut(neutral::PROGRAM_DWORDS);
         program.copy_from_slice(&neutral::PROGRAM);
         let mut out = SliceSink::new(commands);
-        neutral::emit(&mut out, generation, start).map_err(|_| EINVAL)?;
+        let (generation, base_update) = (chipset.generation(), chipset.base_update());
+        neutral::emit(&mut out, generation, base_update, start).map_err(|_| EINVAL)?;
         let ib = Ib {
             addr: start + (neutral::PROGRAM_DWORDS * size_of::<u32>()) as u64,
             len: u32::try_from(out.written())?,

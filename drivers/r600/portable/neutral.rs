@@ -68,11 +68,17 @@ pub const PROGRAM: [u32; PROGRAM_DWORDS] = {
 };
 
 /// Write the commands for a chip of `generation`. The empty program is at GPU address `program`, a multiple of 256.
+/// `base_update`: the CP wants to be told which addresses of surfaces have been written.
 ///
 /// # Errors
 ///
 /// [`Full`] if `out` takes less than [`DWORDS`] less [`PROGRAM_DWORDS`].
-pub fn emit(out: &mut impl Sink, generation: Generation, program: u64) -> Result<(), Full> {
+pub fn emit(
+    out: &mut impl Sink,
+    generation: Generation,
+    base_update: bool,
+    program: u64,
+) -> Result<(), Full> {
     if generation == Generation::R6xx {
         out.put_all(&[operation(op::START_3D_CMDBUF, 1), 0])?;
     }
@@ -97,6 +103,9 @@ pub fn emit(out: &mut impl Sink, generation: Generation, program: u64) -> Result
     let start = (program >> 8) as u32;
     for base in [config::BASE, context::BASE] {
         registers(out, generation, base, start)?;
+    }
+    if base_update {
+        out.put_all(&[operation(op::SURFACE_BASE_UPDATE, 1), pm4::SURFACE_BASES])?;
     }
     // What the stream of a client leaves in the packets' own state.
     out.put_all(&[operation(op::SET_PREDICATION, 2), 0, 0])?;

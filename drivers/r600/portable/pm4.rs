@@ -22,6 +22,7 @@ pub use pm4::{
 };
 
 use super::regs::pm4::{
+    mmio_r6xx::surface_base_update::bases,
     op,
     set_config_reg,
     set_context_reg,
@@ -49,6 +50,21 @@ const _: () = {
     assert!(type3::IT_OPCODE.mask() == header::OPCODE.mask());
     assert!(op::NOP == pm4::NOP);
 };
+
+/// The addresses of surfaces that `SURFACE_BASE_UPDATE` tells the CP of: those that clients may write.
+pub const SURFACE_BASES: u32 = bases::DEPTH_BASE.mask()
+    | bases::COLOR0_BASE.mask()
+    | bases::COLOR1_BASE.mask()
+    | bases::COLOR2_BASE.mask()
+    | bases::COLOR3_BASE.mask()
+    | bases::COLOR4_BASE.mask()
+    | bases::COLOR5_BASE.mask()
+    | bases::COLOR6_BASE.mask()
+    | bases::COLOR7_BASE.mask()
+    | bases::STRMOUT_BASE0.mask()
+    | bases::STRMOUT_BASE1.mask()
+    | bases::STRMOUT_BASE2.mask()
+    | bases::STRMOUT_BASE3.mask();
 
 /// Decode a header, as [`Header::decode`].
 #[inline]

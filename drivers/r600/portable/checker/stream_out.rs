@@ -25,8 +25,8 @@ use super::{
     Reason, //
 };
 use crate::portable::{
+    pm4::SURFACE_BASES,
     regs::pm4::{
-        mmio_r6xx::surface_base_update::bases,
         mmio_r7xx::strmout_base_update::buffer,
         strmout_buffer_update::control::{
             self,
@@ -183,20 +183,7 @@ impl Checker<'_> {
         if !self.chip.base_update {
             return Err(Reason::OtherGeneration);
         }
-        let known = bases::DEPTH_BASE.mask()
-            | bases::COLOR0_BASE.mask()
-            | bases::COLOR1_BASE.mask()
-            | bases::COLOR2_BASE.mask()
-            | bases::COLOR3_BASE.mask()
-            | bases::COLOR4_BASE.mask()
-            | bases::COLOR5_BASE.mask()
-            | bases::COLOR6_BASE.mask()
-            | bases::COLOR7_BASE.mask()
-            | bases::STRMOUT_BASE0.mask()
-            | bases::STRMOUT_BASE1.mask()
-            | bases::STRMOUT_BASE2.mask()
-            | bases::STRMOUT_BASE3.mask();
-        if body.take()? & !known != 0 {
+        if body.take()? & !SURFACE_BASES != 0 {
             return Err(Reason::ForbiddenBits);
         }
         Ok(body.end()?)

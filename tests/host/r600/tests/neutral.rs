@@ -22,9 +22,13 @@ use std::collections::BTreeMap;
 const PROGRAM_ADDRESS: u64 = 0x12_3456_7000;
 
 fn words(generation: Generation) -> Vec<u32> {
+    words_for(generation, false)
+}
+
+fn words_for(generation: Generation, base_update: bool) -> Vec<u32> {
     let mut words = vec![0; DWORDS - PROGRAM_DWORDS];
     let mut out = SliceSink::new(&mut words);
-    neutral::emit(&mut out, generation, PROGRAM_ADDRESS).unwrap();
+    neutral::emit(&mut out, generation, base_update, PROGRAM_ADDRESS).unwrap();
     let written = out.written();
     words.truncate(written);
     words
@@ -124,6 +128,22 @@ fn all_that_is_drawn_is_complete_before() {
         assert!(wait < place(op::EVENT_WRITE, 0x24));
         assert!(place(op::EVENT_WRITE, 0x24) < place(op::SET_RESOURCE, 0));
     }
+}
+
+#[test]
+fn addresses_of_surfaces_are_announced_to_chips_that_want_to_know() {
+    let update = pm4::operation(op::SURFACE_BASE_UPDATE, 1);
+    for generation in BOTH {
+        assert!(!words(generation).contains(&update));
+    }
+    let words = words_for(Generation::R6xx, true);
+    let place = |pair: [u32; 2]| words.windows(2).position(|w| w == pair);
+    // The depth buffer's, eight targets' and four stream-out buffers', when all registers have been written.
+    let at = place([update, 0x1fff]).unwrap();
+    let last = words.iter().rposition(|&w| {
+        matches!(pm4::decode(w), Header::Type3 { opcode, .. } if opcode == op::SET_CONTEXT_REG)
+    });
+    assert!(last.unwrap() < at);
 }
 
 #[test]

@@ -80,7 +80,8 @@ impl Model {
         bench.put(PROGRAM, &program);
         let mut words = vec![0; neutral::DWORDS];
         let mut sink = SliceSink::new(&mut words);
-        neutral::emit(&mut sink, chip.checker.generation, PROGRAM).expect("there is room");
+        let (generation, base_update) = (chip.checker.generation, chip.checker.base_update);
+        neutral::emit(&mut sink, generation, base_update, PROGRAM).expect("there is room");
         let length = sink.written();
         words.truncate(length);
         assert!(bench.execute(&words), "the neutral commands end");
