@@ -49,17 +49,26 @@ fn base(opcode: u8) -> Option<u32> {
     })
 }
 
-/// Return what the commands set, by byte offset.
-fn sets(generation: Generation) -> BTreeMap<u32, u32> {
+/// Return the packets: operation and body.
+fn packets(generation: Generation) -> Vec<(u8, Vec<u32>)> {
     let words = words(generation);
-    let mut sets = BTreeMap::new();
+    let mut packets = Vec::new();
     let mut rest = &words[..];
     while let Some((&header, behind)) = rest.split_first() {
         let Header::Type3 { opcode, count, .. } = pm4::decode(header) else {
             panic!("{header:#x}");
         };
         let (body, behind) = behind.split_at(count as usize);
+        packets.push((opcode, body.to_vec()));
         rest = behind;
+    }
+    packets
+}
+
+/// Return what the commands set, by byte offset.
+fn sets(generation: Generation) -> BTreeMap<u32, u32> {
+    let mut sets = BTreeMap::new();
+    for (opcode, body) in packets(generation) {
         let Some(base) = base(opcode) else { continue };
         for (offset, value) in (base + body[0] * 4..).step_by(4).zip(&body[1..]) {
             assert!(sets.insert(offset, *value).is_none(), "{offset:#x} twice");
@@ -112,6 +121,20 @@ fn every_constant_becomes_zero() {
         expect(mmio::SQ_LOOP_CONST.at(0).unwrap(), 96);
         expect(mmio::SQ_BOOL_CONST.at(0).unwrap(), 3);
         expect(mmio::SQ_VTX_BASE_VTX_LOC, 2);
+    }
+}
+
+#[test]
+fn what_packets_keep_becomes_zero() {
+    for generation in BOTH {
+        let packets = packets(generation);
+        for (opcode, dwords) in [
+            (op::SET_PREDICATION, 2),
+            (op::INDEX_TYPE, 1),
+            (op::NUM_INSTANCES, 1),
+        ] {
+            assert!(packets.contains(&(opcode, vec![0; dwords])), "{opcode:#x}");
+        }
     }
 }
 

@@ -44,6 +44,9 @@ fn levels_without_room_for_a_block_have_tiles() {
     let texture = texture!(PLAIN; mode: 4, width: 256, pitch: 256, height: 256, last_level: 4);
     let levels = 4 * (128 * 128 + 64 * 64 + 32 * 32 + 16 * 16);
     fits(texture, &RV770, 256 * 256 * 4, levels);
+    // The last ones fill a tile.
+    let all = texture!(texture; last_level: 8);
+    fits(all, &RV770, 256 * 256 * 4, levels + 4 * 4 * 8 * 8);
     // Too low, then too narrow.
     let low = texture!(texture; height: 64, last_level: 1);
     fits(low, &RV770, 256 * 64 * 4, 128 * 32 * 4);

@@ -136,6 +136,52 @@ pub fn dma(memory: &mut Memory, words: &[u32]) {
     }
 }
 
+/// Fill `pages` pages from page `first` on by calls of `step` with memory, address and bytes, which returns how many bytes
+/// it has filled. Check that they all have `value`, and that their neighbours are as before.
+pub fn fills(
+    first: u64,
+    pages: u64,
+    value: u32,
+    mut step: impl FnMut(&mut Memory, u64, u64) -> u64,
+) {
+    let base = 0x13_ffff_0000 + first * 4096;
+    let mut memory = Memory::new(base - 4096, (pages + 2) as usize * 1024);
+    let before = memory.clone();
+    let bytes = pages * 4096;
+    steps(bytes, |done| step(&mut memory, base + done, bytes - done));
+    let (words, untouched) = (&memory.words, &before.words);
+    assert_eq!(&words[..1024], &untouched[..1024]);
+    let end = words.len() - 1024;
+    assert!(words[1024..end].iter().all(|&word| word == value));
+    assert_eq!(&words[end..], &untouched[end..]);
+}
+
+/// Copy `pages` pages `down` or up, over a gap of so many pages, by calls of `step` with memory, both addresses and
+/// bytes, which returns how many bytes it has copied. Check that nothing but the copy is other than before.
+pub fn copies(
+    pages: u64,
+    gap: u64,
+    down: bool,
+    mut step: impl FnMut(&mut Memory, u64, u64, u64) -> u64,
+) {
+    let base = 0x13_ffff_0000;
+    let mut memory = Memory::new(base, (2 * pages + gap) as usize * 1024);
+    let before = memory.clone();
+    let (low, high) = (base, base + (pages + gap) * 4096);
+    let (to, from) = if down { (low, high) } else { (high, low) };
+    let bytes = pages * 4096;
+    steps(bytes, |done| {
+        step(&mut memory, to + done, from + done, bytes - done)
+    });
+    let range = |address: u64| {
+        let first = ((address - base) / 4) as usize;
+        first..first + pages as usize * 1024
+    };
+    let mut expected = before.words.clone();
+    expected[range(to)].copy_from_slice(&before.words[range(from)]);
+    assert_eq!(memory.words, expected);
+}
+
 /// RV770.
 pub const RV770: Chip = Chip {
     generation: Generation::R7xx,
