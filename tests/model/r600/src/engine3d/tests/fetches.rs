@@ -33,6 +33,13 @@ const FLAT: Tex = Tex {
     layers: (0, 0),
 };
 
+/// Return a texture as another one, with some fields of its own.
+macro_rules! tex {
+    ($of:expr; $($field:ident $(: $value:expr)?),+) => {
+        Tex { $($field $(: $value)?,)+ ..$of }
+    };
+}
+
 impl Tex {
     fn words(self) -> [u32; 7] {
         let (width, height, depth) = self.size;
@@ -98,39 +105,27 @@ fn slots_belong_to_the_stages_that_run() {
 #[test]
 fn a_texture_of_one_level_is_its_pitch_times_its_lines() {
     assert_eq!(FLAT.spans(), [(0x10_0000, 0x10_4000)]);
-    let wide = Tex { pitch: 128, ..FLAT };
+    let wide = tex!(FLAT; pitch: 128);
     assert_eq!(wide.spans(), [(0x10_0000, 0x10_8000)]);
-    let odd = Tex {
-        size: (64, 61, 1),
-        ..FLAT
-    };
+    let odd = tex!(FLAT; size: (64, 61, 1));
     assert_eq!(odd.spans(), [(0x10_0000, 0x10_4000)], "whole tiles");
-    let linear = Tex { mode: 1, ..odd };
+    let linear = tex!(odd; mode: 1);
     assert_eq!(linear.spans(), [(0x10_0000, 0x10_3d00)]);
-    let bytes16 = Tex { format: 34, ..FLAT };
+    let bytes16 = tex!(FLAT; format: 34);
     assert_eq!(bytes16.spans(), [(0x10_0000, 0x11_0000)]);
-    let blocks = Tex { format: 49, ..FLAT };
+    let blocks = tex!(FLAT; format: 49);
     assert_eq!(
         blocks.spans(),
         [(0x10_0000, 0x10_0800)],
         "8 bytes for 4 by 4"
     );
-    let line = Tex {
-        dim: 0,
-        mode: 1,
-        ..FLAT
-    };
+    let line = tex!(FLAT; dim: 0, mode: 1);
     assert_eq!(line.spans(), [(0x10_0000, 0x10_0100)], "one dimension");
 }
 
 #[test]
 fn levels_follow_each_other_in_powers_of_two() {
-    let chain = Tex {
-        size: (48, 48, 1),
-        pitch: 48,
-        levels: (0, 5),
-        ..FLAT
-    };
+    let chain = tex!(FLAT; size: (48, 48, 1), pitch: 48, levels: (0, 5));
     // 32 by 32, 16 by 16, then three tiles.
     let mips = 4 * (32 * 32 + 16 * 16 + 3 * 64);
     assert_eq!(
@@ -140,10 +135,7 @@ fn levels_follow_each_other_in_powers_of_two() {
             (0x20_0000, 0x20_0000 + mips)
         ]
     );
-    let from_second = Tex {
-        levels: (2, 3),
-        ..chain
-    };
+    let from_second = tex!(chain; levels: (2, 3));
     let first = 0x20_0000 + 4 * 32 * 32;
     assert_eq!(
         from_second.spans(),
@@ -155,33 +147,17 @@ fn levels_follow_each_other_in_powers_of_two() {
 #[test]
 fn small_levels_of_macro_tiles_have_micro_tiles() {
     // A macro tile is 64 by 64; level 2 is 32 by 32, and would take as much as level 1 in macro tiles.
-    let chain = Tex {
-        mode: 4,
-        size: (128, 128, 1),
-        pitch: 128,
-        levels: (0, 3),
-        ..FLAT
-    };
+    let chain = tex!(FLAT; mode: 4, size: (128, 128, 1), pitch: 128, levels: (0, 3));
     let mips = 4 * (64 * 64 + 32 * 32 + 16 * 16);
     assert_eq!(chain.spans()[1], (0x20_0000, 0x20_0000 + mips));
     // Low levels, too.
-    let low = Tex {
-        size: (128, 64, 1),
-        levels: (0, 1),
-        ..chain
-    };
+    let low = tex!(chain; size: (128, 64, 1), levels: (0, 1));
     assert_eq!(low.spans()[1], (0x20_0000, 0x20_0000 + 4 * 64 * 32));
 }
 
 #[test]
 fn volumes_have_fewer_slices_with_each_level() {
-    let volume = Tex {
-        dim: 2,
-        size: (64, 64, 8),
-        levels: (0, 1),
-        layers: (3, 4),
-        ..FLAT
-    };
+    let volume = tex!(FLAT; dim: 2, size: (64, 64, 8), levels: (0, 1), layers: (3, 4));
     assert_eq!(
         volume.spans(),
         [
@@ -194,13 +170,7 @@ fn volumes_have_fewer_slices_with_each_level() {
 
 #[test]
 fn layers_are_bounded_in_each_level() {
-    let layered = Tex {
-        dim: 5,
-        size: (64, 64, 8),
-        levels: (0, 2),
-        layers: (2, 3),
-        ..FLAT
-    };
+    let layered = tex!(FLAT; dim: 5, size: (64, 64, 8), levels: (0, 2), layers: (2, 3));
     let second = 0x20_0000 + 8 * 0x1000;
     assert_eq!(
         layered.spans(),
@@ -214,11 +184,7 @@ fn layers_are_bounded_in_each_level() {
 
 #[test]
 fn cubes_have_six_faces_and_on_r7xx_room_for_eight() {
-    let cube = Tex {
-        dim: 3,
-        levels: (0, 2),
-        ..FLAT
-    };
+    let cube = tex!(FLAT; dim: 3, levels: (0, 2));
     let second = 0x20_0000 + 8 * 0x1000;
     assert_eq!(
         cube.spans(),
@@ -236,90 +202,39 @@ fn cubes_have_six_faces_and_on_r7xx_room_for_eight() {
 
 #[test]
 fn samples_multiply_a_texture_and_leave_it_one_level() {
-    let sampled = Tex {
-        dim: 6,
-        mode: 4,
-        levels: (0, 2),
-        ..FLAT
-    };
+    let sampled = tex!(FLAT; dim: 6, mode: 4, levels: (0, 2));
     assert_eq!(sampled.spans(), [(0x10_0000, 0x10_0000 + 4 * 0x4000)]);
 }
 
 #[test]
 fn contradictions_of_textures_are_found() {
     for (bad, kind) in [
-        (Tex { format: 4, ..FLAT }, kind::SURFACE_FORMAT),
-        (Tex { format: 0, ..FLAT }, kind::SURFACE_FORMAT),
-        (Tex { mode: 3, ..FLAT }, kind::SURFACE_TILING),
-        (Tex { format: 47, ..FLAT }, kind::SURFACE_TILING),
+        (tex!(FLAT; format: 4), kind::SURFACE_FORMAT),
+        (tex!(FLAT; format: 0), kind::SURFACE_FORMAT),
+        (tex!(FLAT; mode: 3), kind::SURFACE_TILING),
+        (tex!(FLAT; format: 47), kind::SURFACE_TILING),
+        (tex!(FLAT; dim: 6, levels: (0, 1)), kind::SURFACE_TILING),
+        (tex!(FLAT; pitch: 56), kind::SURFACE_ALIGNMENT),
+        (tex!(FLAT; mode: 1, pitch: 72), kind::SURFACE_ALIGNMENT),
         (
-            Tex {
-                dim: 6,
-                levels: (0, 1),
-                ..FLAT
-            },
-            kind::SURFACE_TILING,
-        ),
-        (Tex { pitch: 56, ..FLAT }, kind::SURFACE_ALIGNMENT),
-        (
-            Tex {
-                mode: 1,
-                pitch: 72,
-                ..FLAT
-            },
+            tex!(FLAT; mode: 4, base: 0x10_0100),
             kind::SURFACE_ALIGNMENT,
         ),
         (
-            Tex {
-                mode: 4,
-                base: 0x10_0100,
-                ..FLAT
-            },
+            tex!(FLAT; mode: 4, size: (128, 128, 1), pitch: 128, levels: (0, 1), mips: 0x20_0100),
             kind::SURFACE_ALIGNMENT,
         ),
+        (tex!(FLAT; levels: (2, 1)), kind::VIEW_RANGE),
         (
-            Tex {
-                mode: 4,
-                size: (128, 128, 1),
-                pitch: 128,
-                levels: (0, 1),
-                mips: 0x20_0100,
-                ..FLAT
-            },
-            kind::SURFACE_ALIGNMENT,
-        ),
-        (
-            Tex {
-                levels: (2, 1),
-                ..FLAT
-            },
+            tex!(FLAT; dim: 5, size: (64, 64, 4), layers: (2, 1)),
             kind::VIEW_RANGE,
         ),
         (
-            Tex {
-                dim: 5,
-                size: (64, 64, 4),
-                layers: (2, 1),
-                ..FLAT
-            },
+            tex!(FLAT; dim: 5, size: (64, 64, 4), layers: (0, 4)),
             kind::VIEW_RANGE,
         ),
         (
-            Tex {
-                dim: 5,
-                size: (64, 64, 4),
-                layers: (0, 4),
-                ..FLAT
-            },
-            kind::VIEW_RANGE,
-        ),
-        (
-            Tex {
-                dim: 6,
-                mode: 4,
-                levels: (0, 4),
-                ..FLAT
-            },
+            tex!(FLAT; dim: 6, mode: 4, levels: (0, 4)),
             kind::RESERVED_VALUE,
         ),
     ] {
@@ -337,7 +252,7 @@ proptest! {
     ) {
         let bytes = |levels: (u32, u32), layers: (u32, u32)| {
             let pitch = w.next_multiple_of(64);
-            let tex = Tex { dim, mode, size: (w, h, d), pitch, levels, layers, ..FLAT };
+            let tex = tex!(FLAT; dim, mode, size: (w, h, d), pitch, levels, layers);
             let mut set = Set::new("rv770");
             set.resource(3, tex.words());
             set.areas().iter().map(|a| a.4 - a.3).sum::<u64>()
