@@ -12,7 +12,7 @@
 //! With messages that write lets the next one through. With a line it makes the line low.
 //!
 //! With messages the write pointer of the vectors is taken from memory, because the chip writes it before it sends the
-//! message. With a line the handler reads the register, and so knows whether the interrupt is this chip's.
+//! message, unless what is there cannot be true. With a line the handler reads the register, and so knows whether the interrupt is this chip's.
 //!
 //! Display sources are off ([`display`]). The facts are from Linux' `radeon` (`r600_irq_init`, `r600_irq_process`).
 
@@ -263,23 +263,23 @@ impl<'a> Irq<'a> {
     /// Handle the hard interrupt.
     pub(crate) fn top_half(&self) -> TopHalf {
         let messages = self.messages.load(Relaxed);
-        let end = if messages {
-            self.vectors.reported()
+        let mut interrupted = [false; RINGS];
+        let each = |vector| {
+            if let Some(seen) = ring_of(vector).and_then(|ring| interrupted.get_mut(ring)) {
+                *seen = true;
+            }
+        };
+        let count = if messages {
+            self.vectors.take_reported(each)
         } else {
             let end = ih::Registers::write_pointer(self.vectors.registers());
             if end == u32::MAX || !self.vectors.is_behind(end) {
                 return TopHalf::NotMine;
             }
-            end
+            self.vectors.take(end, each)
         };
-        let mut interrupted = [false; RINGS];
-        let count = self.vectors.take(end, |vector| {
-            if let Some(seen) = ring_of(vector).and_then(|ring| interrupted.get_mut(ring)) {
-                *seen = true;
-            }
-        });
         if count == 0 {
-            // The message came, but the report of the write pointer did not. All rings that are armed are looked at.
+            // The message came, but no vector did. All rings that are armed are looked at.
             for (seen, armed) in interrupted.iter_mut().zip(&self.armed) {
                 *seen = armed.load(Relaxed);
             }

@@ -178,10 +178,36 @@ impl<R: Registers> Vectors<R> {
     /// Any context, but not concurrent with itself. Reads at most one ring full of vectors, whatever `end` is. One
     /// register write, and one more after an overflow. If the ring is closed, takes none and writes no register.
     pub fn take(&self, end: u32, each: impl FnMut(Vector)) -> u32 {
+        self.take_before(|| end, each)
+    }
+
+    /// As [`Vectors::take`], of all vectors before the write pointer that the chip has reported. The caller has had a
+    /// message.
+    ///
+    /// A report that shows nothing new, or is no plain pointer, is not believed, and the register is read. As long as
+    /// the pointers differ, the chip sends the next message when it is told the read pointer. So a report that does not
+    /// move would make it send messages without end.
+    pub fn take_reported(&self, each: impl FnMut(Vector)) -> u32 {
+        let end = || {
+            let reported = self.reported();
+            if reported & !MASK == 0 && self.is_behind(reported) {
+                return reported;
+            }
+            match self.registers.write_pointer() {
+                // The device does not answer.
+                u32::MAX => self.at.load(Relaxed),
+                end => end,
+            }
+        };
+        self.take_before(end, each)
+    }
+
+    /// As [`Vectors::take`]. `end` is only called if the ring is open.
+    fn take_before(&self, end: impl FnOnce() -> u32, each: impl FnMut(Vector)) -> u32 {
         if self.gate.cmpxchg(OPEN, TAKING, Acquire).is_err() {
             return 0;
         }
-        let count = self.take_open(end, each);
+        let count = self.take_open(end(), each);
         self.gate.store(OPEN, Release);
         count
     }
@@ -236,6 +262,7 @@ mod tests {
 
     /// Registers that remember what was written.
     struct Noted {
+        write: Atomic<u32>,
         read: Atomic<u32>,
         cleared: Atomic<u32>,
     }
@@ -246,7 +273,7 @@ mod tests {
         }
 
         fn write_pointer(&self) -> u32 {
-            u32::MAX
+            self.write.load(Relaxed)
         }
 
         fn clear_overflow(&self) {
@@ -257,6 +284,7 @@ mod tests {
     fn with_ring(test: impl FnOnce(&Vectors<Noted>) -> Result) -> Result {
         let device = io_kunit::Device::new()?;
         let registers = Noted {
+            write: Atomic::new(u32::MAX),
             read: Atomic::new(0x77),
             cleared: Atomic::new(0),
         };
@@ -346,6 +374,35 @@ mod tests {
             ring.take(16, |_| seen = ring.gate.load(Relaxed));
             assert_eq!(seen, TAKING);
             assert_eq!(ring.gate.load(Relaxed), OPEN);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_report_that_lies_is_not_believed() -> Result {
+        with_ring(|ring| {
+            let count = |reported, register| {
+                ring.registers().write.store(register, Relaxed);
+                ring.play_report(reported)?;
+                Ok::<_, Error>(ring.take_reported(|_| {}))
+            };
+            // It is believed, and then it has not moved.
+            assert_eq!(count(32, 0x1000)?, 2);
+            assert_eq!(count(32, 48)?, 1);
+            // It leads back, which takes the ring once more, and then it does not move.
+            assert_eq!(count(32, 48)?, 1023);
+            assert_eq!(count(32, 48)?, 1);
+            // These are no pointers.
+            for reported in [56, 48 | OVERFLOW, 0x4000 | 48, u32::MAX] {
+                assert_eq!(count(reported, 48)?, 0);
+            }
+            assert_eq!(ring.registers().read.load(Relaxed), 48);
+            assert_eq!(ring.registers().cleared.load(Relaxed), 0);
+            // An overflow is in the register, too.
+            assert_eq!(count(64 | OVERFLOW, 64 | OVERFLOW)?, 1023);
+            assert_eq!(ring.registers().cleared.load(Relaxed), 1);
+            assert_eq!(count(0, u32::MAX)?, 1020);
+            assert_eq!(count(0, u32::MAX)?, 0);
             Ok(())
         })
     }

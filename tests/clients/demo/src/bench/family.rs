@@ -27,6 +27,9 @@ pub trait Family: Sync {
     /// Return a stream that keeps the engine at work for some milliseconds. It writes to `target`, of some megabytes.
     fn slow(&self, target: &Bo) -> Stream;
 
+    /// Return the most instructions of a submission, in upstream's.
+    fn submission(&self) -> f64;
+
     /// Return the rows that other families do not have.
     fn rows(&self) -> Vec<Row> {
         Vec::new()

@@ -221,7 +221,7 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
     let kind = row.kind;
     let submits = matches!(kind, Kind::Submission | Kind::Submission2d | Kind::Refusal);
     let instructions = match kind {
-        Kind::Submission | Kind::Refusal => Target::Ratio(0.9),
+        Kind::Submission | Kind::Refusal => Target::Ratio(family::family().submission()),
         Kind::Submission2d => Target::Ratio(1.0),
         // 1.07 on an idle host. How often either side is disturbed while it sleeps depends on the host: 1.14 on a busy
         // one. With a thread between interrupt and waiter it was 1.58.

@@ -7,7 +7,7 @@ use crate::prepared::Prepared;
 use crate::recorded;
 use crate::side::Side;
 use anyhow::{Context, Result, bail, ensure};
-use lapidary_guest::{Bo, Domain, Errno, Stream};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use lapidary_harness::mapping::PAGE;
 use lapidary_streams::Recording;
 use std::rc::Rc;
@@ -97,6 +97,12 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
             move |side| submission(side, dwords, objects),
         ));
     }
+    rows.push(Row::new(
+        "cs 500/2 by turns",
+        Kind::Submission,
+        128,
+        by_turns,
+    ));
     rows.extend(family().rows());
     let recordings = Rc::new(recordings);
     let mut programs: Vec<&str> = recordings
@@ -159,11 +165,11 @@ pub fn all(recordings: Vec<Recording>) -> Vec<Row> {
 }
 
 /// Return the objects of one page, by turns in VRAM and in system memory.
-fn objects(side: &Side, count: usize) -> Result<Vec<Bo>> {
+fn objects(device: &Rc<Device>, count: usize) -> Result<Vec<Bo>> {
     (0..count)
         .map(|i| {
             let domain = Domain::ALL[i % 2];
-            let bo = side.device.create(PAGE, domain).context("an object")?;
+            let bo = device.create(PAGE, domain).context("an object")?;
             Ok(bo)
         })
         .collect()
@@ -175,9 +181,23 @@ fn prepare(stream: &Stream) -> Prepared {
 }
 
 fn submission(side: &Side, dwords: usize, count: usize) -> Result<Op> {
-    let objects = objects(side, count)?;
+    let objects = objects(&side.device, count)?;
     let stream = family().state(&objects, dwords);
     Ok(again(side, &stream, objects))
+}
+
+/// Two clients submit by turns: what a change of the client costs.
+fn by_turns(side: &Side) -> Result<Op> {
+    let clients = [side.device.clone(), side.device.another()?];
+    let mut all = Vec::new();
+    for device in clients {
+        let objects = objects(&device, 2)?;
+        all.push((prepare(&family().state(&objects, 500)), device, objects));
+    }
+    Ok(Box::new(move |i| {
+        let (prepared, device, _) = &all[i % all.len()];
+        prepared.submit(device).context("submitting")
+    }))
 }
 
 /// Submit a stream that names these objects.
@@ -191,7 +211,7 @@ fn again(side: &Side, stream: &Stream, objects: Vec<Bo>) -> Op {
 }
 
 fn refusal(side: &Side) -> Result<Op> {
-    let objects = objects(side, 2)?;
+    let objects = objects(&side.device, 2)?;
     let prepared = prepare(&family().refused(&objects, 500));
     let device = side.device.clone();
     Ok(Box::new(move |_| {

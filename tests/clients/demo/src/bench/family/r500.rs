@@ -82,6 +82,10 @@ impl Family for R500 {
         &lapidary_engines::r500::R500
     }
 
+    fn submission(&self) -> f64 {
+        0.9
+    }
+
     /// The first object is the colour buffer, the others are textures.
     fn state(&self, objects: &[Bo], dwords: usize) -> Stream {
         let mut stream = Stream::new();

@@ -61,6 +61,10 @@ impl Family for R600 {
         &lapidary_engines::r600::R600
     }
 
+    fn submission(&self) -> f64 {
+        0.8
+    }
+
     /// All objects are buffers of vertex shaders.
     fn state(&self, objects: &[Bo], dwords: usize) -> Stream {
         let mut stream = Stream::new();
