@@ -72,7 +72,7 @@ fn prepare(device: &Rc<Device>, objects: &mut Pool, recording: &Recording) -> Re
             flags: 0,
         });
     }
-    let flags = [stream.flags, abi::RING_GFX];
+    let flags = [stream.flags, stream.ring];
     Ok(Prepared::new(&stream.words, &entries, flags))
 }
 

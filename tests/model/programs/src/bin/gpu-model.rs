@@ -58,7 +58,7 @@ struct Args {
     #[arg(long, value_parser = State::by_name, default_value = "posted")]
     state: State,
     /// The expansion ROM: synthetic (what has left the card in its state), none, endless (synthetic, but its ASIC_Init
-    /// does not end), hostile (synthetic, but its ASIC_Init also tries to reach the computer's memory), or a file with
+    /// does not end), short (synthetic, but without its second half), hostile (synthetic, but its ASIC_Init also tries to reach the computer's memory), or a file with
     /// the dump of a real card's.
     #[arg(long, default_value = "synthetic")]
     rom: String,
@@ -110,6 +110,10 @@ fn rom(which: &str, entry: &dyn Entry, options: Options) -> anyhow::Result<Vec<u
     if which == "none" {
         return Ok(Vec::new());
     }
+    let (which, cut) = match which {
+        "short" => ("synthetic", true),
+        _ => (which, false),
+    };
     let mut image = match entry.image(which, options) {
         Some(image) => image,
         None if which == "synthetic" => return Ok(Vec::new()),
@@ -122,6 +126,9 @@ fn rom(which: &str, entry: &dyn Entry, options: Options) -> anyhow::Result<Vec<u
                 .to_vec()
         }
     };
+    if cut {
+        image.truncate(image.len() / 2);
+    }
     image.resize(image.len().next_power_of_two().max(2048), 0xff);
     Ok(image)
 }

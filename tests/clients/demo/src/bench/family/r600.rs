@@ -53,6 +53,9 @@ const BUFFERS: std::ops::Range<u32> = 160..320;
 /// Dwords of a resource.
 const RESOURCE: u32 = 7;
 
+/// Dwords of a packet that sets one, with its relocation.
+const BUFFER_DWORDS: usize = 11;
+
 /// The family.
 pub struct R600;
 
@@ -65,7 +68,7 @@ impl Family for R600 {
         0.8
     }
 
-    /// All objects are buffers of vertex shaders.
+    /// All objects are buffers of vertex shaders, if there is room for their resources.
     fn state(&self, objects: &[Bo], dwords: usize) -> Stream {
         let mut stream = Stream::new();
         let mut runs = RUNS.iter().cycle();
@@ -73,12 +76,16 @@ impl Family for R600 {
             let number = BUFFERS.start + i as u32 % (BUFFERS.end - BUFFERS.start);
             let last = object.size() as u32 - 1;
             let buffer = sq_tex_resource_word6::TYPE.of(3);
-            stream
-                .packet(
-                    op::SET_RESOURCE,
-                    &[number * RESOURCE, 0, last, 16 << 8, 0, 0, 0, buffer],
-                )
-                .relocation(object, Access::Read);
+            if dwords / objects.len() < BUFFER_DWORDS {
+                self.painter().mention(&mut stream, object);
+            } else {
+                stream
+                    .packet(
+                        op::SET_RESOURCE,
+                        &[number * RESOURCE, 0, last, 16 << 8, 0, 0, 0, buffer],
+                    )
+                    .relocation(object, Access::Read);
+            }
             let end = dwords * (i + 1) / objects.len();
             assert!(stream.len() <= end, "{dwords} dwords are too short");
             fill(&mut stream, end, &mut runs);
