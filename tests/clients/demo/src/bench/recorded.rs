@@ -14,6 +14,9 @@ use std::rc::Rc;
 /// Objects by what they have to be like, and by which of several alike in one submission.
 type Pool = HashMap<(Object, usize), Bo>;
 
+/// The largest block of tiles.
+const MOST_ALIGN: u64 = 256 << 10;
+
 /// The submissions of one program, in their order.
 pub struct Program {
     /// Its name.
@@ -82,9 +85,12 @@ fn make(device: &Rc<Device>, wanted: Object) -> Result<Bo> {
     } else {
         Domain::Gtt
     };
-    let bo = device
-        .create(wanted.size, domain)
+    // A recording does not say how its objects were aligned. Tiled surfaces start at multiples of a block of tiles.
+    let alignment = (1u64 << wanted.size.max(1).ilog2()).min(MOST_ALIGN);
+    let handle = device
+        .create_raw(wanted.size, alignment, domain.bits(), 0)
         .with_context(|| format!("an object of {} bytes", wanted.size))?;
+    let bo = Bo::adopt(device.clone(), handle, wanted.size, domain);
     if wanted.tiling != 0 {
         let mut tiling = abi::GemTiling {
             handle: bo.handle(),
