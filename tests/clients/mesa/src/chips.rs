@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What Mesa makes of a chip: by which name it calls it, and which OpenGL it has there.
+//! What Mesa makes of a chip: by which name it calls it, which OpenGL it has there, and what the judge finds of it.
 //!
 //! The chip is known before Mesa is loaded, from the ids in sysfs, so that a program that cannot run there is skipped
 //! without a word to the driver. What is listed here must work: a version that Mesa no longer has is a failure.
@@ -8,7 +8,7 @@
 use crate::egl::Api;
 use anyhow::{Context, Result};
 use lapidary_engines::chips;
-use lapidary_harness::skip;
+use lapidary_harness::{Test, skip};
 use std::path::Path;
 
 /// Where the nodes of DRM devices are.
@@ -51,6 +51,32 @@ const GROUPS: [Group; 3] = [
     },
 ];
 
+/// What the judge finds of Mesa on both drivers.
+struct Declared {
+    /// The chip.
+    chip: &'static str,
+    /// Kind of finding.
+    finding: &'static str,
+    /// Programs, each with the exact number of findings.
+    programs: &'static [(&'static str, u64)],
+}
+
+const DECLARED: [Declared; 1] = [
+    // Mesa gives geometry and export shaders four threads each. RV670 needs 16 (R6xx 6.1.5). Each draw with a geometry
+    // shader is a finding.
+    Declared {
+        chip: "RV670",
+        finding: "thread-count",
+        programs: &[
+            ("geometry", 70),
+            ("geometry-feedback", 3),
+            ("layered", 8),
+            ("viewports", 17),
+            ("two-newer-clients", 70),
+        ],
+    },
+];
+
 fn id(device: &Path, attribute: &str) -> Option<u32> {
     let text = std::fs::read_to_string(device.join(attribute)).ok()?;
     u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
@@ -69,6 +95,21 @@ fn chip() -> Result<(&'static str, &'static Group)> {
         }
     }
     anyhow::bail!("no chip that Mesa's r300 or r600 drives")
+}
+
+/// Declare what the judge finds when `test`, the program of that name, runs on the machine's chip.
+pub fn declare(name: &str, test: Test) -> Test {
+    let Ok((chip, _)) = chip() else {
+        return test;
+    };
+    let declared = DECLARED.iter().filter(|declared| declared.chip == chip);
+    declared.fold(test, |test, declared| {
+        let count = (declared.programs.iter()).find(|(program, _)| *program == name);
+        match count {
+            Some(&(_, count)) => test.finding(declared.finding, count),
+            None => test,
+        }
+    })
 }
 
 /// Return what `GL_RENDERER` begins with on the GPU. Mesa's software renderers, which it falls back to, name

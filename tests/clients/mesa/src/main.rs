@@ -49,9 +49,12 @@ fn run(platform: Platform, api: Api, program: fn(&Scene) -> Result<()>) -> Resul
 macro_rules! programs {
     ($($name:literal $platform:ident $api:ident $function:path;)*) => {
         vec![$(
-            Test::new($name, |_| run(Platform::$platform, Api::$api, $function))
-                .only_if(|| chips::need(Api::$api))
-                .limit(LIMIT)
+            chips::declare(
+                $name,
+                Test::new($name, |_| run(Platform::$platform, Api::$api, $function))
+                    .only_if(|| chips::need(Api::$api))
+                    .limit(LIMIT),
+            )
         ),*]
     };
 }
@@ -149,13 +152,14 @@ fn main() -> ExitCode {
         })
         .limit(2 * LIMIT),
     );
-    tests.push(
+    tests.push(chips::declare(
+        "two-newer-clients",
         Test::new("two-newer-clients", |_| {
             several::two_clients("two-newer-clients", ["geometry", "feedback-drawn"])
         })
         .only_if(|| chips::need(Api::Core))
         .limit(2 * LIMIT),
-    );
+    ));
     // Only when asked for by name: upstream's driver does something else then, and the dialogue is not to be compared.
     if std::env::args().any(|word| word == "context-lost" || word == "innocent") {
         tests.extend(programs! { "innocent" Surfaceless Es2 hang::innocent; });
