@@ -59,3 +59,57 @@ pub fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<Recording>> {
 pub fn from_environment() -> io::Result<Option<Vec<Recording>>> {
     std::env::var_os(VARIABLE).map(read_dir).transpose()
 }
+
+/// Return the chips whose recordings a folder holds, of `chips`, each with the folder of its recordings. `top` has a
+/// folder with the name of each chip; or it is the folder of one chip, and the last part of its path that is the name of
+/// a chip, or ends in `-` and the name, says which: `build/mesa-rv770/streams`.
+pub fn of_chips<'a>(
+    top: &Path,
+    chips: impl IntoIterator<Item = &'a str>,
+) -> Vec<(&'a str, PathBuf)> {
+    let chips: Vec<&str> = chips.into_iter().collect();
+    let below: Vec<_> = (chips.iter())
+        .map(|&chip| (chip, top.join(chip)))
+        .filter(|(_, folder)| folder.is_dir())
+        .collect();
+    if !below.is_empty() {
+        return below;
+    }
+    let chip = top.iter().rev().find_map(|part| {
+        let part = part.to_str()?;
+        let last = part.rsplit('-').next()?;
+        chips.iter().find(|&&chip| chip == last)
+    });
+    chip.map(|&chip| (chip, top.to_path_buf()))
+        .into_iter()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chip_is_in_the_path() {
+        let chips = ["rv770", "rv710"];
+        let of = |path: &str| of_chips(Path::new(path), chips);
+        for path in [
+            "x/rv770",
+            "x/mesa-rv770/streams",
+            "rv710/mesa-up-rv770/dialogue",
+        ] {
+            assert_eq!(of(path), [("rv770", PathBuf::from(path))]);
+        }
+        assert_eq!(of("x/mesa-rv7700/streams"), []);
+        assert_eq!(of("mesa/streams"), []);
+    }
+
+    #[test]
+    fn or_each_chip_has_a_folder() {
+        let top = std::env::temp_dir().join(format!("streams-{}-rv770", std::process::id()));
+        let folder = top.join("rv710");
+        std::fs::create_dir_all(&folder).unwrap();
+        assert_eq!(of_chips(&top, ["rv770", "rv710"]), [("rv710", folder)]);
+        std::fs::remove_dir_all(&top).unwrap();
+    }
+}

@@ -30,7 +30,7 @@
 mod dir;
 mod parse;
 
-pub use dir::{Recording, from_environment, read_dir};
+pub use dir::{Recording, from_environment, of_chips, read_dir};
 pub use parse::ParseError;
 
 use std::fmt;

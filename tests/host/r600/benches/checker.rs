@@ -3,7 +3,7 @@
 //! How fast the checker of the graphics ring is ([`lapidary_fuzz::rate`]). The streams are
 //!
 //! - resources of one kind each, one a packet, as Mesa sets them;
-//! - recordings of real clients, if `LAPIDARY_STREAMS` names a folder with one for each chip, with the chip's name: all
+//! - recordings of real clients, if `LAPIDARY_STREAMS` names the folder of a chip or of several (see [`of_chips`]): all
 //!   of a chip one after the other, and what they set for shaders.
 
 #[path = "../tests/support/mod.rs"]
@@ -13,7 +13,7 @@ use std::{hint::black_box, path::Path};
 
 use lapidary::portable::pm4::MARKER;
 use lapidary_fuzz::rate::Bench;
-use lapidary_streams::{read_dir, Recording, VARIABLE};
+use lapidary_streams::{of_chips, read_dir, Recording, VARIABLE};
 use r600::portable::checker::{check_gfx, max_fixups, Chip, Fixup, Object};
 use support::{
     object,
@@ -109,11 +109,10 @@ fn recordings(bench: &Bench) {
     let Some(top) = std::env::var_os(VARIABLE) else {
         return;
     };
-    for (name, chip) in CHIPS {
-        let folder = Path::new(&top).join(name);
-        if !folder.is_dir() {
+    for (name, folder) in of_chips(Path::new(&top), CHIPS.iter().map(|(name, _)| *name)) {
+        let Some(&(_, chip)) = CHIPS.iter().find(|(known, _)| *known == name) else {
             continue;
-        }
+        };
         let mut recordings = read_dir(folder).expect("the folder holds recordings");
         recordings.retain(|recording| recording.stream.ring != RING_DMA);
         let streams = |part: fn(&[u32]) -> Vec<u32>| -> Vec<Stream> {

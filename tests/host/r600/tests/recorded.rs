@@ -3,12 +3,12 @@
 //! What Mesa sends is let through, on every chip.
 //!
 //! The recordings are made at run time (`make mesa`): streams of unmodified programs on upstream's driver. The
-//! environment variable `LAPIDARY_STREAMS` names their folder, or the folder that has one for each chip, with the chip's
-//! name. Without it there is nothing to look at. An empty folder is a failure.
+//! environment variable `LAPIDARY_STREAMS` names the folder of a chip, or the folder that has one for each chip (see
+//! [`of_chips`]). Without it there is nothing to look at. An empty folder is a failure.
 
 mod support;
 
-use lapidary_streams::{read_dir, Recording, VARIABLE};
+use lapidary_streams::{of_chips, read_dir, Recording, VARIABLE};
 use r600::portable::checker::{check_dma, check_gfx, check_gfx_tiled_by_objects, Chip};
 use std::path::{Path, PathBuf};
 use support::{run_any, Check, Checked, CHIPS};
@@ -18,21 +18,13 @@ const KEEP_TILING: u32 = 1;
 /// `RADEON_CS_RING_DMA`.
 const RING_DMA: u32 = 2;
 
-/// Return the chip that a folder has the name of.
-fn chip_of(folder: &Path) -> Option<Chip> {
-    let name = folder.file_name()?.to_str()?;
-    CHIPS.iter().find(|(known, _)| *known == name).map(|c| c.1)
-}
-
 /// Return the folders with recordings and their chips.
 fn folders(top: &Path) -> Vec<(PathBuf, Chip)> {
-    if let Some(chip) = chip_of(top) {
-        return vec![(top.to_path_buf(), chip)];
-    }
-    let folders = CHIPS.map(|(name, chip)| (top.join(name), chip));
+    let folders = of_chips(top, CHIPS.iter().map(|(name, _)| *name));
+    let chip = |name| CHIPS.iter().find(|(known, _)| *known == name);
     folders
         .into_iter()
-        .filter(|(path, _)| path.is_dir())
+        .filter_map(|(name, folder)| Some((folder, chip(name)?.1)))
         .collect()
 }
 

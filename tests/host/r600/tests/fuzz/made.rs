@@ -7,7 +7,7 @@ use std::{io, path::Path, rc::Rc};
 use fastrand::Rng;
 use lapidary::portable::radeon::uapi::cs_flags;
 use lapidary_registers::r600::pm4::op;
-use lapidary_streams::Recording;
+use lapidary_streams::{of_chips, Recording};
 
 use crate::{
     chips::{by_name, Variant, CHIPS},
@@ -127,23 +127,20 @@ pub fn other(rng: &mut Rng, case: &Case) -> Case {
     }
 }
 
-/// Return what real programs have sent to the chips that the run is about. The folder that the environment names has a
-/// folder of recordings for each chip. The name of a recording begins with that of its chip.
+/// Return what real programs have sent to the chips that the run is about, of those in the folder that the environment
+/// names (see [`of_chips`]). The name of a recording begins with that of its chip.
 pub fn recordings() -> io::Result<Vec<Recording>> {
     let Some(folder) = std::env::var_os(lapidary_streams::VARIABLE) else {
         return Ok(Vec::new());
     };
     let mut recordings = Vec::new();
-    for chip in chips() {
-        let folder = Path::new(&folder).join(chip.name);
-        if !folder.is_dir() {
-            continue;
-        }
+    let chips = chips();
+    for (chip, folder) in of_chips(Path::new(&folder), chips.iter().map(|chip| chip.name)) {
         recordings.extend(
             lapidary_streams::read_dir(folder)?
                 .into_iter()
                 .map(|recording| Recording {
-                    name: format!("{}/{}", chip.name, recording.name),
+                    name: format!("{chip}/{}", recording.name),
                     ..recording
                 }),
         );

@@ -9,7 +9,7 @@
 //! | setting | what |
 //! | --- | --- |
 //! | `LAPIDARY_CHIP` | a chip; all of them have their turns if it is not set |
-//! | `LAPIDARY_STREAMS` | a folder with a folder of recorded streams for each chip |
+//! | `LAPIDARY_STREAMS` | recorded streams of a chip, or a folder with a folder of them for each chip |
 //! | others | as [`lapidary_fuzz`] has them |
 
 mod change;
