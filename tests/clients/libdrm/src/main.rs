@@ -11,7 +11,7 @@ mod radeon;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use client::Client;
-use draw::{BYTES, Engine, HEIGHT, Picture, Rect, WIDTH};
+use draw::{BYTES, Engine, HEIGHT, Picture, Rect, Surface, WIDTH};
 use lapidary_guest::abi;
 use lapidary_guest::device::{self, Device, Domain};
 use lapidary_harness::Test;
@@ -150,7 +150,7 @@ fn drawing() -> Result<()> {
             expected.fill(rect, colour);
         }
         commands.reserve(&[(&canvas, 0, near.bits())])?;
-        engine.fill(&client, &mut commands, (&canvas, near), &fills)?;
+        engine.fill(&client, &mut commands, Surface(&canvas, near), &fills)?;
         // SAFETY: both live.
         let referenced =
             unsafe { (client.radeon.bo_is_referenced_by_cs)(canvas.raw(), commands.raw()) };
@@ -161,10 +161,16 @@ fn drawing() -> Result<()> {
         let mut expected_copy = Picture::plain(0x0102_0304);
         let whole = [(Rect(0, 0, WIDTH, HEIGHT), 0x0102_0304)];
         commands.reserve(&[(&canvas, near.bits(), 0), (&copy, 0, far.bits())])?;
-        engine.fill(&client, &mut commands, (&copy, far), &whole)?;
+        engine.fill(&client, &mut commands, Surface(&copy, far), &whole)?;
         for i in 0..4 {
             let (from, to) = ((5 * i, 7 * i), Rect(100 - 20 * i, 9 * i, 25, 11));
-            engine.copy(&mut commands, (&canvas, near), (&copy, far), from, to)?;
+            engine.copy(
+                &mut commands,
+                Surface(&canvas, near),
+                Surface(&copy, far),
+                from,
+                to,
+            )?;
             expected_copy.copy(&expected, from, to);
         }
         commands.emit()?;
@@ -202,7 +208,7 @@ fn space() -> Result<()> {
     engine()?.fill(
         &client,
         &mut commands,
-        (&first, Domain::Vram),
+        Surface(&first, Domain::Vram),
         &[(Rect(0, 0, 8, 8), 1)],
     )?;
     ensure!(commands.flushes()? == 0, "a flush without need");

@@ -21,22 +21,19 @@ use lapidary_registers::r600::pm4::op;
 /// The most bytes of one copy that are a multiple of the alignment of rows.
 const MOST: u32 = 0x1f_ff00;
 
+/// Return the body of `CP_DMA` for a copy that the next packet waits for. Two markers follow it.
+pub fn copied(from: u32, to: u32, bytes: u32) -> [u32; 5] {
+    let wait = src_address_hi::CP_SYNC.of(1);
+    [from, wait, to, 0, command::BYTE_COUNT.of(bytes)]
+}
+
 /// Copy `bytes` bytes from one place to another, and wait until they are there.
 pub fn copy(stream: &mut Stream, from: (&Bo, u32), to: (&Bo, u32), bytes: u32) {
     let mut done = 0;
     while done < bytes {
         let part = (bytes - done).min(MOST);
         stream
-            .packet(
-                op::CP_DMA,
-                &[
-                    from.1 + done,
-                    src_address_hi::CP_SYNC.of(1),
-                    to.1 + done,
-                    0,
-                    command::BYTE_COUNT.of(part),
-                ],
-            )
+            .packet(op::CP_DMA, &copied(from.1 + done, to.1 + done, part))
             .relocation(from.0, Access::Read)
             .relocation(to.0, Access::Write);
         done += part;

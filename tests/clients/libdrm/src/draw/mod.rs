@@ -8,13 +8,16 @@ mod r600;
 use crate::client::{Bo, Client, Commands};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::device::Domain;
+use lapidary_guest::painter::Painter;
 
 /// Pixels a row.
 pub const WIDTH: u32 = 128;
 /// Rows.
 pub const HEIGHT: u32 = 64;
+/// Bytes of a row.
+const PITCH: u32 = WIDTH * 4;
 /// Bytes of a picture.
-pub const BYTES: u32 = WIDTH * HEIGHT * 4;
+pub const BYTES: u32 = PITCH * HEIGHT;
 
 /// Left, top, width, height.
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +66,26 @@ impl Picture {
     }
 }
 
+/// A picture's object, and the domain that commands use it in.
+#[derive(Clone, Copy)]
+pub struct Surface<'a>(pub &'a Bo<'a>, pub Domain);
+
+impl Surface<'_> {
+    /// Mark that the commands before read it.
+    fn is_read(self, commands: &mut Commands<'_>) -> Result<()> {
+        commands.relocation(self.0, self.1.bits(), 0)
+    }
+
+    /// Mark that the commands before write it.
+    fn is_written(self, commands: &mut Commands<'_>) -> Result<()> {
+        commands.relocation(self.0, 0, self.1.bits())
+    }
+}
+
 /// What fills and copies rectangles.
 pub trait Engine {
-    /// Return whether it is in the chip of this id.
-    fn knows(&self, device_id: u32) -> bool;
+    /// Return the painter of the chips that have it.
+    fn painter(&self) -> &'static dyn Painter;
 
     /// Return whether the library lays out surfaces for these chips.
     fn has_surfaces(&self) -> bool;
@@ -76,7 +95,7 @@ pub trait Engine {
         &self,
         client: &Client,
         commands: &mut Commands<'_>,
-        to: (&Bo<'_>, Domain),
+        to: Surface<'_>,
         rectangles: &[(Rect, u32)],
     ) -> Result<()>;
 
@@ -84,8 +103,8 @@ pub trait Engine {
     fn copy(
         &self,
         commands: &mut Commands<'_>,
-        from: (&Bo<'_>, Domain),
-        to: (&Bo<'_>, Domain),
+        from: Surface<'_>,
+        to: Surface<'_>,
         corner: (u32, u32),
         rect: Rect,
     ) -> Result<()>;
@@ -96,6 +115,6 @@ pub fn engine(device_id: u32) -> Result<&'static dyn Engine> {
     let engines: [&'static dyn Engine; 2] = [&r500::Rectangles, &r600::Rows];
     engines
         .into_iter()
-        .find(|engine| engine.knows(device_id))
+        .find(|engine| engine.painter().knows(device_id))
         .with_context(|| format!("no engine for chip {device_id:#06x}"))
 }

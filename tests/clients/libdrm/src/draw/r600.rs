@@ -3,18 +3,15 @@
 //! R6xx and R7xx: rows of pixels, copied by the command processor (`CP_DMA`). A fill copies a row of one colour that the
 //! CPU has written.
 
-use super::{Engine, Rect, WIDTH};
-use crate::client::{Bo, Client, Commands};
+use super::{Engine, PITCH, Rect, Surface, WIDTH};
+use crate::client::{Client, Commands};
 use anyhow::Result;
-use lapidary_engines::r600::R600;
+use lapidary_engines::r600::{R600, cp};
 use lapidary_guest::device::Domain;
-use lapidary_guest::painter::Painter as _;
+use lapidary_guest::painter::Painter;
 use lapidary_guest::pm4;
-use lapidary_registers::r600::pm4::cp_dma::{command, src_address_hi};
 use lapidary_registers::r600::pm4::op;
 
-/// Bytes of a row.
-const PITCH: u32 = WIDTH * 4;
 /// Dwords of a copy, with its two relocations.
 const COPY: u32 = 10;
 
@@ -24,27 +21,20 @@ pub struct Rows;
 /// Copy `bytes` bytes from place to place, and wait until they are there.
 fn row(
     commands: &mut Commands<'_>,
-    (from, from_domain, source): (&Bo<'_>, Domain, u32),
-    (to, domain, target): (&Bo<'_>, Domain, u32),
+    (from, source): (Surface<'_>, u32),
+    (to, target): (Surface<'_>, u32),
     bytes: u32,
 ) -> Result<()> {
-    commands.word(pm4::packet3(op::CP_DMA, 5))?;
-    for word in [
-        source,
-        src_address_hi::CP_SYNC.of(1),
-        target,
-        0,
-        command::BYTE_COUNT.of(bytes),
-    ] {
-        commands.word(word)?;
-    }
-    commands.relocation(from, from_domain.bits(), 0)?;
-    commands.relocation(to, 0, domain.bits())
+    let copy = cp::copied(source, target, bytes);
+    commands.word(pm4::packet3(op::CP_DMA, copy.len()))?;
+    copy.iter().try_for_each(|&word| commands.word(word))?;
+    from.is_read(commands)?;
+    to.is_written(commands)
 }
 
 impl Engine for Rows {
-    fn knows(&self, device_id: u32) -> bool {
-        R600.knows(device_id)
+    fn painter(&self) -> &'static dyn Painter {
+        &R600
     }
 
     fn has_surfaces(&self) -> bool {
@@ -55,7 +45,7 @@ impl Engine for Rows {
         &self,
         client: &Client,
         commands: &mut Commands<'_>,
-        (to, domain): (&Bo<'_>, Domain),
+        to: Surface<'_>,
         rectangles: &[(Rect, u32)],
     ) -> Result<()> {
         let colours = client.create(PITCH * rectangles.len() as u32, Domain::Gtt)?;
@@ -66,10 +56,9 @@ impl Engine for Rows {
         })?;
         commands.reserve_more(&colours, Domain::Gtt.bits(), 0)?;
         for (i, &(Rect(x, y, w, h), _)) in rectangles.iter().enumerate() {
-            let source = (&colours, Domain::Gtt, i as u32 * PITCH);
+            let source = (Surface(&colours, Domain::Gtt), i as u32 * PITCH);
             commands.section(COPY * h, |commands| {
-                (y..y + h)
-                    .try_for_each(|y| row(commands, source, (to, domain, y * PITCH + x * 4), w * 4))
+                (y..y + h).try_for_each(|y| row(commands, source, (to, y * PITCH + x * 4), w * 4))
             })?;
         }
         Ok(())
@@ -78,8 +67,8 @@ impl Engine for Rows {
     fn copy(
         &self,
         commands: &mut Commands<'_>,
-        (from, from_domain): (&Bo<'_>, Domain),
-        (to, domain): (&Bo<'_>, Domain),
+        from: Surface<'_>,
+        to: Surface<'_>,
         (from_x, from_y): (u32, u32),
         Rect(x, y, w, h): Rect,
     ) -> Result<()> {
@@ -87,12 +76,7 @@ impl Engine for Rows {
             (0..h).try_for_each(|i| {
                 let source = (from_y + i) * PITCH + from_x * 4;
                 let target = (y + i) * PITCH + x * 4;
-                row(
-                    commands,
-                    (from, from_domain, source),
-                    (to, domain, target),
-                    w * 4,
-                )
+                row(commands, (from, source), (to, target), w * 4)
             })
         })
     }
