@@ -25,10 +25,11 @@
 //! relocation list, in order; an object that is listed twice has two lines. All numbers are hexadecimal
 //! without prefix, except `ring` and the count after `words`, which are decimal. [`Stream`] parses and
 //! prints it; [`read_dir`] takes a folder of such files, where a test program is told of by the
-//! environment variable [`VARIABLE`].
+//! environment variable [`VARIABLE`]. [`replay`] executes recordings on a model of a chip.
 
 mod dir;
 mod parse;
+pub mod replay;
 
 pub use dir::{Recording, from_environment, of_chips, read_dir};
 pub use parse::ParseError;
