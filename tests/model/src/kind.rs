@@ -59,6 +59,16 @@ macro_rules! kinds {
     };
 }
 
+/// Return the names of a family's kinds that another kind has too, or that are not words of small letters and digits
+/// with hyphens between them.
+pub fn mistakes(family: &[Kind]) -> Vec<&'static str> {
+    let all = || family.iter().chain(ALL).map(|kind| kind.name());
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    all()
+        .filter(|name| !name.chars().all(letter) || all().filter(|other| other == name).count() > 1)
+        .collect()
+}
+
 kinds! { 0;
     /// A register that the database does not know was read.
     UNDEFINED_REGISTER_READ = "undefined-register-read",
@@ -81,4 +91,17 @@ kinds! { 0;
     OUTSIDE_OBJECTS = "outside-objects",
     /// A CPU access to VRAM beyond its end.
     VRAM_RANGE = "vram-range",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, mistakes};
+
+    #[test]
+    fn names_are_distinct_words() {
+        assert_eq!(mistakes(&[]), [""; 0]);
+        let own = ["ring", "no ring", "dma-fault", "ring"].map(|name| Kind::new(0, name));
+        let found = mistakes(&own);
+        assert_eq!(found, ["ring", "no ring", "dma-fault", "ring", "dma-fault"]);
+    }
 }

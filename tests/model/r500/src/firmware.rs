@@ -21,11 +21,12 @@
 use lapidary_registers::r500::{domain, mc_r520, mc_rv515, mmio, pcie, pll};
 
 use super::{FIRMWARE_FB, R5xx, Source, Variant};
-use lapidary_model::atom::clocks::{self, Clocks, REFERENCE};
+use lapidary_model::atom::clocks::{self, REFERENCE};
 use lapidary_model::atom::code::{Code, Place, When, behind_port};
 use lapidary_model::atom::image::{Image, command};
 use lapidary_model::atom::port::{self, Port, Step};
-use lapidary_model::atom::run::{self, Card};
+use lapidary_model::atom::run::Card;
+use lapidary_model::atom::tables;
 use lapidary_model::machine::Machine;
 
 /// Reference divider of engine and memory PLL: steps of 4.5 MHz.
@@ -33,9 +34,6 @@ const REFERENCE_DIVIDER: u32 = 12;
 
 /// Polls of the memory controller's status, ten microseconds apart.
 const POLLS: u32 = 10_000;
-
-/// "ASIC_Init is complete" in BIOS_SCRATCH[7] (`atombios.h` in Linux).
-const INIT_COMPLETE: u32 = 1 << 9;
 
 /// Return the ROM of a card with that chip and bytes of VRAM.
 pub fn rom(variant: &Variant, vram: u64) -> Image {
@@ -60,7 +58,7 @@ pub fn rom(variant: &Variant, vram: u64) -> Image {
         ),
     ]);
     clocks::describe(image, variant.clocks)
-        .command(command::ASIC_INIT, asic_init())
+        .command(command::ASIC_INIT, tables::asic_init(mmio::BIOS_SCRATCH))
         .command(command::REGISTERS_INIT, registers_init(variant))
         .command(
             command::MEMORY_CONTROLLER_INIT,
@@ -100,12 +98,10 @@ pub fn careless_rom(variant: &Variant, vram: u64, fb: u32) -> Image {
 /// Return the same with an ASIC_Init that polls memory for ever, as that of a card with a broken memory controller
 /// would.
 pub fn endless_rom(variant: &Variant, vram: u64) -> Image {
-    let mut t = Code::new(2);
-    let again = t.label();
-    t.place(again)
-        .test(Place::Register(mmio::CONFIG_MEMSIZE), u32::MAX)
-        .jump(When::Equal, again);
-    rom(variant, vram).command(command::ASIC_INIT, t.build())
+    rom(variant, vram).command(
+        command::ASIC_INIT,
+        tables::endless_init(mmio::CONFIG_MEMSIZE),
+    )
 }
 
 /// Return the same with an ASIC_Init that, before it posts the card as it should, tries to get at the memory of the
@@ -119,7 +115,7 @@ pub fn hostile_rom(variant: &Variant, vram: u64) -> Image {
     };
     let mut t = Code::new(2);
     t.set(
-        bios_scratch(3),
+        tables::element(mmio::BIOS_SCRATCH, 3),
         Place::Register(mmio::CONFIG_SPACE.base() + 4),
     );
     // Directly, and through MM_INDEX, which takes the number of a register from a table.
@@ -151,13 +147,7 @@ pub fn hostile_rom(variant: &Variant, vram: u64) -> Image {
         .port(0)
         .set(Place::Register(mmio::MM_INDEX), 0)
         .set(Place::Register(mmio::PCIE_INDEX), 0);
-    t.call(command::REGISTERS_INIT)
-        .set(Place::Parameter(2), Place::Parameter(0))
-        .call(command::SET_ENGINE_CLOCK)
-        .set(Place::Parameter(2), Place::Parameter(1))
-        .call(command::SET_MEMORY_CLOCK)
-        .call(command::MEMORY_CONTROLLER_INIT)
-        .or(bios_scratch(7), INIT_COMPLETE);
+    tables::complete(tables::set_up(&mut t), mmio::BIOS_SCRATCH);
     rom(variant, vram).command(command::ASIC_INIT, t.build())
 }
 
@@ -198,41 +188,20 @@ fn window(
 }
 
 /// Parameters: engine clock, memory clock.
-fn asic_init() -> Vec<u8> {
-    let mut t = Code::new(2);
-    let called = Place::Parameter(2);
-    t.call(command::REGISTERS_INIT)
-        .set(called, Place::Parameter(0))
-        .call(command::SET_ENGINE_CLOCK)
-        .set(called, Place::Parameter(1))
-        .call(command::SET_MEMORY_CLOCK)
-        .call(command::MEMORY_CONTROLLER_INIT)
-        .or(bios_scratch(7), INIT_COMPLETE);
-    t.build()
-}
-
-/// Parameters: engine clock, memory clock.
 fn careless_init(variant: &Variant, vram: u64, fb: u32) -> Vec<u8> {
     let layout = variant.mc;
     let location = ((u64::from(fb) + vram - 1) >> 16 << 16) as u32 | (fb >> 16);
     let apertures = mmio::host_path_cntl::HDP_APER_CNTL.mask();
     let mut t = Code::new(2);
-    let called = Place::Parameter(2);
-    t.call(command::REGISTERS_INIT)
-        .set(called, Place::Parameter(0))
-        .call(command::SET_ENGINE_CLOCK)
-        .set(called, Place::Parameter(1))
-        .call(command::SET_MEMORY_CLOCK)
-        .call(command::MEMORY_CONTROLLER_INIT)
-        .set(called, 1)
+    tables::set_up(&mut t)
+        .set(Place::Parameter(2), 1)
         .call(command::DYNAMIC_CLOCK_GATING)
         .port(port::number::MC)
         .set(behind_port(layout.fb_location), location)
         .port(0)
         .set(Place::Register(mmio::HDP_FB_LOCATION), 0x1234)
-        .and(Place::Register(mmio::HOST_PATH_CNTL), !apertures)
-        .or(bios_scratch(7), INIT_COMPLETE);
-    t.build()
+        .and(Place::Register(mmio::HOST_PATH_CNTL), !apertures);
+    tables::complete(&mut t, mmio::BIOS_SCRATCH).build()
 }
 
 fn registers_init(variant: &Variant) -> Vec<u8> {
@@ -355,25 +324,13 @@ fn clock(index: u32) -> Place {
     Place::Pll(index as u8)
 }
 
-fn bios_scratch(n: u32) -> Place {
-    Place::Register(
-        mmio::BIOS_SCRATCH
-            .at(n)
-            .unwrap_or(mmio::BIOS_SCRATCH.base()),
-    )
-}
-
 impl R5xx {
     /// The firmware posts the card: runs `ASIC_Init` out of the ROM with the default clocks.
     pub(super) fn post(&mut self, m: &mut Machine) {
         let image = std::mem::take(&mut self.firmware);
-        let Clocks { engine, memory } = self.variant.clocks;
-        let mut board = Board { chip: self, m };
-        let result = run::run(&image, command::ASIC_INIT, &[engine, memory], &mut board);
+        let clocks = self.variant.clocks;
+        tables::post(&image, clocks, &mut Board { chip: self, m });
         self.firmware = image;
-        if let Err(e) = result {
-            log::error!("the firmware does not post: {e}");
-        }
     }
 }
 
@@ -486,6 +443,8 @@ impl Card for Board<'_> {
 
 #[cfg(test)]
 mod tests {
+    use lapidary_model::atom::run;
+
     use super::*;
     use crate::chips::{CHIPS, Variant};
     use lapidary_model::atom::dump;

@@ -260,6 +260,16 @@ impl Variant {
     pub fn rom(&self, vram: u64) -> Vec<u8> {
         firmware::rom(self, vram).build()
     }
+
+    /// Return the same, but for an ASIC_Init that does not end.
+    pub fn endless_rom(&self, vram: u64) -> Vec<u8> {
+        firmware::endless_rom(self, vram).build()
+    }
+
+    /// Return the same, but for an ASIC_Init that also tries to reach the computer's memory.
+    pub fn hostile_rom(&self, vram: u64) -> Vec<u8> {
+        firmware::hostile_rom(self, vram).build()
+    }
 }
 
 impl Entry for Variant {
@@ -276,7 +286,13 @@ impl Entry for Variant {
     }
 
     fn image(&self, name: &str, options: Options) -> Option<Vec<u8>> {
-        (name == "synthetic").then(|| self.rom(options.vram))
+        let vram = options.vram;
+        match name {
+            "synthetic" => Some(self.rom(vram)),
+            "endless" => Some(self.endless_rom(vram)),
+            "hostile" => Some(self.hostile_rom(vram)),
+            _ => None,
+        }
     }
 
     fn dump<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], String> {

@@ -7,18 +7,16 @@
 //! achieve is, by what drivers rely on afterwards: the size of VRAM, a place for it, the CPU's way to it, and engine and
 //! memory clocks that can be read back.
 
-use lapidary_model::atom::clocks::{self, Clocks};
+use lapidary_model::atom::clocks;
 use lapidary_model::atom::code::{Code, Place};
 use lapidary_model::atom::image::{Image, command};
-use lapidary_model::atom::run::{self, Card};
+use lapidary_model::atom::run::Card;
+use lapidary_model::atom::tables;
 use lapidary_model::machine::Machine;
-use lapidary_registers::r600::mmio;
+use lapidary_registers::r600::{mmio, mmio_r6xx, mmio_r7xx};
 
 use crate::chips::Variant;
 use crate::{R6xx, Source};
-
-/// "ASIC_Init is complete" in BIOS_SCRATCH[7] (`atombios.h` in Linux).
-const INIT_COMPLETE: u32 = 1 << 9;
 
 /// Scratch words of the BIOS in which the tables keep the clocks that they have set.
 const ENGINE: u32 = 4;
@@ -29,7 +27,7 @@ pub fn rom(variant: &Variant, vram: u64) -> Image {
     let name = format!("Lapidary.model.{}", variant.name);
     let image = Image::new(variant.device).name(&name);
     clocks::describe(image, variant.clocks)
-        .command(command::ASIC_INIT, asic_init())
+        .command(command::ASIC_INIT, tables::asic_init(mmio::BIOS_SCRATCH))
         .command(command::REGISTERS_INIT, registers_init())
         .command(
             command::MEMORY_CONTROLLER_INIT,
@@ -42,18 +40,49 @@ pub fn rom(variant: &Variant, vram: u64) -> Image {
         .command(command::DYNAMIC_CLOCK_GATING, Code::new(1).build())
 }
 
-/// Parameters: engine clock, memory clock.
-fn asic_init() -> Vec<u8> {
+/// Return the same with an ASIC_Init that polls memory for ever, as that of a card with a broken memory controller
+/// would.
+pub fn endless_rom(variant: &Variant, vram: u64) -> Image {
+    rom(variant, vram).command(
+        command::ASIC_INIT,
+        tables::endless_init(mmio::CONFIG_MEMSIZE),
+    )
+}
+
+/// What a hostile table writes to registers of addresses.
+const HOSTILE: u32 = 0x0010_0000;
+
+/// Return the same with an ASIC_Init that, before it posts the card as it should, tries to get at the memory of the
+/// computer: by the rings of both engines and of the interrupts, by the page table, by the AGP window, by what the CP
+/// writes back. It writes registers by operands and through MM_INDEX.
+pub fn hostile_rom(variant: &Variant, vram: u64) -> Image {
+    let layout = variant.generation.mc;
+    let agp_base = match variant.generation.is_r7xx {
+        true => mmio_r7xx::MC_VM_AGP_BASE,
+        false => mmio_r6xx::MC_VM_AGP_BASE,
+    };
     let mut t = Code::new(2);
-    let called = Place::Parameter(2);
-    t.call(command::REGISTERS_INIT)
-        .set(called, Place::Parameter(0))
-        .call(command::SET_ENGINE_CLOCK)
-        .set(called, Place::Parameter(1))
-        .call(command::SET_MEMORY_CLOCK)
-        .call(command::MEMORY_CONTROLLER_INIT)
-        .or(bios_scratch(7), INIT_COMPLETE);
-    t.build()
+    for (register, value) in [
+        (mmio::CP_RB_BASE, HOSTILE),
+        (mmio::CP_ME_CNTL, 0xff),
+        (mmio::DMA_RB_BASE, HOSTILE),
+        (mmio::DMA_RB_CNTL, mmio::dma_rb_cntl::DMA_RB_ENABLE.mask()),
+        (mmio::IH_RB_BASE, HOSTILE),
+        (mmio::IH_RB_CNTL, mmio::ih_rb_cntl::IH_RB_ENABLE.mask()),
+        (layout.window[2], HOSTILE),
+        (
+            mmio::VM_CONTEXT_CNTL.base(),
+            mmio::vm_context_cntl::ENABLE_CONTEXT.mask(),
+        ),
+        (agp_base, HOSTILE),
+    ] {
+        t.set(Place::Register(register), value);
+    }
+    t.set(Place::Register(mmio::MM_INDEX), mmio::SCRATCH_ADDR)
+        .set(Place::Register(mmio::MM_DATA), HOSTILE)
+        .set(Place::Register(mmio::MM_INDEX), 0);
+    tables::complete(tables::set_up(&mut t), mmio::BIOS_SCRATCH);
+    rom(variant, vram).command(command::ASIC_INIT, t.build())
 }
 
 /// Nothing translates, no engine takes commands.
@@ -94,7 +123,7 @@ fn set_clock(word: u32) -> Vec<u8> {
     let value = Place::Work(0);
     t.set(value, Place::Parameter(0))
         .and(value, 0x00ff_ffff)
-        .set(bios_scratch(word), value)
+        .set(tables::element(mmio::BIOS_SCRATCH, word), value)
         // The PLL locks.
         .delay_us(200);
     t.build()
@@ -103,29 +132,20 @@ fn set_clock(word: u32) -> Vec<u8> {
 /// Give the clock in its parameter.
 fn get_clock(word: u32) -> Vec<u8> {
     let mut t = Code::new(1);
-    t.set(Place::Parameter(0), bios_scratch(word));
+    t.set(
+        Place::Parameter(0),
+        tables::element(mmio::BIOS_SCRATCH, word),
+    );
     t.build()
-}
-
-fn bios_scratch(n: u32) -> Place {
-    Place::Register(
-        mmio::BIOS_SCRATCH
-            .at(n)
-            .unwrap_or(mmio::BIOS_SCRATCH.base()),
-    )
 }
 
 impl R6xx {
     /// The firmware posts the card: runs `ASIC_Init` out of the ROM with the default clocks.
     pub(crate) fn post(&mut self, m: &mut Machine) {
         let image = std::mem::take(&mut self.firmware);
-        let Clocks { engine, memory } = self.variant.clocks;
-        let mut board = Board { chip: self, m };
-        let result = run::run(&image, command::ASIC_INIT, &[engine, memory], &mut board);
+        let clocks = self.variant.clocks;
+        tables::post(&image, clocks, &mut Board { chip: self, m });
         self.firmware = image;
-        if let Err(e) = result {
-            log::error!("the firmware does not post: {e}");
-        }
     }
 }
 

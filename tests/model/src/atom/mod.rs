@@ -12,6 +12,7 @@
 //! | [`code`] | an assembler for command tables |
 //! | [`port`] | an assembler for indirect accesses |
 //! | [`clocks`] | the data tables about clocks and power states |
+//! | [`tables`] | command tables that all families have alike |
 //! | [`image`] | the ROM around them |
 //! | [`dump`] | is a given file such a ROM? |
 //! | [`run`] | an interpreter, by which the modelled firmware posts the card |
@@ -24,3 +25,4 @@ pub mod dump;
 pub mod image;
 pub mod port;
 pub mod run;
+pub mod tables;
