@@ -3,10 +3,15 @@
 //! Which registers the card's video BIOS may write on an R6xx or R7xx, as rules for the
 //! [guard](lapidary::portable::atom::guard).
 //!
-//! The rules allow what posting needs: clocks, memory controller, the host's way to memory, the size of memory, the
-//! link, and words that the BIOS keeps for itself. They do not allow what makes the chip access memory by an address:
-//! command processor, DMA engine, page table, scan-out, VGA memory. Interrupts are not allowed either. Some of these may
-//! be switched off. An AGP window has no base but zero, and the driver closes it before an engine runs.
+//! The rules allow what posting needs: clocks, pixel PLLs, memory controller, the host's way to memory, the size of
+//! memory, the link, and words that the BIOS keeps for itself. They do not allow what makes the chip access memory by an
+//! address: command processor, DMA engine, page table, scan-out, VGA memory. Interrupts are not allowed either. Some of
+//! these may be switched off. An AGP window has no base but zero, and the driver closes it before an engine runs.
+//!
+//! Outputs are not on the lists, as they are for R5xx. R600, RV610 and RV670 have another generation of them than RV635
+//! and R7xx, and both generations have the same offsets in part: 0x7800 is a DAC on one and an HDMI encoder on the other,
+//! and HDMI encoders can interrupt. Nothing public says where the transmitters of the later generation are. This driver
+//! shows nothing, so an output that stays as reset has left it does no harm.
 //!
 //! No table of a real card was at hand. The lists follow from what posting is for. A write that they lack is dropped
 //! with a warning.
@@ -54,6 +59,11 @@ use super::regs::{
 /// Only zero.
 const ZERO: Values = Values::ZERO;
 
+/// The pixel PLLs and the pixel clocks of both displays. Linux has them at the same offsets from R5xx to R7xx
+/// (`r500_reg.h`: EXT1_PPLL_REF_DIV_SRC to PCLK_CRTC2_CNTL, `atombios_crtc.c`: spread spectrum). None has an address.
+const PIXEL_PLL_FIRST: u32 = 0x400;
+const PIXEL_PLL_LAST: u32 = 0x484;
+
 /// What both generations have, in the order of `rows!`: before and behind the rows of one generation.
 macro_rules! rows {
     ($($row:expr,)*) => {
@@ -68,6 +78,7 @@ macro_rules! rows {
             (Block(mmio::HDP_HOST_PATH_CNTL, mmio::HDP_NONSURFACE_SIZE), Any),
             (One(mmio::HDP_MEM_COHERENCY_FLUSH_CNTL), Any),
             (One(mmio::HDP_REG_COHERENCY_FLUSH_CNTL), Any),
+            (Block(PIXEL_PLL_FIRST, PIXEL_PLL_LAST), Any),
             // The bus interface and the ROM.
             (One(mmio::BUS_CNTL), Any),
             (One(mmio::ROM_CNTL), Any),

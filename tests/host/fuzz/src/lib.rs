@@ -21,6 +21,7 @@
 //! | [`place`] | places for objects in the address space of a bench |
 //! | [`report`] | what a run has looked at |
 //! | [`rate`] | how fast a checker is: not of the fuzz, but of the benches of the same checkers |
+//! | [`roms`] | images of a video BIOS, for the guard of posting |
 
 pub mod chance;
 pub mod family;
@@ -29,6 +30,7 @@ pub mod mutate;
 pub mod place;
 pub mod rate;
 pub mod report;
+pub mod roms;
 pub mod rounds;
 pub mod run;
 pub mod scene;

@@ -6,6 +6,7 @@
 //! What it objects to is said here in other words than in the driver's list: by block and by what names mean.
 
 use lapidary::portable::atom::{guard::Rules, Card};
+use lapidary_fuzz::roms;
 use lapidary_registers::{
     r500::{self as facts, mmio, pcie},
     Domain,
@@ -198,6 +199,20 @@ impl Chip {
             mmio::CLOCK_CNTL_DATA => self.pll[self.word(mmio::CLOCK_CNTL_INDEX) as usize & 0x3f],
             _ => self.word(offset),
         })
+    }
+}
+
+impl roms::Chip for Chip {
+    fn fill(&mut self, mut word: impl FnMut() -> u32) {
+        self.window.fill_with(&mut word);
+    }
+
+    fn objections(&self) -> &[String] {
+        &self.objections
+    }
+
+    fn cost(&self) -> [u64; 3] {
+        [self.reads, self.writes, self.waited]
     }
 }
 

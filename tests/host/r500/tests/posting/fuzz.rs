@@ -1,334 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Images of all kinds: the model's ROMs, spoilt, and programs made of operations that have a form.
-//!
-//! Whatever an image is, reading it and running each of its tables ends within the bounds, and the chip behind the
-//! guard has nothing to object to. Each image is made from a number of its own.
-//!
-//! | setting | what |
-//! | --- | --- |
-//! | `LAPIDARY_ROMS` | how many images; 3000 if it is not set |
-//! | `SEED` | number of the first image; 1 if it is not set |
+//! Images of all kinds ([`lapidary_fuzz::roms`]), for both memory controllers.
 
-use fastrand::Rng;
-use lapidary::portable::atom::{
-    clocks, guard::Guard, post, run, Stopped, Why, MEMORY, MOST_STEPS, MOST_WAIT_US,
-};
-use lapidary_model::atom::image::{data, Image};
+use lapidary::portable::atom::guard::Rules;
+use lapidary_fuzz::roms::{self, Family};
 use lapidary_model_r500::chips::CHIPS;
 use lapidary_registers::r500::{mmio, pcie, REGISTERS};
 
-use crate::{
-    chip::{Chip, MemoryController},
-    CONTROLLERS,
-};
+use crate::chip::{Chip, MemoryController};
 
 const VRAM: u64 = 16 << 20;
 
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name} is a number")),
-    )
-}
-
-/// How often something of interest has happened.
-#[derive(Debug, Default)]
-struct Report {
-    ended: u64,
-    stopped: u64,
-    too_long: u64,
-    too_slow: u64,
-    dropped: u64,
-    written: u64,
-}
-
-impl Report {
-    fn count(&mut self, result: Result<(), Stopped>) {
-        match result {
-            Ok(()) => self.ended += 1,
-            Err(stopped) => {
-                self.stopped += 1;
-                self.too_long += u64::from(stopped.why == Why::TooLong);
-                self.too_slow += u64::from(stopped.why == Why::TooSlow);
-            }
-        }
+fn family() -> Family {
+    Family {
+        device: 0x7142,
+        pairs: &[
+            mmio::MM_INDEX,
+            mmio::MM_DATA,
+            mmio::PCIE_INDEX,
+            mmio::PCIE_DATA,
+            mmio::MC_IND_INDEX,
+            mmio::MC_IND_DATA,
+            mmio::CLOCK_CNTL_INDEX,
+            mmio::CLOCK_CNTL_DATA,
+        ],
+        registers: REGISTERS.iter().collect(),
+        most: 0x4800,
+        behind: pcie::PCIE_TX_GART_CNTL..=pcie::PCIE_TX_GART_ERROR,
+        seeds: CHIPS
+            .iter()
+            .flat_map(|entry| [entry.rom(VRAM), entry.hostile_rom(VRAM)])
+            .collect(),
     }
 }
 
-/// Numbers of registers that a hostile program would think of.
-fn register(rng: &mut Rng) -> u16 {
-    let pairs = [
-        mmio::MM_INDEX,
-        mmio::MM_DATA,
-        mmio::PCIE_INDEX,
-        mmio::PCIE_DATA,
-        mmio::MC_IND_INDEX,
-        mmio::MC_IND_DATA,
-        mmio::CLOCK_CNTL_INDEX,
-        mmio::CLOCK_CNTL_DATA,
-    ];
-    match rng.u8(0..8) {
-        0..4 => (pairs[rng.usize(0..pairs.len())] / 4) as u16,
-        4..7 => (REGISTERS[rng.usize(0..REGISTERS.len())].offset / 4) as u16,
-        _ => rng.u16(0..0x4800),
-    }
-}
-
-/// Numbers that lead somewhere if they arrive in an index register.
-fn value(rng: &mut Rng) -> u32 {
-    match rng.u8(0..8) {
-        0..2 => u32::from(register(rng)) * 4,
-        2 => u32::from(register(rng)),
-        3 => rng.u32(pcie::PCIE_TX_GART_CNTL..=pcie::PCIE_TX_GART_ERROR),
-        4 => 0x00ff_0000 | rng.u32(0..0x10),
-        5 => 1 << rng.u32(0..32),
-        6 => 0,
-        _ => rng.u32(..),
-    }
-}
-
-/// The operand of a kind, as wide as the attribute byte says.
-fn operand(rng: &mut Rng, kind: u8, attribute: u8, bytes: &mut Vec<u8>) {
-    match kind {
-        0 => bytes.extend(register(rng).to_le_bytes()),
-        4 => bytes.extend(rng.u16(0..0x200).to_le_bytes()),
-        5 => number(rng, attribute, bytes),
-        2 => bytes.push(rng.u8(0..0x49)),
-        _ => bytes.push(rng.u8(0..0x20)),
-    }
-}
-
-/// A number in the program.
-fn number(rng: &mut Rng, attribute: u8, bytes: &mut Vec<u8>) {
-    let number = value(rng).to_le_bytes();
-    let len = match (attribute >> 3) & 7 {
-        0 => 4,
-        1..4 => 2,
-        _ => 1,
-    };
-    bytes.extend(&number[..len]);
-}
-
-/// One operation with its operands.
-fn operation(rng: &mut Rng, bytes: &mut Vec<u8>) {
-    /// The first numbers of operations that compute.
-    const GROUPS: [u8; 16] = [
-        1, 7, 13, 19, 25, 31, 37, 43, 49, 60, 74, 84, 92, 103, 109, 115,
-    ];
-    match rng.u8(0..32) {
-        0..22 => {
-            // Mostly moves of whole words to registers.
-            let group = if rng.bool() {
-                1
-            } else {
-                GROUPS[rng.usize(0..GROUPS.len())]
-            };
-            let place = if rng.bool() { 0 } else { rng.u8(0..6) };
-            let attribute = match rng.u8(0..4) {
-                0..2 => 5,
-                2 => rng.u8(0..8),
-                _ => rng.u8(..),
-            };
-            bytes.extend([group + place, attribute]);
-            operand(
-                rng,
-                [0, 1, 2, 3, 6, 7][usize::from(place)],
-                attribute,
-                bytes,
-            );
-            match group {
-                84 => {}
-                19 | 25 => bytes.push(rng.u8(0..40)),
-                _ => {
-                    if group == 92 {
-                        number(rng, attribute, bytes);
-                    }
-                    operand(rng, attribute & 7, attribute, bytes);
-                }
-            }
-        }
-        22..25 => bytes.extend([55, [0, 2, 3, 4][rng.usize(0..4)], 0]),
-        25 => bytes.extend([58, rng.u8(..), rng.u8(0..2)]),
-        26 => {
-            let [low, high] = rng.u16(0..200).to_le_bytes();
-            bytes.extend([rng.u8(67..74), low, high]);
-        }
-        27 => bytes.extend([rng.u8(80..82), rng.u8(..)]),
-        28 => bytes.extend([82, rng.u8(0..4)]),
-        29 => bytes.extend([102, rng.u8(0..36)]),
-        30 => bytes.extend([66, 5, rng.u8(..), 0, 0, 0, 0x5a, 0x5a]),
-        _ => bytes.extend([rng.u8(56..60), rng.u8(..)]),
-    }
-}
-
-fn table(rng: &mut Rng) -> Vec<u8> {
-    let mut bytes = vec![0, 0, 1, 1, 0, rng.u8(..)];
-    for _ in 0..rng.u8(1..60) {
-        operation(rng, &mut bytes);
-    }
-    bytes.push(91);
-    bytes
-}
-
-/// Programs of ports.
-fn ports(rng: &mut Rng) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for port in [2, 3, 4, 0x82, 0x83, 0x84] {
-        bytes.extend([1, port]);
-        for _ in 0..rng.u8(1..8) {
-            let [low, high] = register(rng).to_le_bytes();
-            match rng.u8(0..8) {
-                0 => bytes.extend([2, low, high]),
-                1..4 => bytes.extend([3, low, high]),
-                step @ 4..6 => bytes.extend([step, rng.u8(0..34), rng.u8(0..34)]),
-                step => bytes.extend([step, rng.u8(0..34), rng.u8(0..34), rng.u8(0..34)]),
-            }
-        }
-        bytes.extend([9, 0, 0]);
-    }
-    bytes.push(0);
-    bytes
-}
-
-/// An image of programs, with the clocks that posting wants.
-fn made(rng: &mut Rng) -> Vec<u8> {
-    let mut clocks = vec![0; 0x55];
-    for at in [4, 8] {
-        clocks[at..at + 4].copy_from_slice(&40_000u32.to_le_bytes());
-    }
-    clocks[0x4e..0x50].copy_from_slice(&2_700u16.to_le_bytes());
-    let ports = ports(rng);
-    let mut image = Image::new(0x7142)
-        .data(data::FIRMWARE_INFO, 1, 1, &clocks)
-        .data(data::INDIRECT_IO, 1, 1, &ports);
-    for number in [0, 1, 2, 3, 57] {
-        image = image.command(number, table(rng));
-    }
-    image.build()
-}
-
-/// Makes an image worse in some places.
-fn spoil(rng: &mut Rng, image: &mut Vec<u8>) {
-    for _ in 0..rng.u8(0..16) {
-        let len = image.len();
-        // What is read decides most: the header, the lists and the tables' first bytes.
-        let at = if rng.bool() {
-            rng.usize(0..len)
-        } else {
-            rng.usize(0..len.min(0x200))
-        };
-        match rng.u8(0..6) {
-            0 => image[at] = rng.u8(..),
-            1 => image[at] ^= 1 << rng.u8(0..8),
-            2 => image[at] = [0, 0xff, 0x80, 91, 82, 67][rng.usize(0..6)],
-            3 => {
-                let from = rng.usize(0..len);
-                let count = rng.usize(0..32).min(len - at).min(len - from);
-                image.copy_within(from..from + count, at);
-            }
-            4 => image.truncate(rng.usize(1..=len)),
-            _ => {
-                let size = rng.usize(1..0x1_0000);
-                if rng.u8(0..8) == 0 {
-                    image.resize(size, rng.u8(..));
-                }
-            }
-        }
-    }
-}
-
-/// Says how to repeat an image that has made the test fail, by whatever.
-struct Repeat(u64);
-
-impl Drop for Repeat {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("SEED={} LAPIDARY_ROMS=1 repeats it", self.0);
-        }
-    }
-}
-
-/// Image `number`, read and run in all ways.
-fn image(number: u64, seeds: &[Vec<u8>], report: &mut Report) {
-    let _repeat = Repeat(number);
-    let mut rng = Rng::with_seed(number);
-    let mut image = match rng.u8(0..3) {
-        0 => seeds[rng.usize(0..seeds.len())].clone(),
-        _ => made(&mut rng),
-    };
-    if rng.bool() {
-        spoil(&mut rng, &mut image);
-    }
-    let _ = clocks(&image);
-    let mut memory = vec![0; MEMORY];
-    let tables = [0, 57, rng.u8(0..4), rng.u8(..)];
-    for (round, controller) in CONTROLLERS
-        .iter()
-        .cycle()
-        .take(1 + tables.len())
-        .enumerate()
-    {
-        let mut chip = Chip::new(*controller);
-        for word in &mut chip.window {
-            *word = rng.u32(..);
-        }
-        let mut guard = Guard::new(&mut chip, controller.rules());
-        let result = match round.checked_sub(1) {
-            None => post(&image, &mut memory, &mut guard),
-            Some(index) => run(&image, tables[index], &[1, 2], &mut memory, &mut guard),
-        };
-        report.count(result);
-        report.dropped += guard.dropped().map_or(0, |dropped| dropped.count.into());
-        report.written += chip.writes;
-        assert_eq!(chip.objections, [""; 0]);
-        assert!(chip.waited <= MOST_WAIT_US.into());
-        // A step reads a source and a destination and writes the destination, at most.
-        assert!(chip.reads <= 2 * u64::from(MOST_STEPS));
-        assert!(chip.writes <= MOST_STEPS.into());
-    }
+fn chip(controller: MemoryController) -> (Chip, &'static Rules) {
+    (Chip::new(controller), controller.rules())
 }
 
 #[test]
 fn any_image_ends_and_writes_what_posting_needs() {
-    let seed = setting("SEED").unwrap_or(1);
-    let images = setting("LAPIDARY_ROMS").unwrap_or(3000);
-    println!("SEED={seed} LAPIDARY_ROMS={images}");
-    let seeds: Vec<_> = CHIPS
-        .iter()
-        .flat_map(|entry| [entry.rom(VRAM), entry.hostile_rom(VRAM)])
-        .collect();
-    let mut report = Report::default();
-    for number in 0..images {
-        image(seed.wrapping_add(number), &seeds, &mut report);
-    }
-    println!("{report:?}");
-    if images >= 1000 {
-        let Report {
-            ended,
-            stopped,
-            too_long,
-            too_slow,
-            dropped,
-            written,
-        } = report;
-        for count in [ended, stopped, too_long, too_slow, dropped, written] {
-            assert!(count > 10, "{report:?}");
-        }
-    }
+    roms::any_image_ends(
+        &family(),
+        &[
+            || chip(MemoryController::Rv515),
+            || chip(MemoryController::R520),
+        ],
+    );
 }
 
 /// The fuzz has teeth: without the guard the chip objects at once.
 #[test]
 fn without_the_guard_it_is_noticed() {
-    let mut objections = 0;
-    for number in 0..50 {
-        let mut rng = Rng::with_seed(number);
-        let image = made(&mut rng);
-        let mut chip = Chip::new(MemoryController::R520);
-        let _ = post(&image, &mut vec![0; MEMORY], &mut chip);
-        objections += u32::from(!chip.objections.is_empty());
-    }
+    let objections = roms::unguarded(&family(), 50, || chip(MemoryController::R520));
     assert!(objections > 30, "{objections}");
 }
