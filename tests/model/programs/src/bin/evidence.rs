@@ -14,6 +14,7 @@ use clap::Parser;
 use lapidary_model::family::Family;
 use lapidary_model::registers::Class;
 use lapidary_model_programs::FAMILIES;
+use lapidary_registers::Database;
 
 /// Which clients have exercised which registers of the model.
 #[derive(Parser)]
@@ -21,6 +22,9 @@ struct Args {
     /// Whose registers, by the name of the driver.
     #[arg(long, default_value = "r500")]
     family: String,
+    /// Which of its register maps, by the name of the database; the family's own if none is named.
+    #[arg(long)]
+    map: Option<String>,
     /// `CLIENT=FILE`: a list of touched registers; lists of the same client are added up.
     #[arg(required = true)]
     lists: Vec<String>,
@@ -35,6 +39,12 @@ fn main() -> Result<ExitCode> {
         .iter()
         .find(|family| family.name == args.family)
         .with_context(|| format!("no family {}", args.family))?;
+    let database = match &args.map {
+        Some(name) => {
+            lapidary_registers::database(name).with_context(|| format!("no register map {name}"))?
+        }
+        None => family.database(),
+    };
     let mut clients = Clients::new();
     for list in &args.lists {
         let (client, file) = list
@@ -50,7 +60,7 @@ fn main() -> Result<ExitCode> {
             None => clients.push((client.into(), names)),
         }
     }
-    print!("{}", table(family, &clients));
+    print!("{}", table(family, database, &clients));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -65,9 +75,9 @@ fn names(text: &str) -> Result<BTreeSet<String>> {
 }
 
 /// Return the table by block, and the implemented registers that no client touched.
-fn table(family: &Family, clients: &Clients) -> String {
+fn table(family: &Family, database: &Database, clients: &Clients) -> String {
     let mut blocks: BTreeMap<&str, Vec<(&str, bool)>> = BTreeMap::new();
-    for r in family.database().registers {
+    for r in database.registers {
         let implemented = family.class(r) == Some(Class::Implemented);
         let block = blocks.entry(r.block).or_default();
         // The same name may stand for different words on different chips.
@@ -124,8 +134,8 @@ mod tests {
     fn what_a_client_touches_is_counted_and_not_left_over() {
         let touched = |list: &[&str]| list.iter().map(|n| n.to_string()).collect();
         let family = FAMILIES[0];
-        let one = table(family, &vec![("a".into(), touched(&["CP_RB_WPTR"]))]);
-        let none = table(family, &vec![("a".into(), touched(&["NO_SUCH"]))]);
+        let one = table(family, family.database(), &vec![("a".into(), touched(&["CP_RB_WPTR"]))]);
+        let none = table(family, family.database(), &vec![("a".into(), touched(&["NO_SUCH"]))]);
         assert!(none.contains("CP_RB_WPTR,") && !one.contains("CP_RB_WPTR,"));
         let row = |text: &str| {
             let row = text.lines().find(|l| l.starts_with("| CP |"));
