@@ -221,7 +221,8 @@ mod tests {
     #[test]
     fn nothing_is_known_at_the_start_of_a_stream() {
         let mut idle = idle();
-        assert_eq!(differ(&mut idle, &[en(0)], &[en(0)]), None);
+        let [a, b] = [7, 8].map(|value| [en(0), index(value)]);
+        assert_eq!(differ(&mut idle, &a, &b), None);
         assert_eq!(differ(&mut idle, &[index(7)], &[index(8)]), Some(2));
     }
 

@@ -24,7 +24,7 @@ pub struct Stated {
     start_3d: bool,
     /// Stream-out buffers whose base the CP does not know, one bit each (STRMOUT_BASE_UPDATE).
     pub streamout: u32,
-    /// Bases of surfaces that have been written and not announced, by the bits of SURFACE_BASE_UPDATE.
+    /// Bases of surfaces that have got another value and were not announced, by the bits of SURFACE_BASE_UPDATE.
     surfaces: u32,
 }
 
@@ -60,7 +60,9 @@ impl R6xx {
         if let Some(n) = mmio::VGT_STRMOUT_BUFFER_BASE.index_of(register) {
             self.stated.streamout |= 1 << n;
         }
-        self.stated.surfaces |= surface_bit(register);
+        if changed {
+            self.stated.surfaces |= surface_bit(register);
+        }
         match register {
             mmio::VGT_DRAW_INITIATOR => self.draw(m),
             mmio::VGT_EVENT_INITIATOR => self.event_by_register(m, value),
@@ -85,7 +87,8 @@ impl R6xx {
         }
     }
 
-    /// A SURFACE_SYNC compares bases: those that have been written must have been announced.
+    /// A SURFACE_SYNC compares bases: those that have changed must have been announced. The CP knows a base that was
+    /// written with the value that it had, as Linux writes zeros to all bases of targets when it starts a chip.
     pub(crate) fn judge_surfaces(&self, m: &mut Machine, control: u32) {
         // Both maps have these at the same places.
         use mmio_r7xx::cp_coher_cntl as bit;

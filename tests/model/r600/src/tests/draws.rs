@@ -413,6 +413,8 @@ fn a_changed_base_is_announced_before_it_is_compared() {
     let depth = set(mmio::DB_DEPTH_BASE, &[0x1000]);
     let sync_depth = vec![packet(op::SURFACE_SYNC, 4), 1 << 14, u32::MAX, 0, 10];
     assert_eq!(run("rv635", &[depth, sync_depth]), missing);
+    let same = set(mmio::CB_COLOR_BASE.at(2).unwrap(), &[0]);
+    assert_eq!(run("rv635", &[same, sync.clone()]), [], "no change");
     for chip in ["r600", "rv770"] {
         assert_eq!(run(chip, &[base.clone(), sync.clone()]), []);
         assert_eq!(run(chip, &[update(1)]), [kind::UNDEFINED_PACKET]);
