@@ -134,8 +134,16 @@ mod tests {
     fn what_a_client_touches_is_counted_and_not_left_over() {
         let touched = |list: &[&str]| list.iter().map(|n| n.to_string()).collect();
         let family = FAMILIES[0];
-        let one = table(family, family.database(), &vec![("a".into(), touched(&["CP_RB_WPTR"]))]);
-        let none = table(family, family.database(), &vec![("a".into(), touched(&["NO_SUCH"]))]);
+        let one = table(
+            family,
+            family.database(),
+            &vec![("a".into(), touched(&["CP_RB_WPTR"]))],
+        );
+        let none = table(
+            family,
+            family.database(),
+            &vec![("a".into(), touched(&["NO_SUCH"]))],
+        );
         assert!(none.contains("CP_RB_WPTR,") && !one.contains("CP_RB_WPTR,"));
         let row = |text: &str| {
             let row = text.lines().find(|l| l.starts_with("| CP |"));
