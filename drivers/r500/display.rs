@@ -16,13 +16,10 @@ use core::ops::Range;
 
 use kernel::{
     io::Io,
-    page::PAGE_SIZE,
-    prelude::*,
-    sizes::{
-        SZ_16M,
-        SZ_256K, //
-    },
+    prelude::*, //
 };
+
+use lapidary::portable::scanout;
 
 use crate::{
     mc::GpuRange,
@@ -32,93 +29,39 @@ use crate::{
     },
 };
 
-/// Size of the VGA core's memory in bytes.
-const VGA_SIZE: u64 = SZ_256K as u64;
-
 /// Rows are reserved in multiples of the tallest tile, for a tiled frame buffer.
 const TILE_ROWS: u64 = 16;
 
-/// Bytes reserved for a scan-out whose size makes no sense.
-const UNKNOWN_SIZE: u64 = SZ_16M as u64;
-
-/// Scan-out of one CRTC, as its registers describe it.
-#[derive(Clone, Copy)]
-struct Scanout {
-    /// First byte, in GPU addresses.
-    address: u32,
-    /// Pixels from one row to the next.
-    pitch: u32,
-    /// Rows.
-    rows: u32,
-    /// Logarithm of the bytes of a pixel.
-    depth: u32,
-}
-
-impl Scanout {
-    /// Return the GPU addresses that it covers.
-    fn bytes(self) -> GpuRange {
-        let rows = u64::from(self.rows).next_multiple_of(TILE_ROWS);
-        // The registers are read whole. A device that answers nonsense may set bits outside of the fields.
-        let size = u64::from(self.pitch)
-            .saturating_mul(rows)
-            .saturating_mul(1 << self.depth.min(3));
-        let start = u64::from(self.address);
-        start..start.saturating_add(if size == 0 { UNKNOWN_SIZE } else { size })
-    }
-}
+/// Scan-out of one CRTC.
+type Scanout = scanout::Scanout<TILE_ROWS>;
 
 /// Return whether a CRTC is on.
 pub(crate) fn is_on(window: Window<'_>) -> bool {
     window.read(D1CRTC_CONTROL).crtc_master_en() || window.read(D2CRTC_CONTROL).crtc_master_en()
 }
 
-/// Return the part of `range` that lies in `vram`, in whole pages, as offsets in VRAM. It is empty if there is none.
-fn offsets(range: GpuRange, vram: &GpuRange) -> Range<u64> {
-    const PAGE: u64 = PAGE_SIZE as u64;
-    let start = range.start.clamp(vram.start, vram.end) - vram.start;
-    let end = range.end.clamp(vram.start, vram.end) - vram.start;
-    if start == end {
-        return 0..0;
-    }
-    let size = vram.end - vram.start;
-    start - start % PAGE..end.next_multiple_of(PAGE).min(size)
-}
-
-/// Return the ranges of VRAM that must not change: VGA memory and scan-outs. They are offsets in VRAM, which lies at
-/// `vram`. The range of a scan-out that is off is empty.
-///
-/// VGA memory is always kept, because the text console may be used again. It is kept in two places: at the address in
-/// its register, and at the start of VRAM, where video BIOSes put it when they set a mode.
+/// Return the ranges of VRAM that must not change, as [`scanout::reserved`].
 pub(crate) fn reserved(window: Window<'_>, vram: &GpuRange) -> [Range<u64>; 4] {
-    let vga = u64::from(window.read(VGA_MEMORY_BASE_ADDRESS).into_raw());
-    let first = if window.read(D1CRTC_CONTROL).crtc_master_en() {
-        Scanout {
+    let vga = window.read(VGA_MEMORY_BASE_ADDRESS).into_raw();
+    let first = window
+        .read(D1CRTC_CONTROL)
+        .crtc_master_en()
+        .then(|| Scanout {
             address: window.read(D1GRPH_PRIMARY_SURFACE_ADDRESS).into_raw(),
             pitch: window.read(D1GRPH_PITCH).into_raw(),
             rows: window.read(D1GRPH_Y_END).into_raw(),
             depth: window.read(D1GRPH_CONTROL).grph_depth().get(),
-        }
-        .bytes()
-    } else {
-        0..0
-    };
-    let second = if window.read(D2CRTC_CONTROL).crtc_master_en() {
-        Scanout {
+        });
+    let second = window
+        .read(D2CRTC_CONTROL)
+        .crtc_master_en()
+        .then(|| Scanout {
             address: window.read(D2GRPH_PRIMARY_SURFACE_ADDRESS).into_raw(),
             pitch: window.read(D2GRPH_PITCH).into_raw(),
             rows: window.read(D2GRPH_Y_END).into_raw(),
             depth: window.read(D2GRPH_CONTROL).grph_depth().get(),
-        }
-        .bytes()
-    } else {
-        0..0
-    };
-    [
-        0..VGA_SIZE.min(vram.end - vram.start),
-        offsets(vga..vga + VGA_SIZE, vram),
-        offsets(first, vram),
-        offsets(second, vram),
-    ]
+        });
+    scanout::reserved(vga, [first, second], vram)
 }
 
 /// Switch off the display's interrupts and acknowledge those pending. The picture does not depend on them.
@@ -142,50 +85,6 @@ mod tests {
     use crate::regs::fake;
 
     const VRAM: GpuRange = 0xd000_0000..0xe000_0000;
-
-    #[test]
-    fn scanout_covers_whole_tiles() {
-        let scanout = Scanout {
-            address: 0xd010_0000,
-            pitch: 1024,
-            rows: 760,
-            depth: 2,
-        };
-        assert_eq!(scanout.bytes(), 0xd010_0000..0xd010_0000 + 1024 * 768 * 4);
-    }
-
-    #[test]
-    fn senseless_scanout_is_not_forgotten() {
-        let scanout = Scanout {
-            address: 0xd000_0000,
-            pitch: 0,
-            rows: 768,
-            depth: 2,
-        };
-        assert_eq!(scanout.bytes(), 0xd000_0000..0xd100_0000);
-    }
-
-    #[test]
-    fn scanout_of_all_ones_is_all_memory() {
-        let scanout = Scanout {
-            address: 0xd000_0000,
-            pitch: u32::MAX,
-            rows: u32::MAX,
-            depth: u32::MAX,
-        };
-        assert_eq!(offsets(scanout.bytes(), &VRAM), 0..0x1000_0000);
-    }
-
-    #[test]
-    fn reserved_ranges_stay_in_vram() {
-        assert_eq!(offsets(0xd000_0100..0xd000_0200, &VRAM), 0..0x1000);
-        assert_eq!(
-            offsets(0xdfff_f000..0xe100_0000, &VRAM),
-            0x0fff_f000..0x1000_0000
-        );
-        assert_eq!(offsets(0..0x4_0000, &VRAM), 0..0);
-        assert_eq!(offsets(0xf000_0000..0xf100_0000, &VRAM), 0..0);
-    }
 
     #[test]
     fn each_display_has_its_own_scanout() -> Result {

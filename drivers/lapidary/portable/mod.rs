@@ -2,8 +2,8 @@
 
 //! Portable code that all families share.
 //!
-//! It contains bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS and the radeon
-//! uAPI. It decides where objects are placed, which free memory is zero, which registers a stream may write, why a
+//! It contains bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS, what a display
+//! reads and the radeon uAPI. It decides where objects are placed, which free memory is zero, which registers a stream may write, why a
 //! submission is refused, how engine time is divided, which jobs a reset executes again, how often a process may hang
 //! the GPU, how long a submission waits for work of others, and when the chip must be made neutral.
 //!
@@ -29,5 +29,6 @@ pub mod reason;
 pub mod replay;
 pub mod residue;
 pub mod ring;
+pub mod scanout;
 pub mod sink;
 pub mod zeroed;
