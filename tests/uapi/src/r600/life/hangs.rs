@@ -186,7 +186,8 @@ fn unsignalled(context: &mut Context) -> Result<()> {
         unlucky.create(PAGE, Domain::Gtt)?,
         unlucky.create(PAGE, Domain::Gtt)?,
     );
-    (from.wait()?, to.wait()?);
+    from.wait()?;
+    to.wait()?;
     let mut writers = writers(&device)?;
     let resets = device.reset_counter()?;
     quiet(context.control()?)?;

@@ -94,7 +94,7 @@ fn process_memory(context: &mut Context) -> Result<()> {
             let memory = Memory::new(PAGE)?;
             let bo = memory.object(device, WRITABLE | VALIDATE)?;
             for round in 1..=STEPS {
-                let value = number << 16 | round;
+                let value = (number << 16) | round;
                 let [first, second] = match round % 2 {
                     0 => [Ring::Dma, Ring::Cp],
                     _ => [Ring::Cp, Ring::Dma],
