@@ -109,11 +109,13 @@ struct Writer {
 }
 
 impl Writer {
-    /// Return a client whose objects are idle and zero.
+    /// Return a client whose objects are idle and zero. Upstream's new objects are not zero.
     fn new(device: Rc<Device>, rings: [Ring; 2], domain: Domain) -> Result<Writer> {
         let (draft, fair) = (device.create(PAGE, domain)?, device.create(PAGE, domain)?);
-        draft.wait()?;
-        fair.wait()?;
+        for bo in [&draft, &fair] {
+            bo.write(&[0; PAGE as usize / 4])?;
+            bo.wait()?;
+        }
         Ok(Writer {
             device,
             rings,
