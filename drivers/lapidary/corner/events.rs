@@ -16,7 +16,7 @@ pub struct Submission {
     pub client: u64,
     /// Dwords of commands.
     pub dwords: usize,
-    /// Uses of objects. An object may be named several times.
+    /// Entries for objects. Several may name one object.
     pub objects: usize,
     /// Synchronisation objects to wait for.
     pub waits: usize,

@@ -43,17 +43,20 @@ use kernel::{
     types::Opaque, //
 };
 
-use crate::corner::{
-    extra, mmap,
-    prime::{
-        self,
-        Shareable, //
+use crate::{
+    corner::{
+        extra, mmap,
+        prime::{
+            self,
+            Shareable, //
+        },
+        roster::{
+            Place,
+            Roster,
+            Seat, //
+        },
     },
-    roster::{
-        Place,
-        Roster,
-        Seat, //
-    },
+    portable::numbers::Numbers,
 };
 
 /// Where a page of an object lies at the moment.
@@ -179,7 +182,16 @@ pub fn new<T: Shareable>(
 /// Handles that [`look_up`] resolves under one lock.
 const BATCH: usize = 8;
 
-/// Pass the objects of `entries`, each of which has a `handle` of `file`, to `each` in order.
+/// What [`look_up`] has found for an entry.
+pub enum Found<T: gem::DriverObject> {
+    /// An object whose handle has not come before.
+    First(ARef<gem::Object<T>>),
+    /// The object of an entry before. Its number counts those that were found first.
+    Again(u32),
+}
+
+/// Pass what is found for `entries`, each of which has a `handle` of `file`, to `each` in order. Equal handles are found
+/// by `numbers`, which begins, and are looked up once.
 ///
 /// # Errors
 ///
@@ -188,7 +200,8 @@ pub fn look_up<D, T, R>(
     file: &drm::File<D::File>,
     entries: &[R],
     handle: fn(&R) -> u32,
-    mut each: impl FnMut(&R, ARef<gem::Object<T>>) -> Result,
+    numbers: &mut Numbers<'_>,
+    mut each: impl FnMut(&R, Found<T>) -> Result,
 ) -> Result
 where
     D: drm::Driver<Object = gem::Object<T>>,
@@ -198,30 +211,47 @@ where
     for entries in entries.chunks(BATCH) {
         let mut handles = [0; BATCH];
         let mut objects = [ptr::null_mut(); BATCH];
-        for (to, entry) in handles.iter_mut().zip(entries) {
-            *to = handle(entry);
-        }
-        // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`. Both arrays are as long as a batch.
-        let found = unsafe {
-            extra::lapidary_gem_look_up(
-                raw_file,
-                handles.as_ptr(),
-                objects.as_mut_ptr(),
-                entries.len(),
-            )
-        };
-        let mut result = Ok(());
-        for (entry, &raw) in entries.iter().zip(&objects).take(found) {
-            // SAFETY: All objects of a file belong to its driver, whose object type is `T`. We own the reference.
-            let object = unsafe { ARef::from_raw(NonNull::from(gem::Object::<T>::from_raw(raw))) };
-            if result.is_ok() {
-                result = each(entry, object);
+        let mut of = [0; BATCH];
+        let mut next = numbers.count();
+        let mut free = handles.iter_mut();
+        for (number, entry) in of.iter_mut().zip(entries) {
+            let before = numbers.count();
+            let handle = handle(entry);
+            *number = numbers.of(handle);
+            if *number == before {
+                if let Some(to) = free.next() {
+                    *to = handle;
+                }
             }
         }
+        let new = BATCH - free.len();
+        let found = match new {
+            0 => 0,
+            // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`. Both arrays are as long as a batch.
+            _ => unsafe {
+                extra::lapidary_gem_look_up(raw_file, handles.as_ptr(), objects.as_mut_ptr(), new)
+            },
+        };
+        let mut objects = objects.iter().take(found).map(|&raw| {
+            // SAFETY: All objects of a file belong to its driver, whose object type is `T`. We own the reference.
+            unsafe { ARef::from_raw(NonNull::from(gem::Object::<T>::from_raw(raw))) }
+        });
+        let mut pass = || -> Result {
+            for (entry, &number) in entries.iter().zip(&of) {
+                let found = if number == next {
+                    next += 1;
+                    Found::First(objects.next().ok_or(ENOENT)?)
+                } else {
+                    Found::Again(number)
+                };
+                each(entry, found)?;
+            }
+            Ok(())
+        };
+        let result = pass();
+        // After an error the references that were not passed are dropped.
+        objects.for_each(drop);
         result?;
-        if found < entries.len() {
-            return Err(ENOENT);
-        }
     }
     Ok(())
 }

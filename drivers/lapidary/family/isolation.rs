@@ -44,7 +44,7 @@ pub trait Isolation: Send + Sync {
 
     /// Check `words`, and make the necessary changes in them.
     ///
-    /// `objects` are in the order in which the commands name them. The result does not depend on any address.
+    /// `objects` are in the order in which the commands name them. One may occur several times. The result does not depend on any address.
     /// `fixups` is as long as [`Isolation::most_fixups`] says. Its initial content does not matter.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ pub trait Isolation: Send + Sync {
         fixups: &mut [Self::Fixup],
     ) -> Result<Proof, Refusal>;
 
-    /// Return the index of the object whose address `fixup` needs.
+    /// Return the index of the object whose address `fixup` needs, as [`Isolation::prove`] was given the objects.
     fn target(fixup: Self::Fixup) -> usize;
 
     /// Write the address of an object that lies at `base` into the proven words.

@@ -69,7 +69,7 @@ unsafe impl<F: Family> Send for Use<F> {}
 
 impl<F: Family> Use<F> {
     /// Make a use without an address. `writes` is set as far as is known. `vram` is set if the job wants the object
-    /// in VRAM.
+    /// in VRAM. [`Use::again`] may set both later.
     pub fn new(object: ARef<Bo<F>>, writes: bool, vram: bool) -> Self {
         Self {
             object,
@@ -91,6 +91,14 @@ impl<F: Family> Use<F> {
     /// Return the object, if it should be in VRAM for the job and is not.
     pub(crate) fn astray(&self) -> Option<&ARef<Bo<F>>> {
         (self.vram && self.object.is_astray()).then_some(&self.object)
+    }
+
+    /// Note that the job uses the object in another way, too. It writes the object if any of the uses does. It wants the
+    /// object in VRAM if any of them does.
+    #[inline]
+    pub fn again(&mut self, writes: bool, vram: bool) {
+        self.writes |= writes;
+        self.vram |= vram;
     }
 
     /// Return whether the job writes the object.

@@ -20,6 +20,7 @@ pub mod busy;
 pub mod hangs;
 pub mod heap;
 pub mod mapping;
+pub mod numbers;
 pub mod others;
 pub mod placement;
 pub mod pm4;

@@ -102,7 +102,7 @@ pub(super) fn submit<F: RadeonFamily>(
     events::submit(Submission {
         client: id,
         dwords: checked.dwords(),
-        objects: checked.objects(),
+        objects: checked.entries(),
         waits: syncs.waits(),
     });
     let own = running.contexts();

@@ -8,7 +8,6 @@
 
 use kernel::{
     prelude::*,
-    sync::aref::ARef,
     uaccess::{
         UserPtr,
         UserSlice, //
@@ -18,7 +17,10 @@ use kernel::{
 use zerocopy::IntoBytes;
 
 use crate::{
-    corner::gem,
+    corner::gem::{
+        self,
+        Found, //
+    },
     family::{
         isolation::{
             Isolation,
@@ -27,7 +29,7 @@ use crate::{
         Note, //
     },
     memory::{
-        object::Bo,
+        object::Object,
         usage::Places, //
     },
     portable::{
@@ -174,9 +176,9 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
         refused: impl Fn(Refusal, Error),
     ) -> Result<Objects<'s, F, I>> {
         let mut objects = Objects::new(self.workspace, self.words);
-        let (relocs, mut entries) = objects.entries(self.relocs)?;
+        let (relocs, mut numbers, mut entries) = objects.entries(self.relocs)?;
         let at = |index: usize, reason| Refusal::new(index as u32, reason);
-        let each = |reloc: &CsReloc, object: ARef<Bo<F>>| {
+        let each = |reloc: &CsReloc, found: Found<Object<F>>| {
             let relocation = Relocation::new(reloc).map_err(|error| {
                 refused(at(entries.len(), error.reason()), EINVAL);
                 EINVAL
@@ -185,9 +187,10 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
                 vram: relocation.domains & domain::VRAM != 0,
                 system: relocation.domains & domain::GTT != 0,
             };
-            entries.add(object, places, relocation.write)
+            entries.add(found, places, relocation.write)
         };
-        let result = gem::look_up(file, relocs.filled(self.relocs), |reloc| reloc.handle, each);
+        let relocs = relocs.filled(self.relocs);
+        let result = gem::look_up(file, relocs, |reloc| reloc.handle, &mut numbers, each);
         result.inspect_err(|&error| {
             if error == ENOENT {
                 refused(at(entries.len(), Reason::NO_OBJECT), error);

@@ -32,6 +32,8 @@ pub struct Checked<'s, F: Family, I: Isolation> {
     pub(super) proof: Proof,
     /// The client for which the proof holds.
     pub(super) client: I::Client,
+    /// Entries that the commands may name.
+    pub(super) entries: usize,
     /// An object is a process's memory.
     pub(super) user: bool,
 }
@@ -42,9 +44,9 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
         self.proof.dwords
     }
 
-    /// Return the number of uses of objects.
-    pub fn objects(&self) -> usize {
-        self.workspace.uses.len()
+    /// Return the number of entries for objects. Several may name one object.
+    pub fn entries(&self) -> usize {
+        self.entries
     }
 
     /// Lock the objects while none of them has a fence of `others`, and call `then`. Before that, pin the pages of
@@ -62,6 +64,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
             let Workspace {
                 words,
                 fixups,
+                targets,
                 uses,
                 ..
             } = &mut *self.workspace;
@@ -75,6 +78,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                     return then(Locked {
                         words: words.filled_mut(self.proof.dwords),
                         fixups: fixups.filled(self.proof.fixups),
+                        targets: targets.filled(self.entries),
                         client: &self.client,
                         residue: &self.proof.residue,
                         uses,

@@ -32,6 +32,8 @@ use crate::{
 pub struct Locked<'e, F: Family, I: Isolation> {
     pub(super) words: &'e mut [u32],
     pub(super) fixups: &'e [I::Fixup],
+    /// For each entry that a fixup may name, the index of its use.
+    pub(super) targets: &'e [u32],
     pub(super) client: &'e I::Client,
     pub(super) residue: &'e Residue,
     pub(super) uses: &'e mut KVVec<Use<F>>,
@@ -58,6 +60,7 @@ impl<'e, F: Family, I: Isolation<Note = Note<F>>> Locked<'e, F, I> {
         let Self {
             words,
             fixups,
+            targets,
             client,
             residue,
             uses,
@@ -75,7 +78,8 @@ impl<'e, F: Family, I: Isolation<Note = Note<F>>> Locked<'e, F, I> {
             result => result?,
         }
         for &fixup in fixups {
-            let object = addresses.uses.get(I::target(fixup)).ok_or(EINVAL)?;
+            let target = *targets.get(I::target(fixup)).ok_or(EINVAL)?;
+            let object = addresses.uses.get(target as usize).ok_or(EINVAL)?;
             I::place(fixup, object.addr().ok_or(EINVAL)?, words)?;
         }
         if !I::SHARED {

@@ -5,17 +5,26 @@
 //! The family's user-space interface has copied the commands into a [`Workspace`] and looked up the objects. It
 //! states for each object where it may be for the GPU, and whether the client announces to write it. From here on the
 //! submission holds references, so closing a handle does not affect it.
+//!
+//! Commands name an object by the position of its entry in the client's list. Several entries may name the same object.
+//! The proof is about entries. All steps after it handle each object once ([`Use`]), so a list says which object an
+//! entry names. Only an object with several handles may occur several times among the uses.
 
-use core::slice;
+use core::{
+    iter::Zip,
+    slice, //
+};
 
 use kernel::{
     drm::gem::BaseObject,
-    prelude::*,
-    sync::aref::ARef, //
+    prelude::*, //
 };
 
 use crate::{
-    corner::prime::Shareable,
+    corner::{
+        gem::Found,
+        prime::Shareable, //
+    },
     family::{
         isolation::{
             Isolation,
@@ -26,12 +35,13 @@ use crate::{
         ScratchOf, //
     },
     memory::{
-        object::Bo,
+        object::Object,
         usage::{
             Places,
             Use, //
         }, //
     },
+    portable::numbers::Numbers,
     submit::{
         checked::Checked,
         workspace::{
@@ -45,44 +55,57 @@ use crate::{
 pub struct Objects<'s, F: Family, I: Isolation> {
     workspace: Borrowed<'s, F, I>,
     words: usize,
+    /// Entries of the client's list.
+    entries: usize,
     /// One of the objects is a process's memory.
     user: bool,
 }
 
-/// The list of objects, to be filled.
+/// The list of entries, to be filled.
 pub struct Entries<'e, F: Family, I: Isolation> {
-    facts: slice::IterMut<'e, I::Object>,
+    rest: Zip<slice::IterMut<'e, I::Object>, slice::IterMut<'e, u32>>,
     uses: &'e mut KVVec<Use<F>>,
+    count: &'e mut usize,
     user: &'e mut bool,
 }
 
 impl<F: Family, I: Isolation<Note = Note<F>>> Entries<'_, F, I> {
-    /// Add the next object. The commands name it by its position in the list.
+    /// Add the next entry. The commands name it by its position in the list.
     ///
     /// # Errors
     ///
-    /// `EINVAL` for a process's memory that must not be in system memory; `ENOMEM` for more objects than there is
-    /// room for.
+    /// `EINVAL` for a process's memory that must not be in system memory, and for an object that is not [`Found`] in this
+    /// list; `ENOMEM` for more entries than there is room for.
     #[inline(always)]
-    pub fn add(&mut self, object: ARef<Bo<F>>, places: Places, writes: bool) -> Result {
-        if let Some(fact) = self.facts.next() {
-            *fact = I::object(object.size() as u64, object.note());
-        }
+    pub fn add(&mut self, found: Found<Object<F>>, places: Places, writes: bool) -> Result {
+        let (fact, target) = self.rest.next().ok_or(ENOMEM)?;
+        let index = match found {
+            Found::First(object) => {
+                let use_ = Use::new(object, false, false);
+                self.uses.push_within_capacity(use_).map_err(|_| ENOMEM)?;
+                self.uses.len() - 1
+            }
+            Found::Again(number) => number as usize,
+        };
+        let item = self.uses.get_mut(index).ok_or(EINVAL)?;
+        let object = item.object();
+        *fact = I::object(object.size() as u64, object.note());
+        *target = index as u32;
         if object.is_private() {
             *self.user = true;
             if !places.system {
                 return Err(EINVAL);
             }
         }
-        self.uses
-            .push_within_capacity(Use::new(object, writes, places.vram))
-            .map_err(|_| ENOMEM)
+        item.again(writes, places.vram);
+        *self.count += 1;
+        Ok(())
     }
 
-    /// Return the number of objects.
+    /// Return the number of entries.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
-        self.uses.len()
+        *self.count
     }
 }
 
@@ -92,27 +115,38 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
         Self {
             workspace,
             words,
+            entries: 0,
             user: false,
         }
     }
 
-    /// Return the list of objects with room for `count`, and the memory of the interface in the workspace. Called
-    /// once.
+    /// Return the list of entries with room for `count`, the memory of the interface in the workspace, and the numbers by
+    /// which the list finds objects again. Called once.
     ///
     /// # Errors
     ///
     /// `ENOMEM`.
-    pub fn entries(&mut self, count: usize) -> Result<(&ScratchOf<F>, Entries<'_, F, I>)> {
+    pub fn entries(
+        &mut self,
+        count: usize,
+    ) -> Result<(&ScratchOf<F>, Numbers<'_>, Entries<'_, F, I>)> {
         let Workspace {
-            uapi, facts, uses, ..
+            uapi,
+            facts,
+            targets,
+            uses,
+            handles,
+            ..
         } = &mut *self.workspace;
         uses.reserve(count, GFP_KERNEL)?;
+        let (facts, targets) = (facts.room(count)?, targets.room(count)?);
         let entries = Entries {
-            facts: facts.room(count)?.iter_mut(),
+            rest: Iterator::zip(facts.iter_mut(), targets.iter_mut()),
             uses,
+            count: &mut self.entries,
             user: &mut self.user,
         };
-        Ok((uapi, entries))
+        Ok((uapi, handles.begin(count)?, entries))
     }
 
     /// Let `isolation` prove that the commands of `client` stay within these objects.
@@ -131,10 +165,11 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
             words,
             fixups,
             facts,
+            targets,
             uses,
             ..
         } = &mut *workspace;
-        let facts = facts.filled_mut(uses.len());
+        let facts = facts.filled_mut(self.entries);
         let proof = isolation
             .prove(
                 words.filled_mut(self.words),
@@ -147,15 +182,16 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
                 EINVAL
             })?;
         // The writes of the commands count, not only those that the client announces.
-        for (object, fact) in uses.iter_mut().zip(facts.iter()) {
+        for (fact, &target) in facts.iter().zip(targets.filled(self.entries)) {
             if I::writes(fact) {
-                object.set_writes();
+                uses.get_mut(target as usize).ok_or(EINVAL)?.set_writes();
             }
         }
         Ok(Checked {
             workspace,
             proof,
             client,
+            entries: self.entries,
             user: self.user,
         })
     }

@@ -20,7 +20,12 @@ use crate::{
         Family,
         ScratchOf, //
     },
-    memory::usage::Use, //
+    memory::usage::Use,
+    portable::numbers::{
+        self,
+        Numbers,
+        Slot, //
+    }, //
 };
 
 /// Elements of the largest buffer that is kept. Clients' streams are shorter, but they may be longer.
@@ -77,8 +82,29 @@ pub struct Workspace<F: Family, I: Isolation> {
     pub(crate) fixups: Scratch<I::Fixup>,
     /// Objects as the proof sees them, in the order in which the commands name them.
     pub(crate) facts: Scratch<I::Object>,
-    /// The same objects as the job uses them. An object may occur several times.
+    /// For each of these, the index of its use.
+    pub(crate) targets: Scratch<u32>,
+    /// The objects as the job uses them. An object with several handles may occur several times.
     pub(crate) uses: KVVec<Use<F>>,
+    pub(crate) handles: Handles,
+}
+
+/// The memory in which handles that a client repeats are found.
+pub(crate) struct Handles {
+    slots: Scratch<Slot>,
+    lists: u64,
+}
+
+impl Handles {
+    /// Begin a list of `entries` handles.
+    ///
+    /// # Errors
+    ///
+    /// `ENOMEM`.
+    pub(crate) fn begin(&mut self, entries: usize) -> Result<Numbers<'_>> {
+        let slots = self.slots.room(numbers::slots(entries))?;
+        Ok(Numbers::begin(slots, &mut self.lists))
+    }
 }
 
 /// Workspaces that no submission uses at the moment.
@@ -94,7 +120,12 @@ impl<F: Family, I: Isolation> Reusable for Workspace<F, I> {
             words: Scratch::new(),
             fixups: Scratch::new(),
             facts: Scratch::new(),
+            targets: Scratch::new(),
             uses: KVVec::new(),
+            handles: Handles {
+                slots: Scratch::new(),
+                lists: 0,
+            },
         }
     }
 
@@ -107,6 +138,7 @@ impl<F: Family, I: Isolation> Reusable for Workspace<F, I> {
         self.words.trim();
         self.fixups.trim();
         self.facts.trim();
+        self.targets.trim();
     }
 }
 
