@@ -121,6 +121,7 @@ impl family::Isolation for Isolation {
         objects: &mut [Object],
         client: &Submitter,
         fixups: &mut [Fixup],
+        _residue: &mut Residue,
     ) -> Result<Proof, Refusal> {
         let options = Options {
             keep_tiling: client.keep_tiling,
@@ -132,11 +133,7 @@ impl family::Isolation for Isolation {
         };
         let dwords = words.len();
         match checker::check(words, objects, options, fixups) {
-            Ok(fixups) => Ok(Proof {
-                dwords,
-                fixups,
-                residue: Residue::default(),
-            }),
+            Ok(fixups) => Ok(Proof { dwords, fixups }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,
                 number: refusal.reason.number(),
@@ -209,7 +206,13 @@ mod tests {
         mut words: [u32; N],
     ) -> Option<Reason> {
         let number = isolation
-            .prove(&mut words, &mut [], &client, &mut [])
+            .prove(
+                &mut words,
+                &mut [],
+                &client,
+                &mut [],
+                &mut Residue::default(),
+            )
             .err()?
             .number;
         Reason::ALL
@@ -336,7 +339,13 @@ mod tests {
             };
             let mut fixups = [Fixup::default(); 5];
             let proof = isolation
-                .prove(&mut words, &mut objects, &client, &mut fixups)
+                .prove(
+                    &mut words,
+                    &mut objects,
+                    &client,
+                    &mut fixups,
+                    &mut Residue::default(),
+                )
                 .map_err(|refusal| refusal.number)?;
             assert_eq!((proof.dwords, proof.fixups), (17, 2));
             let targets = [fixups[0], fixups[1]].map(Isolation::target);

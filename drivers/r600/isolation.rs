@@ -15,7 +15,10 @@ use lapidary::{
         Proof,
         Refusal, //
     },
-    portable::radeon::envelope::Ring,
+    portable::{
+        radeon::envelope::Ring,
+        residue::Residue, //
+    },
     radeon::{
         note::Note,
         Submitter, //
@@ -88,6 +91,7 @@ impl family::Isolation for Isolation {
         objects: &mut [Object],
         client: &Submitter,
         fixups: &mut [Fixup],
+        residue: &mut Residue,
     ) -> Result<Proof, Refusal> {
         let dwords = words.len();
         let check = match client.ring {
@@ -96,11 +100,13 @@ impl family::Isolation for Isolation {
             _ => checker::check_gfx_tiled_by_objects,
         };
         match check(words, objects, &self.chip, fixups) {
-            Ok(checked) => Ok(Proof {
-                dwords,
-                fixups: checked.fixups,
-                residue: checked.residue,
-            }),
+            Ok(checked) => {
+                *residue = checked.residue;
+                Ok(Proof {
+                    dwords,
+                    fixups: checked.fixups,
+                })
+            }
             Err(refusal) => Err(Refusal {
                 position: refusal.position,
                 number: refusal.reason.number(),
@@ -182,7 +188,13 @@ mod tests {
     ) -> Option<Reason> {
         let mut fixups = [Fixup::default(); 8];
         let number = isolation
-            .prove(&mut words, &mut objects, &submitter(ring), &mut fixups)
+            .prove(
+                &mut words,
+                &mut objects,
+                &submitter(ring),
+                &mut fixups,
+                &mut Residue::default(),
+            )
             .err()?
             .number;
         Reason::ALL
@@ -269,7 +281,13 @@ mod tests {
         let mut words = [0x3000_0010, 0x40, 0xf080, 0, 0];
         let mut objects = [object(0x1_0000), object(4096)];
         let mut fixups = [Fixup::default(); 2];
-        let proof = isolation.prove(&mut words, &mut objects, &submitter(Ring::Dma), &mut fixups);
+        let proof = isolation.prove(
+            &mut words,
+            &mut objects,
+            &submitter(Ring::Dma),
+            &mut fixups,
+            &mut Residue::default(),
+        );
         let proof = proof.map(|proof| (proof.dwords, proof.fixups));
         assert!(matches!(proof, Ok((5, 2))));
         assert_eq!(Isolation::most_fixups(5), 2);

@@ -42,10 +42,12 @@ pub trait Isolation: Send + Sync {
     /// Return the most fixups that a stream of `dwords` dwords can have.
     fn most_fixups(dwords: usize) -> usize;
 
-    /// Check `words`, and make the necessary changes in them.
+    /// Check `words`, and make the necessary changes in them. Say in `residue` what they leave in the chip for those behind
+    /// them.
     ///
     /// `objects` are in the order in which the commands name them. One may occur several times. The result does not depend on any address.
-    /// `fixups` is as long as [`Isolation::most_fixups`] says. Its initial content does not matter.
+    /// `fixups` is as long as [`Isolation::most_fixups`] says. Its initial content does not matter. `residue` is empty or
+    /// what another proof has said. Where nothing outlasts a stream it is never written.
     ///
     /// # Errors
     ///
@@ -56,6 +58,7 @@ pub trait Isolation: Send + Sync {
         objects: &mut [Self::Object],
         client: &Self::Client,
         fixups: &mut [Self::Fixup],
+        residue: &mut Residue,
     ) -> Result<Proof, Refusal>;
 
     /// Return the index of the object whose address `fixup` needs, as [`Isolation::prove`] was given the objects.
@@ -91,15 +94,13 @@ pub trait Isolation: Send + Sync {
     }
 }
 
-/// The result of [`Isolation::prove`]: how much of its buffers is in use, and what the commands leave in the chip.
+/// The result of [`Isolation::prove`]: how much of its buffers is in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Proof {
     /// Dwords to be executed, at least one.
     pub dwords: usize,
     /// Fixups.
     pub fixups: usize,
-    /// What the commands leave in the chip for those behind them. Empty where nothing outlasts a stream.
-    pub residue: Residue,
 }
 
 /// Why commands are refused.

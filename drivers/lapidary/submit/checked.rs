@@ -66,6 +66,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                 fixups,
                 targets,
                 uses,
+                residue,
                 ..
             } = &mut *self.workspace;
             if self.user {
@@ -80,7 +81,7 @@ impl<F: Family, I: Isolation> Checked<'_, F, I> {
                         fixups: fixups.filled(self.proof.fixups),
                         targets: targets.filled(self.entries),
                         client: &self.client,
-                        residue: &self.proof.residue,
+                        residue,
                         uses,
                         user: self.user,
                         locked,

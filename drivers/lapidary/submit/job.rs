@@ -97,15 +97,16 @@ pub struct Job<'j, 'a, F: Family> {
     seqno: u64,
     unborn: Unborn<Timeline<Jobs<F>>>,
     uses: &'j mut KVVec<Use<F>>,
-    record: Option<Arc<ClientRecord>>,
+    /// Its client, and what its commands leave in the chip.
+    client: Option<(&'j Arc<ClientRecord>, &'j Residue)>,
     memories: Memories,
-    residue: Residue,
     process: Process,
 }
 
 impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// Reserve what a job needs that executes `words` and uses the objects in `uses`. The uses are taken from there when
-    /// the job is committed. The job belongs to `record`, or to the kernel.
+    /// the job is committed. The job belongs to `client`, for which its commands leave something in the chip, or to the
+    /// kernel. Those of the kernel leave nothing.
     ///
     /// `admit` has the last word about the uses. It is called when no other job can be put before this one any more, and
     /// may return a lock that is held until the end of the commit. It is called before any place on a ring is taken: the
@@ -114,14 +115,14 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// # Errors
     ///
     /// Those of `admit`; `ENODEV` after unbind; `EBUSY` if the GPU does not work any more or has no room for 30 s; `ECANCELED` if
-    /// `record` is banned or the calling process is refused; `ERESTARTSYS` if a signal arrives; `ENOMEM`; `EINVAL` if
+    /// the client is banned or the calling process is refused; `ERESTARTSYS` if a signal arrives; `ENOMEM`; `EINVAL` if
     /// there are no words or no such ring.
     pub(crate) fn prepare(
         running: &'j Running<'a, F>,
         order: Order,
         words: &[u32],
         uses: &'j mut KVVec<Use<F>>,
-        record: Option<&Arc<ClientRecord>>,
+        client: Option<(&'j Arc<ClientRecord>, &'j Residue)>,
         admit: impl FnOnce(&[Use<F>]) -> Result<Option<MutexGuard<'j, ()>>>,
     ) -> Result<Self> {
         let index = order.ring;
@@ -148,7 +149,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         drop(turn);
         let process = wedge::process();
         // The client may have been convicted meanwhile.
-        if let Some(record) = record {
+        if let Some((record, _)) = client {
             if record.is_banned() || running.data().hangs.refuses(&process) {
                 return Err(ECANCELED);
             }
@@ -186,9 +187,8 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
             seqno,
             unborn,
             uses,
-            record: record.cloned(),
+            client,
             memories: Memories::NONE,
-            residue: Residue::default(),
             process,
         })
     }
@@ -197,11 +197,6 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// clears for their next owner.
     pub(crate) fn set_memories(&mut self, memories: Memories) {
         self.memories = memories;
-    }
-
-    /// Set what the commands leave in the chip. Those of the kernel leave nothing.
-    pub(crate) fn set_residue(&mut self, residue: &Residue) {
-        self.residue = *residue;
     }
 
     /// Set the address space of a client in which the job is executed, instead of that of the kernel.
@@ -244,14 +239,14 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
         attach(&fence, self.uses);
-        let client = self.record.as_ref();
-        let changed = client.is_some_and(|client| pool.change_client(client, &self.residue));
+        let client = self.client;
+        let changed = client.is_some_and(|(record, residue)| pool.change_client(record, residue));
         // Behind all jobs on which it may depend: their objects are locked, and its own ring is, too.
         let order = self.running.next_order();
         let command = Command { ib, behind };
         timeline.commit(own, self.piece.mark, command, order, |load| {
             swap(&mut load.uses, self.uses);
-            load.record = self.record;
+            load.record = client.map(|(record, _)| record.clone());
             load.memories = self.memories;
             load.process = self.process;
         });

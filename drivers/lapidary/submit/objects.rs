@@ -167,6 +167,7 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
             facts,
             targets,
             uses,
+            residue,
             ..
         } = &mut *workspace;
         let facts = facts.filled_mut(self.entries);
@@ -176,6 +177,7 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
                 facts,
                 &client,
                 fixups.room(I::most_fixups(self.words))?,
+                residue,
             )
             .map_err(|refusal| {
                 refused(refusal);

@@ -110,9 +110,9 @@ impl<F: Family, I: Isolation> Placed<'_, F, I> {
             running.flush_host_path(uses.iter().map(Use::object));
             Ok(lock)
         };
-        let mut job = Job::prepare(running, order, words, addresses.uses, Some(record), admit)?;
+        let client_of = Some((record, residue));
+        let mut job = Job::prepare(running, order, words, addresses.uses, client_of, admit)?;
         job.set_memories(memories);
-        job.set_residue(residue);
         job.set_vmid(isolation.vmid(client));
         Ok(job.commit(|fence, uses| {
             locked.attach(fence, uses, |item| match item.writes() {

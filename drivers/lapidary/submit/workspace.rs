@@ -21,10 +21,13 @@ use crate::{
         ScratchOf, //
     },
     memory::usage::Use,
-    portable::numbers::{
-        self,
-        Numbers,
-        Slot, //
+    portable::{
+        numbers::{
+            self,
+            Numbers,
+            Slot, //
+        },
+        residue::Residue, //
     }, //
 };
 
@@ -87,6 +90,8 @@ pub struct Workspace<F: Family, I: Isolation> {
     /// The objects as the job uses them. An object with several handles may occur several times.
     pub(crate) uses: KVVec<Use<F>>,
     pub(crate) handles: Handles,
+    /// What the commands of a client leave in the chip.
+    pub(crate) residue: Residue,
 }
 
 /// The memory in which handles that a client repeats are found.
@@ -126,6 +131,7 @@ impl<F: Family, I: Isolation> Reusable for Workspace<F, I> {
                 slots: Scratch::new(),
                 lists: 0,
             },
+            residue: Residue::default(),
         }
     }
 
