@@ -418,7 +418,7 @@ impl<E: Engine> Slot<'_, E> {
         let place = self.ring.geometry.advance(self.at, commands.number);
         self.append(&commands.words);
         if !self.cut {
-            self.cut |= self.write.put(place, &[number]).is_err();
+            self.cut |= self.write.memory.set(place as usize, number).is_err();
         }
     }
 
@@ -444,8 +444,16 @@ impl<E: Engine> Slot<'_, E> {
 }
 
 impl<E: Engine> Sink for Slot<'_, E> {
+    #[inline]
     fn put(&mut self, word: u32) -> Result<(), Full> {
-        self.append(&[word]);
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                self.cut |= self.write.memory.set(self.at as usize, word).is_err();
+                self.at = self.ring.geometry.advance(self.at, 1);
+            }
+            None => self.cut = true,
+        }
         match self.cut {
             false => Ok(()),
             true => Err(Full),

@@ -35,6 +35,7 @@ impl Buffer {
         self.0.len()
     }
 
+    #[inline]
     fn at(&self, index: usize, dwords: usize) -> Result<*mut u32> {
         match index.checked_add(dwords) {
             Some(end) if end <= self.len() => {
@@ -55,6 +56,19 @@ impl Buffer {
         // SAFETY: `words.len()` dwords from `to` on lie inside the allocation, which only `self` writes and which
         // does not overlap Rust memory. There are no references to it.
         unsafe { core::ptr::copy_nonoverlapping(words.as_ptr(), to, words.len()) };
+        Ok(())
+    }
+
+    /// Write dword `index`, as [`Buffer::write`].
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if there is none.
+    #[inline]
+    pub fn set(&mut self, index: usize, word: u32) -> Result {
+        let to = self.at(index, 1)?;
+        // SAFETY: The dword lies inside the allocation, which only `self` writes. There are no references to it.
+        unsafe { to.write(word) };
         Ok(())
     }
 
@@ -98,11 +112,23 @@ mod tests {
     }
 
     #[test]
+    fn one_word_arrives_in_its_place() -> Result {
+        let machine = Machine::new()?;
+        let mut buffer = Buffer::new(machine.dev(), 8)?;
+        buffer.set(3, 7)?;
+        for at in 0..8 {
+            assert!(buffer.read(at)? == if at == 3 { 7 } else { 0 });
+        }
+        Ok(())
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() -> Result {
         let machine = Machine::new()?;
         let mut buffer = Buffer::new(machine.dev(), 8)?;
         assert!(buffer.write(0, &[1; 9]) == Err(EINVAL));
         assert!(buffer.write(8, &[1]) == Err(EINVAL));
+        assert!(buffer.set(8, 1) == Err(EINVAL));
         assert!(buffer.write(usize::MAX, &[1; 2]) == Err(EINVAL));
         assert!(buffer.read(8) == Err(EINVAL));
         for at in 0..8 {

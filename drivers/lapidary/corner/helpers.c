@@ -78,7 +78,8 @@ EXPORT_SYMBOL_GPL(lapidary_resv_foreign);
 
 /*
  * Return which of count contexts from first on, at most 32, have a pending fence that a reader (or
- * with write, a writer) has to wait for, a bit for each. The reservation need not be locked.
+ * with write, a writer) has to wait for, a bit for each. The reservation is locked, so no reference
+ * to a fence is taken.
  */
 u32 lapidary_resv_contexts(struct dma_resv *resv, bool write, u64 first, u64 count)
 {
@@ -86,14 +87,10 @@ u32 lapidary_resv_contexts(struct dma_resv *resv, bool write, u64 first, u64 cou
 	struct dma_fence *fence;
 	u32 found = 0;
 
-	dma_resv_iter_begin(&cursor, resv, dma_resv_usage_rw(write));
-	dma_resv_for_each_fence_unlocked(&cursor, fence) {
-		if (dma_resv_iter_is_restarted(&cursor))
-			found = 0;
-		if (fence->context - first < count)
+	dma_resv_for_each_fence(&cursor, resv, dma_resv_usage_rw(write), fence) {
+		if (fence->context - first < count && !dma_fence_is_signaled(fence))
 			found |= BIT(fence->context - first);
 	}
-	dma_resv_iter_end(&cursor);
 	return found;
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_contexts);

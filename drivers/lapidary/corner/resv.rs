@@ -72,9 +72,7 @@ pub fn foreign<O: IntoGEMObject>(object: &O, write: bool, own: Contexts) -> Opti
 }
 
 /// Return which of the fence contexts `own` have a pending fence in `object` that a reader (or, with `write`, a writer)
-/// has to wait for, a bit for each.
-///
-/// While the caller holds the reservation, no new fence is added.
+/// has to wait for, a bit for each. The caller holds the reservation.
 pub fn pending<O: IntoGEMObject>(object: &O, write: bool, own: Contexts) -> u32 {
     // SAFETY: The object is alive, and its reservation with it.
     unsafe {
@@ -282,13 +280,17 @@ mod tests {
         let machine = Machine::new()?;
         let object = machine.object(PAGE_SIZE)?;
         let own = Contexts::new(3);
+        let pending = |write| {
+            let held = Held::try_lock(object.clone()).ok_or(EBUSY)?;
+            Ok::<_, Error>(pending(&**held, write, own))
+        };
         let read = numbered(&object, Usage::Read, own.of(0), 1)?;
-        assert_eq!(pending(&*object, false, own), 0);
-        assert_eq!(pending(&*object, true, own), 1);
+        assert_eq!(pending(false)?, 0);
+        assert_eq!(pending(true)?, 1);
         let write = numbered(&object, Usage::Write, own.of(2), 1)?;
         let other = job(&object, Usage::Write)?;
-        assert_eq!(pending(&*object, false, own), 4);
-        assert_eq!(pending(&*object, true, own), 5);
+        assert_eq!(pending(false)?, 4);
+        assert_eq!(pending(true)?, 5);
         // None of them is of another GPU, but one.
         let found = foreign(&*object, true, own).ok_or(EINVAL)?;
         assert_eq!(found.context(), other.fence().context());
@@ -296,7 +298,7 @@ mod tests {
         assert!(foreign(&*object, true, own).is_none());
         write.signal(Ok(()));
         read.signal(Ok(()));
-        assert_eq!(pending(&*object, true, own), 0);
+        assert_eq!(pending(true)?, 0);
         Ok(())
     }
 

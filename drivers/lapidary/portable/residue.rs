@@ -42,6 +42,8 @@ pub struct Residue {
     left: Pieces,
     /// Pieces that the stream has stated before its first draw.
     stated: Pieces,
+    /// The stream states a piece, or draws.
+    any: bool,
     /// The stream draws.
     draws: bool,
 }
@@ -52,6 +54,7 @@ impl Residue {
     /// A piece from [`PIECES`] on is not noted.
     #[inline]
     pub fn state(&mut self, piece: usize, names_memory: bool) {
+        self.any = true;
         if !self.draws {
             self.stated.with(piece, |word, bit| *word |= bit);
         }
@@ -64,12 +67,16 @@ impl Residue {
     /// Note that the stream draws.
     #[inline]
     pub fn draw(&mut self) {
+        self.any = true;
         self.draws = true;
     }
 
     /// Note that a stream with the residue `next` is executed behind the streams of this one. All are of one client.
     /// Return whether the chip must be made neutral before it.
     pub fn follow(&mut self, next: &Self) -> bool {
+        if !next.any {
+            return false;
+        }
         if next.draws {
             let stale = self.left.exceeds(&next.stated);
             self.left = next.left;

@@ -83,9 +83,9 @@ pub(super) struct UserStream<'s, F: RadeonFamily, I: Isolation> {
     flags: Flags,
     ring: Ring,
     /// Synchronisation objects to wait for.
-    before: KVec<Sync>,
+    before: Option<KVec<Sync>>,
     /// Synchronisation objects to signal.
-    after: KVec<Sync>,
+    after: Option<KVec<Sync>>,
 }
 
 impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
@@ -160,8 +160,9 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
             flags: sync.flags,
             point: sync.point,
         };
-        let (before, after) = (self.before.iter().map(entry), self.after.iter().map(entry));
-        Syncs::look_up(file, before, after, refused)
+        let before = self.before.as_deref().unwrap_or(&[]).iter();
+        let after = self.after.as_deref().unwrap_or(&[]).iter();
+        Syncs::look_up(file, before.map(entry), after.map(entry), refused)
     }
 
     /// Look up the handles of the relocation entries in `file`.
@@ -223,18 +224,20 @@ fn read_envelope(cs: &Cs, refuse: impl Fn(u32, envelope::Error) -> Error) -> Res
     Ok(envelope)
 }
 
-/// Read entries whose number the envelope has limited. Most submissions have none.
-fn read_syncs(extent: Option<Extent>) -> Result<KVec<Sync>> {
+/// Read entries whose number the envelope has limited. Most submissions have none, and no list then: an empty one would
+/// cost a call that frees it.
+fn read_syncs(extent: Option<Extent>) -> Result<Option<KVec<Sync>>> {
+    let Some(extent) = extent else {
+        return Ok(None);
+    };
     let mut entries = KVec::new();
-    if let Some(extent) = extent {
-        entries.resize(
-            extent.bytes() / size_of::<Sync>(),
-            Sync::default(),
-            GFP_KERNEL,
-        )?;
-        read(extent.pointer, entries.as_mut_slice().as_mut_bytes())?;
-    }
-    Ok(entries)
+    entries.resize(
+        extent.bytes() / size_of::<Sync>(),
+        Sync::default(),
+        GFP_KERNEL,
+    )?;
+    read(extent.pointer, entries.as_mut_slice().as_mut_bytes())?;
+    Ok(Some(entries))
 }
 
 /// Convert a pointer of user space, which always has 64 bits in this interface.

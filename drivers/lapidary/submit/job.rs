@@ -212,6 +212,9 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
     /// Let the rings that the job waits for signal its semaphores. Return for which jobs it waits.
     fn signal(&self) -> Behind {
         let mut behind = Behind::NONE;
+        if self.behind == 0 {
+            return behind;
+        }
         let others = (0..RINGS).filter(|ring| self.behind & 1 << ring != 0);
         for (other, (ring, lane)) in others.filter_map(|i| Some((i, self.running.ring(i)?))) {
             // There is room, because the ring is larger than all of its jobs together. If not, the job does not wait there.

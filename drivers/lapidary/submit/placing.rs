@@ -8,14 +8,14 @@
 //! these to commit or to give up, as it waits for jobs. If there are neither, its objects do not fit.
 
 use kernel::{
-    new_condvar, new_mutex,
+    new_condvar, new_spinlock,
     prelude::*,
     sync::{
-        lock::mutex::MutexGuard,
+        lock::spinlock::SpinLockGuard,
         Arc,
         CondVar,
         CondVarTimeoutResult,
-        Mutex, //
+        SpinLock, //
     },
     time::{
         msecs_to_jiffies,
@@ -36,11 +36,11 @@ struct State {
 
 /// The submissions of one device that are placing objects.
 ///
-/// Locking: an inner mutex. No thread waits while it holds it.
+/// Locking: an inner spinlock. Nothing else is locked while it is held.
 #[pin_data]
 pub struct Placing {
     #[pin]
-    state: Mutex<State>,
+    state: SpinLock<State>,
     #[pin]
     changed: CondVar,
 }
@@ -87,7 +87,7 @@ impl Placing {
     pub fn new() -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
-                state <- new_mutex!(State {
+                state <- new_spinlock!(State {
                     inside: 0,
                     turn: false,
                     gone: 0,
@@ -113,7 +113,7 @@ impl Placing {
     /// # Errors
     ///
     /// `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is left.
-    fn wait(&self, state: &mut MutexGuard<'_, State>, patience: &Patience) -> Result {
+    fn wait(&self, state: &mut SpinLockGuard<'_, State>, patience: &Patience) -> Result {
         let left = msecs_to_jiffies(patience.left()?);
         match self.changed.wait_interruptible_timeout(state, left) {
             CondVarTimeoutResult::Woken { .. } => Ok(()),

@@ -41,10 +41,10 @@ const SYNCS_MS: u32 = 30_000;
 /// How long to wait before testing whether the device is still bound.
 const SLICE_MS: u32 = 100;
 
-/// Fences to wait for, and objects to signal.
+/// Fences to wait for, and objects to signal. Most submissions have neither, and no list then.
 pub struct Syncs {
-    before: KVec<ARef<Fence>>,
-    after: Signals,
+    before: Option<KVec<ARef<Fence>>>,
+    after: Option<Signals>,
 }
 
 /// A synchronisation object as a client names it.
@@ -76,7 +76,8 @@ impl Syncs {
             refused(Refusal::new(index as u32, reason), error);
             error
         };
-        let mut fences = KVec::with_capacity(before.len(), GFP_KERNEL)?;
+        let mut fences = None;
+        let waits = before.len();
         for (index, entry) in before.enumerate() {
             if entry.flags != 0 {
                 return Err(refuse(index, Reason::SYNC_FLAGS, EINVAL));
@@ -86,9 +87,13 @@ impl Syncs {
                 Missing::Handle => refuse(index, Reason::NO_SYNCOBJ, ENOENT),
                 Missing::Fence => refuse(index, Reason::NOT_SUBMITTED, ENODATA),
             })?;
+            let fences = match &mut fences {
+                Some(fences) => fences,
+                none => none.insert(KVec::with_capacity(waits, GFP_KERNEL)?),
+            };
             fences.push(fence, GFP_KERNEL)?;
         }
-        let mut signals = Signals::new();
+        let mut signals = None;
         for (index, entry) in after.clone().enumerate() {
             if entry.flags != 0 {
                 return Err(refuse(index, Reason::SYNC_FLAGS, EINVAL));
@@ -97,6 +102,7 @@ impl Syncs {
             if others.any(|other| other.handle == entry.handle) {
                 return Err(refuse(index, Reason::SIGNALLED_TWICE, EINVAL));
             }
+            let signals = signals.get_or_insert_with(Signals::new);
             let added = signals.add(file, entry.handle, entry.point);
             added.map_err(|error| {
                 if error == ENOENT {
@@ -127,7 +133,7 @@ impl Syncs {
     ) -> Result<u32> {
         let mut rings = 0;
         let mut left = SYNCS_MS / SLICE_MS;
-        for (index, fence) in self.before.iter().enumerate() {
+        for (index, fence) in self.before.iter().flatten().enumerate() {
             if let Some(pending) = syncobj::pending(fence, own) {
                 rings |= pending;
                 continue;
@@ -147,11 +153,13 @@ impl Syncs {
 
     /// Return how many fences there are to wait for.
     pub fn waits(&self) -> usize {
-        self.before.len()
+        self.before.as_ref().map_or(0, |fences| fences.len())
     }
 
     /// Put the submission's fence into the objects to signal. Part of the commit.
     pub fn publish(&mut self, fence: &Fence) {
-        self.after.publish(fence);
+        if let Some(after) = &mut self.after {
+            after.publish(fence);
+        }
     }
 }

@@ -46,17 +46,17 @@ const CMASK_BLOCK: u64 = 128;
 
 /// What a stream has stated of a target, one bit each.
 mod known {
-    pub(super) const INFO: u8 = 1;
-    pub(super) const SIZE: u8 = 1 << 1;
-    pub(super) const VIEW: u8 = 1 << 2;
-    pub(super) const MASK: u8 = 1 << 3;
-    pub(super) const BASE: u8 = 1 << 4;
-    pub(super) const TILE: u8 = 1 << 5;
-    pub(super) const FRAG: u8 = 1 << 6;
+    pub(super) const INFO: u32 = 1;
+    pub(super) const SIZE: u32 = 1 << 1;
+    pub(super) const VIEW: u32 = 1 << 2;
+    pub(super) const MASK: u32 = 1 << 3;
+    pub(super) const BASE: u32 = 1 << 4;
+    pub(super) const TILE: u32 = 1 << 5;
+    pub(super) const FRAG: u32 = 1 << 6;
 }
 
 /// One target.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Target {
     info: u32,
     size: u32,
@@ -67,15 +67,39 @@ struct Target {
     tile: Place,
     /// FMASK.
     frag: Place,
-    known: u8,
+    known: u32,
+}
+
+impl Target {
+    /// A target of which the stream has stated nothing. Every byte is zero, which is cheap for eight of them.
+    const NONE: Self = Self {
+        info: 0,
+        size: 0,
+        view: 0,
+        mask: 0,
+        base: Place::NONE,
+        tile: Place::NONE,
+        frag: Place::NONE,
+        known: 0,
+    };
 }
 
 /// The colour state that a stream has set.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Color {
     targets: [Target; TARGETS],
     mask: Option<u32>,
     control: Option<u32>,
+}
+
+impl Default for Color {
+    fn default() -> Self {
+        Self {
+            targets: [Target::NONE; TARGETS],
+            mask: None,
+            control: None,
+        }
+    }
 }
 
 /// A register of a target that has a size or an extent.

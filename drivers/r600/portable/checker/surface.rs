@@ -28,6 +28,13 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// A place of which the stream has stated nothing.
+    pub(super) const NONE: Self = Self {
+        object: 0,
+        offset: 0,
+        fixup: 0,
+    };
+
     /// Return whether another address leads to the same place.
     pub(super) fn is_at(self, other: Self) -> bool {
         (self.object, self.offset) == (other.object, other.offset)
