@@ -213,18 +213,15 @@ where
         let mut objects = [ptr::null_mut(); BATCH];
         let mut of = [0; BATCH];
         let mut next = numbers.count();
-        let mut free = handles.iter_mut();
         for (number, entry) in of.iter_mut().zip(entries) {
-            let before = numbers.count();
             let handle = handle(entry);
             *number = numbers.of(handle);
-            if *number == before {
-                if let Some(to) = free.next() {
-                    *to = handle;
-                }
+            // Those found in an earlier batch have no place here.
+            if let Some(to) = handles.get_mut(number.wrapping_sub(next) as usize) {
+                *to = handle;
             }
         }
-        let new = BATCH - free.len();
+        let new = numbers.count().wrapping_sub(next) as usize;
         let found = match new {
             0 => 0,
             // SAFETY: `drm::File` is a transparent wrapper of `struct drm_file`. Both arrays are as long as a batch.

@@ -3,10 +3,11 @@
 //! Moves of one object between video memory and system memory. It leaves video memory when vgem attaches to it, and the
 //! next job brings it back.
 
-use crate::support::{PITCH, engine_works, fill, surface, vgem};
+use crate::support::{self, PITCH, engine_works, fill, nothing, surface, vgem};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::painter::{Area, Rect, painter};
+use lapidary_guest::submit::Chunk;
 use lapidary_guest::{Bo, Device, Domain, Stream, abi};
 use lapidary_harness::foreign::Vgem;
 use lapidary_harness::limit::Limit;
@@ -24,6 +25,7 @@ pub fn tests() -> Vec<Test> {
     vec![
         test("moves/copies_are_waited_for", waited_for).needs_control(),
         test("moves/homes_are_given_back", given_back),
+        test("moves/any_entry_brings_it_home", any_entry),
     ]
 }
 
@@ -117,6 +119,38 @@ fn waited_for(context: &mut Context) -> Result<()> {
     traveller.bo.wait()?;
     traveller.is_in(abi::DOMAIN_VRAM)?;
     traveller.is_whole().context("back")?;
+    engine_works(&device)
+}
+
+/// A job that names the object twice wants it in video memory if either entry does, in either order.
+fn any_entry(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let traveller = Traveller::new(&device)?;
+    let (vram, gtt) = (abi::DOMAIN_VRAM, abi::DOMAIN_GTT);
+    for (domains, end) in [
+        ([gtt, gtt], gtt),
+        ([gtt, vram], vram),
+        ([vram, gtt], vram),
+        ([gtt, vram | gtt], vram),
+    ] {
+        let handle = traveller.leave()?;
+        traveller.is_in(gtt)?;
+        traveller.vgem.node().close(handle)?;
+        let entries = domains.map(|read_domains| abi::CsReloc {
+            handle: traveller.bo.handle(),
+            read_domains,
+            write_domain: 0,
+            flags: 0,
+        });
+        support::envelope(Chunk::commands(nothing().words()))
+            .with(Chunk::relocations(&entries))
+            .submit(&device)?;
+        traveller.bo.wait()?;
+        traveller
+            .is_in(end)
+            .with_context(|| format!("domains {domains:?}"))?;
+        traveller.is_whole()?;
+    }
     engine_works(&device)
 }
 
