@@ -42,12 +42,12 @@ pub trait Isolation: Send + Sync {
     /// Return the most fixups that a stream of `dwords` dwords can have.
     fn most_fixups(dwords: usize) -> usize;
 
-    /// Check `words`, and make the necessary changes in them. Say in `residue` what they leave in the chip for those behind
-    /// them.
+    /// Check `words`, and make the necessary changes in them. Say in `residue` what they leave in the chip for those
+    /// behind them.
     ///
-    /// `objects` are in the order in which the commands name them. One may occur several times. The result does not depend on any address.
-    /// `fixups` is as long as [`Isolation::most_fixups`] says. Its initial content does not matter. `residue` is empty or
-    /// what another proof has said. Where nothing outlasts a stream it is never written.
+    /// `objects` are in the order in which the commands name them. One may occur several times. The result does not
+    /// depend on any address. `fixups` is as long as [`Isolation::most_fixups`] says. Its initial content does not
+    /// matter. `residue` is empty or what another proof has said. Where nothing outlasts a stream it is never written.
     ///
     /// # Errors
     ///
