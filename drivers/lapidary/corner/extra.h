@@ -25,6 +25,8 @@ bool lapidary_fence_is_signaled(struct dma_fence *fence);
 void lapidary_fence_set_error(struct dma_fence *fence, int error);
 int lapidary_fence_status(struct dma_fence *fence);
 
+bool lapidary_gather(u64 array, u64 *to, size_t count);
+
 struct dma_fence *lapidary_resv_foreign(struct dma_resv *resv, bool write, u64 first, u64 count);
 u32 lapidary_resv_contexts(struct dma_resv *resv, bool write, u64 first, u64 count);
 u64 lapidary_resv_last(struct dma_resv *resv, u64 context);

@@ -10,6 +10,7 @@
 #include <linux/export.h>
 #include <linux/seq_file.h>
 #include <linux/timekeeping.h>
+#include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 #include <drm/drm_debugfs.h>
 #include <drm/drm_device.h>
@@ -94,6 +95,36 @@ u32 lapidary_resv_contexts(struct dma_resv *resv, bool write, u64 first, u64 cou
 	return found;
 }
 EXPORT_SYMBOL_GPL(lapidary_resv_contexts);
+
+/*
+ * From an array of addresses in user memory, copy the record of two numbers at each of the first
+ * count. Return false if one does not exist.
+ */
+bool lapidary_gather(u64 array, u64 *to, size_t count)
+{
+	const u64 __user *at = u64_to_user_ptr(array);
+	const u64 __user *record;
+	u64 address;
+
+	might_fault();
+	for (; count; count--, at++, to += 2) {
+		if (!user_read_access_begin(at, sizeof(*at)))
+			return false;
+		unsafe_get_user(address, at, fault);
+		user_read_access_end();
+		record = u64_to_user_ptr(address);
+		if (!user_read_access_begin(record, 2 * sizeof(*record)))
+			return false;
+		unsafe_get_user(to[0], record, fault);
+		unsafe_get_user(to[1], record + 1, fault);
+		user_read_access_end();
+	}
+	return true;
+fault:
+	user_read_access_end();
+	return false;
+}
+EXPORT_SYMBOL_GPL(lapidary_gather);
 
 /*
  * Return the number of the last pending fence of a context, or 0. The reservation need not be

@@ -18,6 +18,7 @@ pub mod extend;
 pub mod extra;
 pub mod fdinfo;
 pub mod fence;
+pub mod gather;
 pub mod gem;
 #[cfg(CONFIG_KUNIT = "y")]
 pub(crate) mod gem_kunit;

@@ -17,9 +17,12 @@ use kernel::{
 use zerocopy::IntoBytes;
 
 use crate::{
-    corner::gem::{
-        self,
-        Found, //
+    corner::{
+        gather::gather,
+        gem::{
+            self,
+            Found, //
+        }, //
     },
     family::{
         isolation::{
@@ -71,7 +74,7 @@ use crate::{
     }, //
 };
 
-/// Chunks whose addresses are read in one copy.
+/// Chunks that are read together.
 const BATCH: usize = 8;
 
 /// A submission that is copied from user space and not checked yet.
@@ -204,21 +207,18 @@ impl<'s, F: RadeonFamily, I: Isolation<Note = Note<F>>> UserStream<'s, F, I> {
 /// Read which chunks there are, and check their lengths.
 fn read_envelope(cs: &Cs, refuse: impl Fn(u32, envelope::Error) -> Error) -> Result<Envelope> {
     let mut envelope = Envelope::new(cs.num_chunks).map_err(|e| refuse(NO_POSITION, e))?;
-    let mut index = 0;
     // Bounded by the envelope.
-    let mut left = cs.num_chunks as usize;
-    let mut pointers = UserSlice::new(user_ptr(cs.chunks)?, left * size_of::<u64>()).reader();
-    while left != 0 {
-        let mut batch = [0u64; BATCH];
-        let batch = batch.get_mut(..left.min(BATCH)).ok_or(EINVAL)?;
-        pointers.read_slice(batch.as_mut_bytes())?;
-        for &pointer in batch.iter() {
-            let mut chunk = CsChunk::default();
-            read(pointer, chunk.as_mut_bytes())?;
-            envelope.add(&chunk).map_err(|e| refuse(index, e))?;
+    let all = cs.num_chunks as usize;
+    let mut index = 0;
+    while index < all {
+        let mut chunks = [CsChunk::default(); BATCH];
+        let chunks = chunks.get_mut(..(all - index).min(BATCH)).ok_or(EINVAL)?;
+        let array = cs.chunks.checked_add((index * size_of::<u64>()) as u64);
+        gather(array.ok_or(EFAULT)?, chunks)?;
+        for chunk in chunks.iter() {
+            envelope.add(chunk).map_err(|e| refuse(index as u32, e))?;
             index += 1;
         }
-        left -= batch.len();
     }
     envelope.finish().map_err(|e| refuse(NO_POSITION, e))?;
     Ok(envelope)
