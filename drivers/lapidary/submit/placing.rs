@@ -32,6 +32,8 @@ struct State {
     turn: bool,
     /// How many submissions have left.
     gone: u64,
+    /// Submitters that wait for a change.
+    waiting: u32,
 }
 
 /// The submissions of one device that are placing objects.
@@ -91,6 +93,7 @@ impl Placing {
                     inside: 0,
                     turn: false,
                     gone: 0,
+                    waiting: 0,
                 }),
                 changed <- new_condvar!(),
             }),
@@ -115,7 +118,10 @@ impl Placing {
     /// `ERESTARTSYS` if a signal arrives; `EBUSY` when no time is left.
     fn wait(&self, state: &mut SpinLockGuard<'_, State>, patience: &Patience) -> Result {
         let left = msecs_to_jiffies(patience.left()?);
-        match self.changed.wait_interruptible_timeout(state, left) {
+        state.waiting += 1;
+        let result = self.changed.wait_interruptible_timeout(state, left);
+        state.waiting -= 1;
+        match result {
             CondVarTimeoutResult::Woken { .. } => Ok(()),
             CondVarTimeoutResult::Signal { .. } => Err(ERESTARTSYS),
             CondVarTimeoutResult::Timeout => Err(EBUSY),
@@ -174,8 +180,11 @@ impl Inside {
         if core::mem::replace(&mut self.turn, false) {
             state.turn = false;
         }
+        let waiting = state.waiting != 0;
         drop(state);
-        self.placing.changed.notify_all();
+        if waiting {
+            self.placing.changed.notify_all();
+        }
     }
 }
 
