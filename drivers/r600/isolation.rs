@@ -99,14 +99,8 @@ impl family::Isolation for Isolation {
             _ if client.keep_tiling => checker::check_gfx,
             _ => checker::check_gfx_tiled_by_objects,
         };
-        match check(words, objects, &self.chip, fixups) {
-            Ok(checked) => {
-                *residue = checked.residue;
-                Ok(Proof {
-                    dwords,
-                    fixups: checked.fixups,
-                })
-            }
+        match check(words, objects, &self.chip, fixups, residue) {
+            Ok(fixups) => Ok(Proof { dwords, fixups }),
             Err(refusal) => Err(Refusal {
                 position: refusal.position,
                 number: refusal.reason.number(),

@@ -49,6 +49,15 @@ pub struct Residue {
 }
 
 impl Residue {
+    /// Make this the residue of a stream without commands. An empty one costs a comparison.
+    #[inline]
+    pub fn clear(&mut self) {
+        // Without `any` nothing has been noted.
+        if self.any {
+            *self = Self::default();
+        }
+    }
+
     /// Note that the stream states `piece` as a whole, which then names memory or not.
     ///
     /// A piece from [`PIECES`] on is not noted.
@@ -77,6 +86,7 @@ impl Residue {
         if !next.any {
             return false;
         }
+        self.any = true;
         if next.draws {
             let stale = self.left.exceeds(&next.stated);
             self.left = next.left;

@@ -12,10 +12,13 @@
 
 use core::cell::Cell;
 
-use lapidary::portable::pm4::{
-    Body,
-    Fixups,
-    Stream, //
+use lapidary::portable::{
+    pm4::{
+        Body,
+        Fixups,
+        Stream, //
+    },
+    residue::Residue, //
 };
 
 use super::{
@@ -29,7 +32,6 @@ use super::{
         Refusal, //
     },
     tiled::Surface,
-    Checked,
     Chip,
     Fixup,
     Object, //
@@ -52,8 +54,8 @@ const DWORD: u64 = 4;
 /// Check `words`, a stream for the DMA ring. No dword of it is changed.
 ///
 /// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
-/// [`max_fixups`](super::max_fixups) says. Nothing in `words` may be executed unless this
-/// succeeds.
+/// [`max_fixups`](super::max_fixups) says. `residue` becomes empty, because the DMA engine keeps
+/// nothing of a stream. Return the number of fixups. Nothing in `words` may be executed unless this succeeds.
 ///
 /// # Errors
 ///
@@ -63,7 +65,9 @@ pub fn check(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
-) -> Result<Checked, Refusal> {
+    residue: &mut Residue,
+) -> Result<usize, Refusal> {
+    residue.clear();
     let mut checker = Checker {
         stream: Stream::new(words),
         objects,
@@ -73,10 +77,7 @@ pub fn check(
         position: 0,
     };
     match checker.run() {
-        Ok(()) => Ok(Checked {
-            fixups: checker.fixups.count(),
-            ..Checked::default()
-        }),
+        Ok(()) => Ok(checker.fixups.count()),
         Err(reason) => Err(Refusal {
             position: checker.position as u32,
             reason,

@@ -38,7 +38,6 @@ use super::{
     },
     rings::Rings,
     stream_out::StreamOut,
-    Checked,
     Chip,
     Fixup,
     Object, //
@@ -74,8 +73,8 @@ use crate::portable::{
 /// dword.
 ///
 /// `objects` are those of the relocation entries, in order. Their `access` is filled in. `fixups` must be as long as
-/// [`max_fixups`](super::max_fixups) says. Nothing in `words` may be executed unless this
-/// succeeds.
+/// [`max_fixups`](super::max_fixups) says. `residue` is changed to what the stream leaves in the
+/// chip, in [pieces](super::piece). Return the number of fixups. Nothing in `words` may be executed unless this succeeds.
 ///
 /// # Errors
 ///
@@ -85,8 +84,9 @@ pub fn check(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
-) -> Result<Checked, Refusal> {
-    walk(words, objects, chip, fixups, true)
+    residue: &mut Residue,
+) -> Result<usize, Refusal> {
+    walk(words, objects, chip, fixups, residue, true)
 }
 
 /// Check a stream for the graphics ring without `RADEON_CS_KEEP_TILING_FLAGS`, as [`check`].
@@ -102,8 +102,9 @@ pub fn check_tiled_by_objects(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
-) -> Result<Checked, Refusal> {
-    walk(words, objects, chip, fixups, false)
+    residue: &mut Residue,
+) -> Result<usize, Refusal> {
+    walk(words, objects, chip, fixups, residue, false)
 }
 
 fn walk(
@@ -111,8 +112,10 @@ fn walk(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
+    residue: &mut Residue,
     keep_tiling: bool,
-) -> Result<Checked, Refusal> {
+) -> Result<usize, Refusal> {
+    residue.clear();
     let mut checker = Checker {
         stream: Stream::new(words),
         objects,
@@ -129,13 +132,10 @@ fn walk(
         constants: ConstantBuffers::default(),
         rings: Rings::default(),
         stream_out: StreamOut::default(),
-        residue: Residue::default(),
+        residue,
     };
     match checker.run() {
-        Ok(()) => Ok(Checked {
-            fixups: checker.fixups.count(),
-            residue: checker.residue,
-        }),
+        Ok(()) => Ok(checker.fixups.count()),
         Err(reason) => Err(Refusal {
             position: checker.position as u32,
             reason,
@@ -165,7 +165,7 @@ pub(super) struct Checker<'a> {
     pub(super) rings: Rings,
     pub(super) stream_out: StreamOut,
     /// What the stream leaves in the chip.
-    pub(super) residue: Residue,
+    pub(super) residue: &'a mut Residue,
 }
 
 impl Checker<'_> {

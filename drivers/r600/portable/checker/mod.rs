@@ -78,8 +78,6 @@ pub use place::{
     Fixup, //
 };
 
-use lapidary::portable::residue::Residue;
-
 use self::reason::Reason;
 use super::Generation;
 
@@ -99,15 +97,6 @@ pub struct Access {
     pub reads: bool,
     /// It is written, and perhaps read.
     pub writes: bool,
-}
-
-/// A stream that a checker admits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
-    /// Number of fixups.
-    pub fixups: usize,
-    /// What the stream leaves in the chip, in [pieces](piece). The DMA engine keeps nothing of a stream.
-    pub residue: Residue,
 }
 
 /// What the checkers must know of a chip.

@@ -107,20 +107,31 @@ fn all_pieces_count_and_no_others() {
     );
 }
 
+fn some_streams() -> impl Strategy<Value = Vec<Vec<Act>>> {
+    let act = prop_oneof![
+        3 => (0usize..6, any::<bool>()).prop_map(|(p, m)| State(p * 100, m)),
+        1 => Just(Draw),
+    ];
+    prop::collection::vec(prop::collection::vec(act, 0..8), 0..8)
+}
+
 proptest! {
     #[test]
-    fn no_draw_finds_what_an_earlier_stream_named(
-        streams in prop::collection::vec(
-            prop::collection::vec(
-                prop_oneof![
-                    3 => (0usize..6, any::<bool>()).prop_map(|(p, m)| State(p * 100, m)),
-                    1 => Just(Draw),
-                ],
-                0..8,
-            ),
-            0..8,
-        ),
-    ) {
+    fn no_draw_finds_what_an_earlier_stream_named(streams in some_streams()) {
         prop_assert_eq!(follow(&streams), chip(&streams));
+    }
+
+    /// The checkers use one residue for one stream after the other.
+    #[test]
+    fn nothing_is_left_of_a_cleared_one(streams in some_streams()) {
+        let mut all = Residue::default();
+        for acts in &streams {
+            let mut one = residue(acts);
+            all.follow(&one);
+            one.clear();
+            prop_assert_eq!(one, Residue::default());
+        }
+        all.clear();
+        prop_assert_eq!(all, Residue::default());
     }
 }

@@ -4,6 +4,7 @@
 
 use lapidary::portable::{
     pm4::Header,
+    residue::Residue,
     sink::{Full, SliceSink},
 };
 use r600::portable::{
@@ -29,10 +30,11 @@ pub fn checkers(
     objects: &mut [Object],
     chip: &Chip,
     fixups: &mut [Fixup],
+    residue: &mut Residue,
     address: u64,
 ) -> Result<usize, Refusal> {
-    let dma = check_dma(words, objects, chip, fixups)?.fixups;
-    let count = check_gfx(words, objects, chip, fixups)?.fixups;
+    let dma = check_dma(words, objects, chip, fixups, residue)?;
+    let count = check_gfx(words, objects, chip, fixups, residue)?;
     for fixup in fixups.iter().take(count ^ dma) {
         if place(fixup, address, words).is_none() {
             return Ok(0);

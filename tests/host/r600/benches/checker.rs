@@ -11,7 +11,7 @@ mod support;
 
 use std::{hint::black_box, path::Path};
 
-use lapidary::portable::pm4::MARKER;
+use lapidary::portable::{pm4::MARKER, residue::Residue};
 use lapidary_fuzz::rate::Bench;
 use lapidary_streams::{of_chips, read_dir, Recording, VARIABLE};
 use r600::portable::checker::{check_gfx, max_fixups, Chip, Fixup, Object};
@@ -30,6 +30,7 @@ struct Stream {
     words: Vec<u32>,
     objects: Vec<Object>,
     fixups: Vec<Fixup>,
+    residue: Residue,
 }
 
 impl Stream {
@@ -37,13 +38,15 @@ impl Stream {
         Self {
             fixups: vec![Fixup::default(); max_fixups(words.len())],
             objects: sizes.into_iter().map(object).collect(),
+            residue: Residue::default(),
             words,
         }
     }
 
     fn check(&mut self, chip: &Chip) -> bool {
         let words = black_box(&mut self.words);
-        let result = check_gfx(words, &mut self.objects, chip, &mut self.fixups);
+        let (fixups, residue) = (&mut self.fixups, &mut self.residue);
+        let result = check_gfx(words, &mut self.objects, chip, fixups, residue);
         black_box(result).is_ok()
     }
 }

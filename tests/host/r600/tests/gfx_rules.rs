@@ -5,7 +5,7 @@
 
 mod support;
 
-use lapidary::portable::pm4::operation;
+use lapidary::portable::{pm4::operation, residue::Residue};
 use r600::portable::checker::{
     check_gfx,
     reason::{Reason, Reason::*},
@@ -571,6 +571,12 @@ fn times_are_written_in_their_object() {
 fn fixups_need_room() {
     let words = packet(0x3d, &[0, 0, 1, 2], 1);
     let mut objects = [support::object(PAGE)];
-    let result = check_gfx(&mut words.clone(), &mut objects, &RV770, &mut []);
+    let result = check_gfx(
+        &mut words.clone(),
+        &mut objects,
+        &RV770,
+        &mut [],
+        &mut Residue::default(),
+    );
     assert_eq!(result.unwrap_err().reason, TooManyFixups);
 }

@@ -28,10 +28,10 @@ fn residue(words: &[u32]) -> Residue {
         ..Object::default()
     }];
     let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
-    let result = check_gfx(&mut words, &mut objects, &CHIP, &mut fixups);
-    result
-        .unwrap_or_else(|refusal| panic!("{refusal:?}"))
-        .residue
+    let mut residue = Residue::default();
+    let result = check_gfx(&mut words, &mut objects, &CHIP, &mut fixups, &mut residue);
+    result.unwrap_or_else(|refusal| panic!("{refusal:?}"));
+    residue
 }
 
 fn config(register: u32, value: u32) -> Vec<u32> {

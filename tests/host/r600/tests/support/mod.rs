@@ -231,12 +231,8 @@ const fn chip(generation: Generation, pipes: u32, backends: u32) -> Chip {
 }
 
 /// A checker.
-pub type Check = fn(
-    &mut [u32],
-    &mut [Object],
-    &Chip,
-    &mut [Fixup],
-) -> Result<r600::portable::checker::Checked, Refusal>;
+pub type Check =
+    fn(&mut [u32], &mut [Object], &Chip, &mut [Fixup], &mut Residue) -> Result<usize, Refusal>;
 
 /// A stream that was let through.
 #[derive(Clone, Debug)]
@@ -279,14 +275,14 @@ pub fn run_any(
         objects: sizes.iter().map(|&size| object(size)).collect(),
         residue: Residue::default(),
     };
-    let result = check(
+    let fixups = check(
         &mut checked.words,
         &mut checked.objects,
         chip,
         &mut checked.fixups,
+        &mut checked.residue,
     )?;
-    checked.fixups.truncate(result.fixups);
-    checked.residue = result.residue;
+    checked.fixups.truncate(fixups);
     Ok(checked)
 }
 
