@@ -17,7 +17,7 @@
 //! The hardware number has 32 bits, and a fence has 64. The number read is extended by means of the committed number.
 //! An impossible number is ignored (a dead device answers all ones).
 
-use core::mem::take;
+use core::mem::swap;
 
 use kernel::{
     prelude::*,
@@ -420,6 +420,8 @@ impl<K: Kind> Timeline<K> {
     /// be under way at a time. Jobs that become done meanwhile are left to the worker.
     pub fn reap(&self) {
         let mut dropped = 0;
+        // Stands in for the load that is being spent. To drop it costs as much as to spend one.
+        let mut load = K::Load::default();
         loop {
             let mut state = self.state.lock();
             if state.reaping && dropped == 0 {
@@ -435,13 +437,15 @@ impl<K: Kind> Timeline<K> {
                 break;
             }
             let index = slot(state.dropped + 1);
-            let mut load = state.loads.get_mut(index).map(take).unwrap_or_default();
+            if let Some(slot) = state.loads.get_mut(index) {
+                swap(slot, &mut load);
+            }
             drop(state);
             K::spend(&mut load);
             // Only from here on may the slot be used again.
             let mut state = self.state.lock();
             if let Some(slot) = state.loads.get_mut(index) {
-                *slot = load;
+                swap(slot, &mut load);
             }
             state.dropped += 1;
             dropped += 1;
