@@ -427,6 +427,13 @@ impl<E: Engine> Slot<'_, E> {
         self.cut = true;
     }
 
+    fn state(&self) -> Result<(), Full> {
+        match self.cut {
+            false => Ok(()),
+            true => Err(Full),
+        }
+    }
+
     /// Return the position in the ring of the dword that comes next.
     pub fn position(&self) -> u32 {
         self.at
@@ -454,10 +461,13 @@ impl<E: Engine> Sink for Slot<'_, E> {
             }
             None => self.cut = true,
         }
-        match self.cut {
-            false => Ok(()),
-            true => Err(Full),
-        }
+        self.state()
+    }
+
+    /// One copy. If the dwords do not all fit, none is written: the job is not published.
+    fn put_all(&mut self, words: &[u32]) -> Result<(), Full> {
+        self.append(words);
+        self.state()
     }
 }
 

@@ -117,8 +117,9 @@ pub const fn ib_padding(position: u32) -> u32 {
         % IB_BOUNDARY
 }
 
-/// Execute the `dwords` dwords at GPU address `address` as an indirect buffer, behind `padding` fillers. The address is
-/// a multiple of [`INDIRECT_ALIGNMENT`], and there are at most [`MOST_INDIRECT_DWORDS`].
+/// Execute the `dwords` dwords at GPU address `address` as an indirect buffer, behind `padding` fillers, at most
+/// [`MOST_IB_PADDING`]. The address is a multiple of [`INDIRECT_ALIGNMENT`], and there are at most
+/// [`MOST_INDIRECT_DWORDS`].
 ///
 /// # Errors
 ///
@@ -129,14 +130,12 @@ pub fn indirect_buffer(
     address: u64,
     dwords: u32,
 ) -> Result<(), Full> {
-    for _ in 0..padding {
-        out.put(FILLER)?;
-    }
-    out.put_all(&[
-        operation(op::INDIRECT_BUFFER, 0),
-        low(address),
-        high(address) | ib::ib_size::IB_SIZE.of(dwords),
-    ])
+    let mut words = [FILLER; MOST_IB_PADDING + INDIRECT_BUFFER_DWORDS];
+    words[MOST_IB_PADDING] = operation(op::INDIRECT_BUFFER, 0);
+    words[MOST_IB_PADDING + 1] = low(address);
+    words[MOST_IB_PADDING + 2] = high(address) | ib::ib_size::IB_SIZE.of(dwords);
+    let spare = MOST_IB_PADDING.saturating_sub(padding as usize);
+    out.put_all(words.get(spare..).unwrap_or(&words))
 }
 
 /// The most bytes of one packet: whole pages.
