@@ -36,6 +36,24 @@ impl<'a> Body<'a> {
         Ok(word.get())
     }
 
+    /// Return the dwords that have not been taken, and leave them.
+    #[inline]
+    pub fn rest(&self) -> &'a [Cell<u32>] {
+        self.rest
+    }
+
+    /// Pass the next `count` dwords.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::PacketLength`] if fewer are left.
+    #[inline]
+    pub fn skip(&mut self, count: usize) -> Result<(), Fault> {
+        self.rest = self.rest.get(count..).ok_or(Fault::PacketLength)?;
+        self.position = self.position.wrapping_add(count);
+        Ok(())
+    }
+
     /// Return the number of dwords that are left.
     #[inline]
     pub fn len(&self) -> usize {

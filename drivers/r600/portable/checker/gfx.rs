@@ -9,6 +9,7 @@ use core::cell::Cell;
 
 use lapidary::portable::{
     pm4::{
+        header,
         Body,
         Fixups,
         Stream,
@@ -174,26 +175,38 @@ impl Checker<'_> {
         let mut start = 0;
         while let Some(word) = words.get(start).map(Cell::get) {
             self.position = start;
-            match self.stream.packet::<R6xx>(start, word)? {
-                (Header::Type0 { .. }, _) => return Err(Reason::Type0),
-                (Header::Type1 { .. }, _) => return Err(Reason::Type1),
-                (Header::Type2, _) => {}
-                (Header::Type3 { opcode, .. }, body) => {
-                    if type3::PREDICATE.any(word) && !draw::may_be_predicated(opcode) {
-                        return Err(Reason::Predicated);
-                    }
-                    let mut body = Body::new(body, start.wrapping_add(1));
-                    let result = self.operation(opcode, &mut body);
-                    if result.is_err() && self.position < body.position() {
-                        // An error is reported for the dword that was taken last.
-                        self.position = body.position().saturating_sub(1);
-                    }
-                    result?;
+            if header::is_operation::<R6xx>(word) {
+                let (opcode, dwords) = header::operation_of(word);
+                let first = start.wrapping_add(1);
+                let body = self.stream.values(first, first.wrapping_add(dwords))?;
+                if type3::PREDICATE.any(word) && !draw::may_be_predicated(opcode) {
+                    return Err(Reason::Predicated);
                 }
+                let mut body = Body::new(body, first);
+                let result = self.operation(opcode, &mut body);
+                if result.is_err() && self.position < body.position() {
+                    // An error is reported for the dword that was taken last.
+                    self.position = body.position().saturating_sub(1);
+                }
+                result?;
+            } else {
+                self.other(start, word)?;
             }
             start = self.stream.next();
         }
         Ok(())
+    }
+
+    /// Check a packet whose header `word` is not that of an operation.
+    #[cold]
+    fn other(&mut self, start: usize, word: u32) -> Result<(), Reason> {
+        match self.stream.packet::<R6xx>(start, word)?.0 {
+            Header::Type0 { .. } => Err(Reason::Type0),
+            Header::Type1 { .. } => Err(Reason::Type1),
+            Header::Type2 => Ok(()),
+            // Those without reserved bits are not checked here.
+            Header::Type3 { .. } => Err(Reason::ReservedHeaderBits),
+        }
     }
 
     /// Return whether a marker lies behind the packet, and behind those markers that have been taken.
@@ -203,13 +216,15 @@ impl Checker<'_> {
     }
 
     fn operation(&mut self, opcode: u8, body: &mut Body<'_>) -> Result<(), Reason> {
+        // By far the most frequent.
+        if opcode == op::SET_CONTEXT_REG {
+            let policies = policy::context_registers;
+            return self.set_registers(set_context_reg::BASE, policies, body);
+        }
         match opcode {
             op::NOP => Ok(()),
             op::SET_CONFIG_REG => {
                 self.set_registers(set_config_reg::BASE, policy::config_registers, body)
-            }
-            op::SET_CONTEXT_REG => {
-                self.set_registers(set_context_reg::BASE, policy::context_registers, body)
             }
             op::SURFACE_SYNC => self.surface_sync(body),
             op::EVENT_WRITE => self.event_write(body),

@@ -4,7 +4,10 @@
 
 use lapidary::portable::{
     bits::RegArray,
-    pm4::Body, //
+    pm4::{
+        Body,
+        Fault, //
+    }, //
 };
 
 use super::{
@@ -75,20 +78,24 @@ impl Checker<'_> {
     #[inline]
     pub(super) fn registers(
         &mut self,
-        mut register: u32,
+        register: u32,
         policies: &[Policy],
         body: &mut Body<'_>,
     ) -> Result<(), Reason> {
-        for policy in policies {
-            let position = body.position();
-            let value = body.take()?;
+        let first = body.position();
+        let words = body.rest();
+        let mut index = 0;
+        // The dwords are taken together behind the loop: most registers are free, and their values are not looked at.
+        while let Some(policy) = policies.get(index) {
             if !policy.is_free() {
-                self.position = position;
+                let value = words.get(index).ok_or(Fault::PacketLength)?.get();
+                self.position = first.wrapping_add(index);
+                let register = register.wrapping_add((index as u32) << 2);
                 self.register(register, *policy, value)?;
             }
-            register = register.wrapping_add(4);
+            index = index.wrapping_add(1);
         }
-        Ok(())
+        Ok(body.skip(index)?)
     }
 
     /// Check a write of `value`, which is the dword at the current position, to a register that is not free.

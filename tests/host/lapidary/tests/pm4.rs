@@ -46,6 +46,26 @@ proptest! {
         if let Header::Type0 { register, count, one_register } = header {
             prop_assert_eq!(header::write_of::<R6xx>(word), (register, count as usize, one_register));
         }
+        let is_operation = matches!(header, Header::Type3 { .. });
+        prop_assert_eq!(header::is_operation::<R6xx>(word), is_operation);
+        if let Header::Type3 { opcode, count } = header {
+            prop_assert_eq!(header::operation_of(word), (opcode, count as usize));
+        }
+    }
+
+    /// The short ways to a header agree with the long one.
+    #[test]
+    fn writes_and_operations_have_no_reserved_bits(word in any::<u32>()) {
+        let clean = Header::reserved::<R6xx>(word) == 0;
+        let header = Header::decode::<R6xx>(word);
+        prop_assert_eq!(
+            header::is_write::<R6xx>(word),
+            clean && matches!(header, Header::Type0 { .. })
+        );
+        prop_assert_eq!(
+            header::is_operation::<R6xx>(word),
+            clean && matches!(header, Header::Type3 { .. })
+        );
     }
 
     /// Whatever the dwords are: a packet ends within the stream or is refused, and the walk goes forward.
