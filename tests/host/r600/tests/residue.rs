@@ -21,16 +21,20 @@ const CHIP: Chip = Chip {
     base_update: false,
 };
 
-fn residue(words: &[u32]) -> Residue {
+fn check(words: &[u32], residue: &mut Residue) {
     let mut words = words.to_vec();
     let mut objects = [Object {
         size: 1 << 20,
         ..Object::default()
     }];
     let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
+    check_gfx(&mut words, &mut objects, &CHIP, &mut fixups, residue)
+        .unwrap_or_else(|refusal| panic!("{refusal:?}"));
+}
+
+fn residue(words: &[u32]) -> Residue {
     let mut residue = Residue::default();
-    let result = check_gfx(&mut words, &mut objects, &CHIP, &mut fixups, &mut residue);
-    result.unwrap_or_else(|refusal| panic!("{refusal:?}"));
+    check(words, &mut residue);
     residue
 }
 
@@ -170,6 +174,15 @@ fn programs_are_left_until_others_start() {
             let start = |register| named(context(register, 0));
             assert_eq!(stale(&start(left), &start(next)), left != next);
         }
+    }
+}
+
+#[test]
+fn one_residue_serves_all_streams() {
+    let mut all = Residue::default();
+    for words in [buffer(3), buffer(5), vec![], predication([0, 0]), buffer(3)] {
+        check(&words, &mut all);
+        assert_eq!(all, residue(&words));
     }
 }
 
