@@ -12,6 +12,7 @@ use kernel::{
 use lapidary::{
     amd::{
         bios::Bios,
+        board::VRAM_BAR,
         picture::Picture, //
     },
     corner::{
@@ -21,12 +22,9 @@ use lapidary::{
     family::{
         self,
         Event,
-        Flags,
         GpuAddr,
         Layout,
-        Space as _,
         Step,
-        Target,
         TopHalf, //
     },
     memory::{
@@ -57,10 +55,7 @@ use crate::{
         emit,
         pte, //
     },
-    probe::{
-        Board,
-        VRAM_BAR, //
-    },
+    probe::Board,
     regs::{
         Window,
         WINDOW, //
@@ -217,14 +212,7 @@ impl<'a> Gpu<'a> {
 
 /// Map the ring's memory for the chip, from entry `first` of the page table on.
 pub(crate) fn map_ring(gart: &Gart<'_>, ring: &Ring<'_>, first: u64) -> Result {
-    let mut first = usize::try_from(first)?;
-    for (addr, size) in ring.pieces() {
-        let pages = size / pte::PAGE_SIZE as usize;
-        gart.map(first, Target::System(addr), pages, Flags::READ_WRITE)?;
-        first += pages;
-    }
-    gart.flush();
-    Ok(())
+    gart.map_own(first, ring.pieces().into_iter())
 }
 
 impl<'a> family::Gpu<'a> for Gpu<'a> {

@@ -24,6 +24,8 @@ use kernel::{
     prelude::*, //
 };
 
+use lapidary::amd::board;
+
 use crate::{
     cp,
     firmware,
@@ -47,10 +49,7 @@ impl Gpu<'_> {
     /// `EIO` if microcode or ring test fail; each after one line in the log.
     pub(crate) fn restart(&self) -> Result {
         let (dev, window) = (self.pdev.as_ref(), self.window());
-        if is_dead(window) {
-            dev_err!(dev, "device does not answer: registers read all ones\n");
-            return Err(ENODEV);
-        }
+        board::answers(dev, is_dead(window))?;
         // Drop what the host data path has read ahead, as a fence does. It would hide what the engines have written.
         window.update(HOST_PATH_CNTL, |control| {
             control.with_hdp_read_buffer_invalidate(true)

@@ -12,6 +12,7 @@ use kernel::{
 use lapidary::{
     amd::{
         bios::Bios,
+        board::VRAM_BAR,
         ih,
         picture::Picture, //
     },
@@ -22,12 +23,9 @@ use lapidary::{
     family::{
         self,
         Event,
-        Flags,
         GpuAddr,
         Layout,
-        Space as _,
         Step,
-        Target,
         TopHalf, //
     },
     memory::{
@@ -65,10 +63,7 @@ use crate::{
         emit,
         pte, //
     },
-    probe::{
-        Board,
-        VRAM_BAR, //
-    },
+    probe::Board,
     regs::{
         Window,
         WINDOW, //
@@ -291,15 +286,9 @@ pub(crate) fn map(
     neutral: &Neutral,
     places: &Places,
 ) -> Result {
-    let mut first = usize::try_from(places.entry)?;
-    let pieces = rings.iter().flat_map(|ring| ring.pieces());
-    for (addr, size) in Iterator::chain(pieces, [irq.piece(), neutral.piece()]) {
-        let pages = size / pte::PAGE_SIZE as usize;
-        gart.map(first, Target::System(addr), pages, Flags::READ_WRITE)?;
-        first += pages;
-    }
-    gart.flush();
-    Ok(())
+    let rings = rings.iter().flat_map(|ring| ring.pieces());
+    let pieces = Iterator::chain(rings, [irq.piece(), neutral.piece()]);
+    gart.map_own(places.entry, pieces)
 }
 
 impl<'a> Gpu<'a> {

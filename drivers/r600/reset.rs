@@ -24,6 +24,8 @@ use kernel::{
     },
 };
 
+use lapidary::amd::board;
+
 use crate::{
     chip::Chipset,
     cp,
@@ -144,10 +146,7 @@ impl Gpu<'_> {
     /// fails; each after one line in the log.
     pub(crate) fn restart(&self) -> Result {
         let (dev, chipset, window) = (self.pdev.as_ref(), self.chipset, self.window());
-        if is_dead(window) {
-            dev_err!(dev, "device does not answer: registers read all ones\n");
-            return Err(ENODEV);
-        }
+        board::answers(dev, is_dead(window))?;
         engines::set_up(chipset, window)
             .inspect_err(|_| dev_err!(dev, "engines do not become idle after a reset\n"))?;
         let parts = Parts {

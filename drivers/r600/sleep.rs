@@ -13,6 +13,7 @@
 use kernel::prelude::*;
 
 use lapidary::{
+    amd::board,
     corner::bus,
     family::Gpu as _, //
 };
@@ -43,11 +44,8 @@ impl Gpu<'_> {
         let (pdev, chipset, window) = (self.pdev, self.chipset, self.window());
         let dev = pdev.as_ref();
         // The registers of a card that was pulled out need not even read all ones: its BARs have no addresses.
-        probe::find(pdev)?;
-        if probe::is_dead(window) {
-            dev_err!(dev, "device does not answer: registers read all ones\n");
-            return Err(ENODEV);
-        }
+        board::find(pdev)?;
+        board::answers(dev, probe::is_dead(window))?;
         // The PCI core has made the card a master of the bus again. It has lost its page table, which bounds what it
         // reaches, and runs its video BIOS next. On an error it does not become a master.
         bus::hold_back(pdev);

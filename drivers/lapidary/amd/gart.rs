@@ -191,6 +191,23 @@ impl<'a, T: Translation> Gart<'a, T> {
         self.entries().settle();
     }
 
+    /// Map the driver's own memory from entry `first` on: `pieces` of whole pages, each with bus address and bytes, one
+    /// behind the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`Space::map`].
+    pub fn map_own(&self, first: u64, pieces: impl Iterator<Item = (u64, usize)>) -> Result {
+        let mut first = usize::try_from(first)?;
+        for (addr, size) in pieces {
+            let pages = size / PAGE as usize;
+            self.map(first, Target::System(addr), pages, Flags::READ_WRITE)?;
+            first += pages;
+        }
+        self.flush();
+        Ok(())
+    }
+
     /// Set up the table and the window again, on a chip that may have lost both. No page is mapped then.
     pub fn restart(&self) {
         begin(&self.registers, &self.table);

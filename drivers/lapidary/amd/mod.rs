@@ -9,6 +9,7 @@
 //!
 //! | file | what | the family's part |
 //! | --- | --- | --- |
+//! | [`board`] | a card on the bus, until all of it has its place | whether the chip answers, where memory is |
 //! | [`indirect`] | registers behind an index and a data register | [`Pair`](indirect::Pair) |
 //! | [`gart`] | the page table of the window on system memory | [`Entry`](gart::Entry), [`Translation`](gart::Translation) |
 //! | [`ring`] | a ring that the host fills, with reports in memory | [`Engine`](ring::Engine) |
@@ -21,6 +22,7 @@
 //! [`portable::atom`](crate::portable::atom) (the machine that runs the video BIOS) belong to it.
 
 pub mod bios;
+pub mod board;
 pub mod gart;
 pub mod ih;
 pub mod indirect;
