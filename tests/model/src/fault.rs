@@ -86,8 +86,8 @@ impl Faults {
         self.left.iter().find(|(f, _)| *f == fault)?.1
     }
 
-    /// For a fault that comes at the Nth occasion: whether this is it. Consumes one. Without a number, each occasion
-    /// is.
+    /// Return whether this is the occasion of a fault that comes at the Nth one. Consumes one. Without a number, each
+    /// occasion is.
     pub fn last(&mut self, fault: Fault) -> bool {
         let each = self.value(fault).is_none();
         self.take(fault) && (each || !self.armed(fault))

@@ -38,7 +38,7 @@ impl Lines {
         self.pages.clear();
     }
 
-    /// One of the addresses, for a message.
+    /// Return one of the addresses, for a message.
     pub fn example(&self) -> Option<u64> {
         let (page, mask) = self.pages.iter().min_by_key(|(page, _)| **page)?;
         Some(page * PAGE + u64::from(mask.trailing_zeros()) * LINE)

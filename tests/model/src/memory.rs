@@ -103,7 +103,7 @@ pub fn split(address: u64, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         .chain(tail.chunks(PAGE as usize))
 }
 
-/// The same of bytes that are to be filled.
+/// Split bytes that are to be filled in the same way.
 pub fn split_mut(address: u64, bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let (head, tail) = bytes.split_at_mut(head(address, bytes.len()));
     std::iter::once(head)

@@ -113,8 +113,8 @@ impl Capability {
     /// Where the power state is.
     const PMCSR: u8 = 4;
 
-    /// Any capability: where it begins, its number, and words of 16 bits as offset from there, value and writable
-    /// bits. Words that are not listed are zero and cannot be written.
+    /// Return any capability. `at` is where it begins, and `id` its number. `words` are words of 16 bits, each as
+    /// offset from there, value and writable bits. Words that are not listed are zero and cannot be written.
     pub fn new(at: u8, id: u8, words: &[(u8, u16, u16)]) -> Capability {
         Capability {
             at,
@@ -128,7 +128,7 @@ impl Capability {
         Capability::new(at, Self::POWER, &[(2, 0x0602, 0), (Self::PMCSR, 0, 3)])
     }
 
-    /// PCI Express, version 1 endpoint: payloads of 128 bytes; a link of 2.5 GT/s and 16 lanes.
+    /// Return PCI Express, version 1 endpoint, with payloads of 128 bytes and a link of 2.5 GT/s and 16 lanes.
     pub fn express(at: u8) -> Capability {
         Capability::new(
             at,
@@ -145,7 +145,7 @@ impl Capability {
         )
     }
 
-    /// MSI: one vector, 64-bit address.
+    /// Return MSI with one vector and a 64-bit address.
     pub fn msi(at: u8) -> Capability {
         Capability::new(
             at,

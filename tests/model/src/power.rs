@@ -67,7 +67,7 @@ pub struct Power {
 }
 
 impl Power {
-    /// The CPU touches a register.
+    /// Record that the CPU touches a register.
     pub fn touched(&mut self) {
         self.used = true;
         self.woken = false;
@@ -89,7 +89,7 @@ pub fn answers(m: &mut Machine, function: usize, what: &str) -> bool {
     state == 0
 }
 
-/// Configuration writes; one of them may switch the power off or on.
+/// Write configuration space, which may switch the power off or on.
 pub fn config_write(s: &mut System, function: usize, offset: usize, data: &[u8]) {
     if s.machine.faults.armed(fault::DEAD) {
         return;
@@ -150,7 +150,7 @@ pub fn lose(s: &mut System, posted: bool) {
     scramble(&mut s.machine);
 }
 
-/// A reset of a function.
+/// Reset a function.
 pub fn reset(s: &mut System, function: usize) {
     if s.machine.faults.armed(fault::DEAD) {
         return;
@@ -194,14 +194,14 @@ pub fn insert(s: &mut System) {
     lose(s, true);
 }
 
-/// Memory without refresh: other bytes each time, and the same ones in each run.
+/// Scramble memory as it is without refresh, with other bytes each time, and the same ones in each run.
 pub fn scramble(m: &mut Machine) {
     m.power.scrambles += 1;
     let seed = m.power.scrambles << 40;
     fill(&m.vram, |word| mixed(seed ^ word));
 }
 
-/// The finisher of SplitMix64 (Steele, Lea, Flood 2014).
+/// Apply the finisher of SplitMix64 (Steele, Lea, Flood 2014).
 fn mixed(word: u64) -> u64 {
     let x = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -35,7 +35,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// One word for lists.
+    /// Return one word for lists.
     pub fn name(self) -> &'static str {
         match self {
             Class::Implemented => "implemented",
@@ -119,8 +119,8 @@ impl Space {
         }
     }
 
-    /// A register is read or written, by whom `who` names. Its name if the model lacks it and this is the first time.
-    /// `None` for what the firmware does, which is not counted: it is no driver's doing.
+    /// Count a read or write of a register by `who`. Return its name if the model lacks it and this is the first time.
+    /// `None` is given for what the firmware does, which is not counted: it is no driver's doing.
     pub fn touch(&mut self, offset: u32, write: bool, who: Option<&'static str>) -> Option<String> {
         let who = who?;
         let word = (offset / self.unit) as usize;

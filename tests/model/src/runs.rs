@@ -56,7 +56,7 @@ impl Runs {
         }
     }
 
-    /// Each run's start and end; dense runs come as one.
+    /// Return each run's start and end. Dense runs come as one.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
         let r = self.merged();
         (0..r.rows).map(move |i| {

@@ -153,7 +153,7 @@ impl Bench {
         self.chip.checkpoint()
     }
 
-    /// Like [`Bench::reset`], but to registers that were left behind on purpose; objects stay.
+    /// Restore registers that were left behind on purpose, and the rest as [`Bench::reset`] does. Objects stay.
     pub fn restore(&mut self, state: &Checkpoint) {
         self.chip.restore(state);
         self.machine.vram.write(self.table.0, &self.table.1);
@@ -161,8 +161,8 @@ impl Bench {
         self.wptr = 0;
     }
 
-    /// Back to the state after [`Bench::new`], except for what lies in memory (the page table is made whole again).
-    /// Findings and objects are forgotten. A few microseconds.
+    /// Go back to the state after [`Bench::new`], except for what lies in memory. The page table is made whole again.
+    /// Findings and objects are forgotten. Takes a few microseconds.
     pub fn reset(&mut self) {
         self.chip.restore(&self.start);
         self.machine.vram.write(self.table.0, &self.table.1);
@@ -171,13 +171,13 @@ impl Bench {
         self.wptr = 0;
     }
 
-    /// The CPU writes a register (byte offset): to leave a state behind for a stream to come.
+    /// Write a register (byte offset) as the CPU does, to leave a state behind for a stream to come.
     pub fn write(&mut self, register: u32, value: u32) {
         self.chip
             .write(&mut self.machine, register & !3, value, u32::MAX);
     }
 
-    /// The CPU reads a register (byte offset).
+    /// Read a register (byte offset) as the CPU does.
     pub fn read(&mut self, register: u32) -> u32 {
         self.chip.read(&mut self.machine, register & !3)
     }
@@ -202,7 +202,7 @@ impl Bench {
         });
     }
 
-    /// No objects are declared any more: engines may touch all memory there is.
+    /// Forget all declared objects: engines may touch all memory there is.
     pub fn clear_objects(&mut self) {
         self.machine.objects.clear();
     }
@@ -275,7 +275,7 @@ impl Bench {
         self.chip.accesses()
     }
 
-    /// One of the counters that the control port's `counters` prints.
+    /// Return one of the counters that the control port's `counters` prints.
     pub fn counter(&self, name: &str) -> u64 {
         self.machine.counters.get(name)
     }

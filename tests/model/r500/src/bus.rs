@@ -110,7 +110,7 @@ impl Bus {
         }
     }
 
-    /// As after power-on.
+    /// Go back to the state after power-on.
     pub fn reset(&mut self) {
         self.mc.reset();
         self.pcie.reset();
@@ -147,7 +147,7 @@ impl Bus {
             .then_some("the GART window")
     }
 
-    /// A register of the GART is about to be written: not where it translates to while it does.
+    /// Judge a write to a register of the GART, which must not move where it translates to while it does.
     pub fn judge_gart(&self, m: &mut Machine, register: u32, value: u32) {
         const PLACES: [u32; 5] = [
             pcie::PCIE_TX_GART_START_LO,
@@ -165,7 +165,7 @@ impl Bus {
         }
     }
 
-    /// A register of the memory controller is about to be written, while command streams are on or not.
+    /// Judge a write to a register of the memory controller, while command streams are on or not.
     pub fn judge_mc(&self, m: &mut Machine, register: u32, value: u32, streams: bool) {
         let moves = [self.layout.fb_location, self.layout.agp_location].contains(&register);
         let why = match (self.busy != 0, streams) {
@@ -276,7 +276,8 @@ impl Bus {
         self.write(m, unit, address, &value.to_le_bytes());
     }
 
-    /// Something in memory tells the CPU that work is done: what it will look at must have left the caches.
+    /// Judge that something in memory tells the CPU that work is done. What the CPU will look at must have left the
+    /// caches.
     pub fn completion(&mut self, m: &mut Machine, how: &str) {
         if let Some(address) = self.caches.dirty() {
             m.finding(

@@ -50,7 +50,7 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// A unit has written GPU addresses.
+    /// Record that a unit has written GPU addresses.
     pub fn written(&mut self, unit: Unit, address: u64, len: u64) {
         match unit {
             Unit::Engine2d => self.engine2d.add(address, len),
@@ -62,7 +62,7 @@ impl Caches {
         }
     }
 
-    /// A draw has read or written pixels of a target.
+    /// Record that a draw has read or written pixels of a target.
     pub fn filled(&mut self, client: Client) {
         match client {
             Client::Color(_) | Client::Resolve => self.holds_color = true,
@@ -71,12 +71,12 @@ impl Caches {
         }
     }
 
-    /// The lines of the colour cache are freed.
+    /// Free the lines of the colour cache.
     pub fn free_color(&mut self) {
         self.holds_color = false;
     }
 
-    /// The lines of the depth cache are freed.
+    /// Free the lines of the depth cache.
     pub fn free_depth(&mut self) {
         self.holds_depth = false;
     }
@@ -91,7 +91,7 @@ impl Caches {
         self.holds_depth
     }
 
-    /// A draw may have written a pattern of GPU addresses.
+    /// Record that a draw may have written a pattern of GPU addresses.
     pub fn drawn(&mut self, client: Client, runs: Runs) {
         match client {
             Client::Depth => self.depth.add(runs),
@@ -100,7 +100,7 @@ impl Caches {
         self.outdate(&runs);
     }
 
-    /// The same, as VRAM offsets.
+    /// Record that a draw may have written a pattern of VRAM offsets.
     pub fn vram_drawn(&mut self, runs: Runs) {
         self.host_draws.add(runs);
     }
@@ -116,18 +116,18 @@ impl Caches {
         self.outdated.meets(runs)
     }
 
-    /// A texture was fetched.
+    /// Record that a texture was fetched.
     pub fn texture_fetched(&mut self, runs: Runs) {
         self.fetched.add(runs);
     }
 
-    /// The texture cache is emptied.
+    /// Empty the texture cache.
     pub fn invalidate_textures(&mut self) {
         self.fetched = Marks::default();
         self.outdated = Marks::default();
     }
 
-    /// A unit other than the CPU has written VRAM offsets.
+    /// Record that a unit other than the CPU has written VRAM offsets.
     pub fn vram_written(&mut self, offset: u64, len: u64) {
         if len > 0 {
             self.host.extend(offset / PAGE..=(offset + len - 1) / PAGE);
@@ -173,22 +173,22 @@ impl Caches {
                     && (offset / PAGE..=(offset + len - 1) / PAGE).any(|p| self.host.contains(&p)))
     }
 
-    /// The 2D destination cache is flushed.
+    /// Flush the 2D destination cache.
     pub fn flush_2d(&mut self) {
         self.engine2d.clear();
     }
 
-    /// The colour cache is flushed.
+    /// Flush the colour cache.
     pub fn flush_color(&mut self) {
         self.color = Marks::default();
     }
 
-    /// The depth cache is flushed.
+    /// Flush the depth cache.
     pub fn flush_depth(&mut self) {
         self.depth = Marks::default();
     }
 
-    /// The host's read buffer is dropped.
+    /// Drop the host's read buffer.
     pub fn invalidate_host(&mut self) {
         self.host.clear();
         self.host_draws = Marks::default();
@@ -216,7 +216,7 @@ impl Caches {
         page.or_else(|| self.host_draws.first())
     }
 
-    /// Everything is clean: after a reset, and after a finding that has named it.
+    /// Make everything clean, after a reset or after a finding that has named it.
     pub fn clear(&mut self) {
         self.flush_2d();
         self.flush_color();

@@ -38,7 +38,7 @@ impl R5xx {
         self.bus.journal.take()
     }
 
-    /// Back to a state of the same chip: idle, caches clean, translations forgotten, the ring empty from its start.
+    /// Go back to a state of the same chip: idle, caches clean, translations forgotten, the ring empty from its start.
     pub fn restore(&mut self, state: &Checkpoint) {
         self.regs.load(&state.regs);
         self.pll.load(&state.pll);

@@ -134,7 +134,8 @@ impl Variant {
         firmware::hostile_rom(self, vram).build()
     }
 
-    /// Units that test depth: one a raster pipe, but two in RV530's only one (its straps say so).
+    /// Return the number of units that test depth. Each raster pipe has one, but RV530's only pipe has two (its straps
+    /// say so).
     pub(crate) fn depth_units(&self) -> u32 {
         if self.name == "rv530" { 2 } else { self.pipes }
     }

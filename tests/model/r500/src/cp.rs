@@ -50,7 +50,7 @@ impl Stream {
     /// The order of nesting.
     pub const ALL: [Stream; 3] = [Stream::Ring, Stream::Ib1, Stream::Ib2];
 
-    /// For messages.
+    /// Return the name for messages.
     pub fn name(self) -> &'static str {
         match self {
             Stream::Ring => "ring",
@@ -146,7 +146,7 @@ pub struct Cp {
 }
 
 impl Cp {
-    /// A soft reset of the streams. Microcode and the write pointer survive.
+    /// Reset the streams softly. Microcode and the write pointer survive.
     pub fn reset(&mut self) {
         let me = std::mem::take(&mut self.me);
         let mut ring = std::mem::take(&mut self.ring);
@@ -158,7 +158,7 @@ impl Cp {
         };
     }
 
-    /// Nothing goes on until a soft reset.
+    /// Stop all work until a soft reset.
     pub fn hang(&mut self) {
         self.hung = true;
     }
@@ -212,7 +212,7 @@ impl R5xx {
         }
     }
 
-    /// A bounded piece of the command processor's work.
+    /// Do a bounded piece of the command processor's work.
     pub(super) fn cp_step(&mut self, m: &mut Machine, now: Instant) -> Step {
         let mut later = Step::Idle;
         if let Some(due) = self.cp.ring.due() {
@@ -372,7 +372,8 @@ impl R5xx {
         }
     }
 
-    /// An indirect buffer is exhausted, or a stream has run dry. True if something changed by that.
+    /// End an indirect buffer that is exhausted, or handle a stream that has run dry. True if something changed by
+    /// that.
     fn end_of_buffer(&mut self, m: &mut Machine, stream: Stream, now: Instant) -> bool {
         let i = stream as usize;
         let Some(buffer) = &mut self.cp.buffers[i] else {
@@ -405,7 +406,7 @@ impl R5xx {
         true
     }
 
-    /// `CP_CSQ_CNTL` is about to be written.
+    /// Prepare for a write to `CP_CSQ_CNTL`.
     pub(super) fn halt(&mut self, m: &mut Machine, csq: u32) {
         if modes(csq).0 == Mode::Off {
             if let Some((stream, words)) = self.cp.at_halt.take() {

@@ -18,7 +18,7 @@ use lapidary_model::machine::Machine;
 const RING_SHAPE: u32 = mmio::cp_rb_cntl::RB_BUFSZ.mask() | mmio::cp_rb_cntl::BUF_SWAP.mask();
 
 impl R5xx {
-    /// The staged write pointer takes effect.
+    /// Let the staged write pointer take effect.
     pub(super) fn commit_wptr(&mut self, m: &mut Machine) {
         let cntl = self.regs.get(mmio::CP_RB_CNTL);
         let give = mmio::cp_rb_cntl::RB_RPTR_WR_ENA
@@ -46,7 +46,7 @@ impl R5xx {
         }
     }
 
-    /// A register of the CP was written. True if it is one of them.
+    /// Write a register of the CP. True if it is one of them.
     pub(super) fn cp_write(
         &mut self,
         m: &mut Machine,
@@ -146,7 +146,7 @@ impl R5xx {
         true
     }
 
-    /// A register of the CP is read, if it is one with a life of its own.
+    /// Read a register of the CP, if it is one with a life of its own.
     pub(super) fn cp_read(&mut self, offset: u32) -> Option<u32> {
         Some(match offset {
             mmio::CP_ME_RAM_DATAH => self.cp.me.read_high(),
@@ -204,7 +204,7 @@ impl R5xx {
         })
     }
 
-    /// The host writes into the aperture of a stream.
+    /// Take what the host writes into the aperture of a stream.
     pub(super) fn push(&mut self, m: &mut Machine, stream: Stream, value: u32) {
         if self.mode(stream) != Mode::Push {
             m.finding(
@@ -224,7 +224,7 @@ impl R5xx {
         queue.push_back(value);
     }
 
-    /// A size register was written: an indirect buffer begins (R5xx 4.6, 4.10).
+    /// Begin an indirect buffer, whose size register was written (R5xx 4.6, 4.10).
     pub(super) fn start(&mut self, m: &mut Machine, stream: Stream, size: u32, source: Source) {
         let (base_at, size_at, parent) = match stream {
             Stream::Ib1 => (mmio::CP_IB_BASE, mmio::CP_IB_BUFSZ, Stream::Ring),

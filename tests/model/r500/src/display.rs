@@ -54,7 +54,7 @@ pub static DISPLAY: Display = Display {
 };
 
 impl R5xx {
-    /// The firmware shows its picture on a CRTC.
+    /// Show the firmware's picture on a CRTC.
     pub(super) fn light_crtc(&mut self, m: &mut Machine, crtc: usize, frame_buffer: u32) {
         DISPLAY.light(crtc, &mut self.regs, m, frame_buffer);
         self.display_written();
@@ -65,12 +65,12 @@ impl R5xx {
         DISPLAY.runs(0, &self.regs)
     }
 
-    /// A display register was written.
+    /// Look at the display registers again, after a write to one of them.
     pub(super) fn display_written(&mut self) {
         self.bus.scanouts = DISPLAY.scanouts(&self.regs);
     }
 
-    /// The memory controller is about to move VRAM.
+    /// Judge a move of VRAM by the memory controller.
     pub(super) fn judge_move(&mut self, m: &mut Machine, new: u32) {
         let old = self.bus.mc.get(self.bus.layout.fb_location);
         if self.bus.scanouts.iter().any(Option::is_some) && new != old {

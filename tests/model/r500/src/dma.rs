@@ -149,7 +149,7 @@ impl Engine {
 }
 
 impl R5xx {
-    /// A register was written; true if it is one of the engines'.
+    /// Write a register. True if it is one of the engines'.
     pub(super) fn dma_write(
         &mut self,
         m: &mut Machine,

@@ -14,7 +14,7 @@ use crate::unit::Unit;
 use lapidary_model::machine::Machine;
 
 impl R5xx {
-    /// A draw packet: what goes to `VAP_VF_CNTL`, and the dwords after it.
+    /// Draw by a packet: `vf_cntl` goes to `VAP_VF_CNTL`, and `data` are the dwords after it.
     pub(super) fn draw(&mut self, m: &mut Machine, vf_cntl: u32, data: &[u32]) {
         self.regs.set(mmio::VAP_VF_CNTL, vf_cntl);
         self.begin_draw(m, vf_cntl);
@@ -44,7 +44,7 @@ impl R5xx {
         self.judge_areas(m);
     }
 
-    /// A draw that waits for data holds up everything behind it. Here it is given up.
+    /// Judge a draw that waits for data and holds up everything behind it. Here it is given up.
     pub(super) fn judge_unfinished(&mut self, m: &mut Machine) {
         if let Some(n) = self.engine3d.missing() {
             m.finding(
@@ -55,7 +55,7 @@ impl R5xx {
         }
     }
 
-    /// Data for the draw that has begun.
+    /// Feed the draw that has begun with data.
     pub(super) fn feed_draw(&mut self, m: &mut Machine, words: &[u32]) {
         match self.engine3d.feed(&self.regs, words) {
             Fed::More => {}
@@ -82,7 +82,7 @@ impl R5xx {
         self.engine3d.give_back(areas);
     }
 
-    /// A register of the 3D pipe is written.
+    /// Write a register of the 3D pipe.
     pub(super) fn write_pipe(&mut self, m: &mut Machine, offset: u32, value: u32) {
         let old = self.regs.get(offset);
         self.regs.set(offset, value);
@@ -128,7 +128,7 @@ impl R5xx {
         }
     }
 
-    /// A register that decides where the lines of a cache go changes while there are some.
+    /// Judge a change of a register that decides where the lines of a cache go while there are some.
     fn judge_full_cache(&self, m: &mut Machine, offset: u32, old: u32, value: u32) {
         let changed = old ^ value;
         let of_color = self.bus.caches.holds_color()
@@ -145,7 +145,7 @@ impl R5xx {
         }
     }
 
-    /// Every selected depth unit writes its counter, all to the same address.
+    /// Let every selected depth unit write its counter, all to the same address.
     fn write_passed(&mut self, m: &mut Machine, address: u32) {
         let address = address & mmio::zb_zpass_addr::ZPASS_ADDR.mask();
         let units = self.engine3d.depth_selected();
@@ -158,7 +158,7 @@ impl R5xx {
         }
     }
 
-    /// A packet that fills a memory on the chip: start, count, value.
+    /// Fill a memory on the chip by a packet, whose body is start, count and value.
     pub(super) fn clear_on_chip(&mut self, m: &mut Machine, opcode: u8, body: &[u32]) {
         use lapidary_registers::r500::pm4::_3d_clear_hiz::count::COUNT;
         m.counters.add("clears_on_chip", 1);

@@ -43,14 +43,14 @@ pub trait Port {
 
 /// A 2D engine as the core drives it.
 pub trait Engine2d: Send {
-    /// Back to the state after a soft reset of E2: pending host data and packet state forgotten. Registers
-    /// are the core's.
+    /// Go back to the state after a soft reset of E2. Pending host data and packet state are forgotten. Registers are
+    /// the core's.
     fn reset(&mut self);
 
     /// Return whether writes to this register (byte offset) concern the engine. Must be cheap.
     fn owns(&self, offset: u32) -> bool;
 
-    /// A register the engine owns was written; the register file already holds `value`.
+    /// Act on a write to a register that the engine owns. The register file already holds `value`.
     fn register_written(&mut self, port: &mut dyn Port, offset: u32, value: u32);
 
     /// Return whether a type-3 opcode is one of the thirteen 2D packets.

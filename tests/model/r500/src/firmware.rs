@@ -187,7 +187,7 @@ fn window(
     }
 }
 
-/// Parameters: engine clock, memory clock.
+/// Return ASIC_Init of a careless BIOS. Parameters are engine clock and memory clock.
 fn careless_init(variant: &Variant, vram: u64, fb: u32) -> Vec<u8> {
     let layout = variant.mc;
     let location = ((u64::from(fb) + vram - 1) >> 16 << 16) as u32 | (fb >> 16);
@@ -254,7 +254,7 @@ fn memory_controller_init(variant: &Variant, vram: u64) -> Vec<u8> {
     t.build()
 }
 
-/// Parameter: the clock in bits 23:0.
+/// Return the table that sets a clock. The parameter is the clock in bits 23:0.
 fn set_clock(divider: lapidary_registers::Field) -> Vec<u8> {
     let mut t = Code::new(1);
     let fits = t.label();
@@ -294,7 +294,8 @@ fn get_clock(divider: lapidary_registers::Field) -> Vec<u8> {
     t.build()
 }
 
-/// Parameter: 1 in its low byte to let idle blocks' clocks stop, 0 to keep them running.
+/// Return the table that gates clocks. The parameter is 1 in its low byte to let idle blocks' clocks stop, and 0 to
+/// keep them running.
 fn dynamic_clock_gating() -> Vec<u8> {
     let blocks = [
         (pll::CP_DYN_CNTL, pll::cp_dyn_cntl::CP_FORCEON),
@@ -325,7 +326,7 @@ fn clock(index: u32) -> Place {
 }
 
 impl R5xx {
-    /// The firmware posts the card: runs `ASIC_Init` out of the ROM with the default clocks.
+    /// Post the card as the firmware does. It runs `ASIC_Init` out of the ROM with the default clocks.
     pub(super) fn post(&mut self, m: &mut Machine) {
         let image = std::mem::take(&mut self.firmware);
         let clocks = self.variant.clocks;
@@ -335,9 +336,9 @@ impl R5xx {
 }
 
 impl R5xx {
-    /// What a kernel that was replaced has left of its work on a card: command streams switched on, a page table in
-    /// force that no driver writes any more, an AGP aperture over all addresses, interrupts enabled, pipes that
-    /// registers do not reach, surfaces for the CPU.
+    /// Leave behind what a kernel that was replaced has left of its work on a card: command streams switched on, a page
+    /// table in force that no driver writes any more, an AGP aperture over all addresses, interrupts enabled, pipes
+    /// that registers do not reach, surfaces for the CPU.
     pub(super) fn leave(&mut self, m: &mut Machine) {
         use mmio::{cp_csq_cntl, cp_rb_wptr_delay, surface_info};
         let at = |array: lapidary_registers::RegArray, n| array.at(n).unwrap_or(array.base());

@@ -37,7 +37,7 @@ struct Place {
 }
 
 impl R5xx {
-    /// The CPU reads VRAM through BAR0, where it is not mapped.
+    /// Read VRAM as the CPU does through BAR0, where it is not mapped.
     pub(super) fn hdp_read(&mut self, m: &mut Machine, offset: u64, data: &mut [u8]) {
         for (at, run) in self.runs(m, offset, data.len()) {
             let piece = &mut data[run];
@@ -49,7 +49,7 @@ impl R5xx {
         }
     }
 
-    /// The CPU writes VRAM through BAR0, where it is not mapped.
+    /// Write VRAM as the CPU does through BAR0, where it is not mapped.
     pub(super) fn hdp_write(&mut self, m: &mut Machine, offset: u64, data: &[u8]) {
         for (at, run) in self.runs(m, offset, data.len()) {
             if !m.vram.write(at, &data[run]) {
@@ -143,7 +143,7 @@ impl R5xx {
         })
     }
 
-    /// A register of the surfaces is written.
+    /// Write a register of the surfaces.
     pub(super) fn surface_written(&mut self, m: &mut Machine, offset: u32, value: u32) {
         let old = self.regs.get(offset);
         self.regs.set(offset, value);
@@ -169,7 +169,8 @@ impl R5xx {
         }
     }
 
-    /// A stream is about to be switched on: what the CPU sees of mapped VRAM must be what the driver takes it for.
+    /// Judge the surfaces when a stream is about to be switched on. What the CPU sees of mapped VRAM must be what the
+    /// driver takes it for.
     pub(super) fn judge_surfaces(&self, m: &mut Machine) {
         if self.options.trapped {
             return;
@@ -185,7 +186,8 @@ impl R5xx {
         }
     }
 
-    /// Bounds are multiples of 32 bytes, and the end of surface 0 is one of 64 (R5xx 9.1.10).
+    /// Judge a bound of a surface. Bounds are multiples of 32 bytes, and the end of surface 0 is one of 64 (R5xx
+    /// 9.1.10).
     fn judge_bound(&self, m: &mut Machine, offset: u32, value: u32) {
         let bad = match (
             mmio::SURFACE_LOWER_BOUND.index_of(offset),
@@ -203,7 +205,7 @@ impl R5xx {
         }
     }
 
-    /// What other units hold of VRAM that the CPU reads.
+    /// Judge what other units hold of VRAM that the CPU reads.
     fn judge_host_read(&mut self, m: &mut Machine, offset: u64, len: u64) {
         let address = self.bus.frame_buffer().0 + offset;
         if let Some(holder) = self.bus.caches.holder(Unit::Host, address, len) {

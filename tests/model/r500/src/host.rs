@@ -250,8 +250,9 @@ impl R5xx {
         }
     }
 
-    /// Everything the streams have sent is executed in order, so the engines are idle when the wait is reached. What
-    /// is left to judge is "clean", and what is left to wait for is DMA. A running CRTC reaches its lines at once.
+    /// Wait as `WAIT_UNTIL` says. Everything the streams have sent is executed in order, so the engines are idle when
+    /// the wait is reached. What is left to judge is "clean", and what is left to wait for is DMA. A running CRTC
+    /// reaches its lines at once.
     fn wait_until(&mut self, m: &mut Machine, value: u32) {
         use mmio::wait_until::{
             WAIT_2D_IDLE, WAIT_2D_IDLECLEAN, WAIT_3D_IDLE, WAIT_3D_IDLECLEAN, WAIT_CRTC_VLINE,
@@ -296,7 +297,8 @@ impl R5xx {
         }
     }
 
-    /// A stream is about to be switched on: the CPU must find what the chip will read, and the other way round.
+    /// Judge the host path when a stream is about to be switched on. The CPU must find what the chip will read, and the
+    /// other way round.
     fn judge_host_path(&self, m: &mut Machine, value: u32) {
         let off = |v| cp::modes(v).0 == Mode::Off;
         if off(value) || !off(self.regs.get(mmio::CP_CSQ_CNTL)) {
@@ -339,7 +341,7 @@ impl R5xx {
         Some(self.bus.mc.get(register) & !layout.idle)
     }
 
-    /// ASIC_Init says that it is done. A careless one does not wait for the memory controller to be.
+    /// Act on the message of ASIC_Init that it is done. A careless one does not wait for the memory controller to be.
     fn posted(&mut self) {
         if self.options.state == State::Careless {
             self.bus.busy = BUSY_LOOKS;

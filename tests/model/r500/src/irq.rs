@@ -29,7 +29,7 @@ const ENABLES: u32 = gen_int_cntl::SW_INT_EN.mask()
     | gen_int_cntl::VIDDMA_INT_EN.mask();
 
 impl R5xx {
-    /// `GEN_INT_STATUS` is written: acknowledges, and perhaps raises.
+    /// Write `GEN_INT_STATUS`, which acknowledges and perhaps raises.
     pub(super) fn write_int_status(&mut self, m: &mut Machine, value: u32) {
         let status = self.regs.get(mmio::GEN_INT_STATUS) & !(value & STICKY);
         self.regs.set(mmio::GEN_INT_STATUS, status);
@@ -40,7 +40,7 @@ impl R5xx {
         }
     }
 
-    /// `DXMODE_INT_MASK` is written: a display whose source is off does not interrupt any more.
+    /// Write `DXMODE_INT_MASK`. A display whose source is off does not interrupt any more.
     pub(super) fn write_display_mask(&mut self, m: &mut Machine, value: u32) {
         self.regs.set(mmio::DXMODE_INT_MASK, value);
         if !dxmode_int_mask::D1MODE_VBLANK_INT_MASK.any(value) {
@@ -51,7 +51,7 @@ impl R5xx {
         }
     }
 
-    /// An event happened.
+    /// Raise an event.
     pub(super) fn raise(&mut self, m: &mut Machine, mut bit: u32) {
         m.counters.add("interrupt_events", 1);
         if m.faults.take(fault::DISPLAY_INTERRUPT) {
@@ -74,7 +74,7 @@ impl R5xx {
         self.update_interrupt(m);
     }
 
-    /// Status or enables have changed.
+    /// Update the interrupt after a change of status or enables.
     pub(super) fn update_interrupt(&mut self, m: &mut Machine) {
         let status = self.regs.get(mmio::GEN_INT_STATUS);
         let enables = self.regs.get(mmio::GEN_INT_CNTL) & ENABLES;

@@ -103,7 +103,7 @@ impl fmt::Display for Source {
 }
 
 impl Source {
-    /// As findings and lists name it; none for the firmware, whose accesses are not counted.
+    /// Return the name that findings and lists use. It is none for the firmware, whose accesses are not counted.
     fn name(self) -> Option<&'static str> {
         match self {
             Source::Host => Some("the CPU"),

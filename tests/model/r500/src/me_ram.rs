@@ -76,7 +76,7 @@ impl MeRam {
         (self.read_word >> 32) as u32
     }
 
-    /// Bits 31:0 of the word held; the next word is fetched.
+    /// Return bits 31:0 of the word held, and fetch the next word.
     pub fn read_low(&mut self) -> u32 {
         let low = self.read_word as u32;
         self.fetch();

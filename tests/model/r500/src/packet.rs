@@ -185,8 +185,8 @@ impl R5xx {
         body.len() == len
     }
 
-    /// The body's second part is passed over if a boolean in memory is zero. The manual prints two dwords and no
-    /// address (R5xx 5.2.5.1); a packet with three dwords carries the address first.
+    /// Pass over the body's second part if a boolean in memory is zero. The manual prints two dwords and no address
+    /// (R5xx 5.2.5.1); a packet with three dwords carries the address first.
     fn cond_exec(&mut self, m: &mut Machine, stream: Stream, header: u32, body: &[u32]) {
         if !self.exact(m, header, body, 3) {
             return;
@@ -209,8 +209,8 @@ impl R5xx {
         }
     }
 
-    /// The indices of the draw that the packet before has begun come from memory, by way of the second indirect
-    /// buffer (R5xx 5.2.3.11).
+    /// Fetch the indices of the draw that the packet before has begun from memory, by way of the second indirect buffer
+    /// (R5xx 5.2.3.11).
     fn index_buffer(&mut self, m: &mut Machine, stream: Stream, header: u32, body: &[u32]) {
         use lapidary_registers::r500::pm4::indx_buffer::{buffer_base, buffer_size, control};
         if !self.exact(m, header, body, 3) {
@@ -246,7 +246,8 @@ impl R5xx {
         });
     }
 
-    /// Number of arrays, and then for each pair of arrays one dword of attributes and two addresses.
+    /// Load the arrays of vertices. The body has the number of arrays, and then for each pair of arrays one dword of
+    /// attributes and two addresses.
     fn load_vertex_pointers(&mut self, m: &mut Machine, header: u32, body: &[u32], source: Source) {
         let arrays = mmio::vap_vtx_num_arrays::VTX_NUM_ARRAYS.get(body[0]) as usize;
         let exact = 1 + arrays + arrays.div_ceil(2);
@@ -268,8 +269,7 @@ impl R5xx {
         }
     }
 
-    /// A mask says which of twenty registers follow; then comes a draw whose indices are made from first ones, four of
-    /// each.
+    /// Load the registers that a mask selects of twenty, and draw with indices made from first ones, four of each.
     fn mpeg_index(&mut self, m: &mut Machine, header: u32, body: &[u32], source: Source) {
         let targets = mpeg_registers();
         let mask = body[0];

@@ -21,7 +21,7 @@ pub static REGISTERS: Registers = Registers {
 pub struct Pipe(Vec<bool>);
 
 impl Pipe {
-    /// Of that chip, whose aperture has so many words.
+    /// Return the words of the pipe on that chip, whose aperture has so many words.
     pub fn new(chip: &str, words: usize) -> Pipe {
         let space = Space::new(&REGISTERS, "register", Domain::MMIO, chip, 4, words);
         let word = |i| space.register(i as u32 * 4).is_some_and(is_pipe);

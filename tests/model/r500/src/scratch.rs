@@ -13,7 +13,7 @@ use crate::unit::Unit;
 use lapidary_model::machine::Machine;
 
 impl R5xx {
-    /// A scratch register is written: it is copied to memory if the mask says so (R5xx 4.9).
+    /// Write a scratch register, and copy it to memory if the mask says so (R5xx 4.9).
     pub(super) fn scratch(&mut self, m: &mut Machine, n: u32, value: u32) {
         if let Some(offset) = mmio::SCRATCH_REG.at(n) {
             self.regs.set(offset, value);
@@ -35,7 +35,7 @@ impl R5xx {
             .write32(m, Unit::Cp, address.wrapping_add(n * 4), value);
     }
 
-    /// The colour back ends have signalled: the oldest resynchronised write goes to its scratch register.
+    /// Write the oldest resynchronised write to its scratch register, since the colour back ends have signalled.
     pub(super) fn resync(&mut self, m: &mut Machine) {
         if let Some((n, value)) = self.cp.resync.pop_front() {
             self.scratch(m, n, value);

@@ -117,7 +117,8 @@ impl R5xx {
         CMDFIFO_AVAIL.of(CMDFIFO) | busy
     }
 
-    /// A stream waits for an engine: the moment at which one that never ends is noticed. True if it has to wait.
+    /// Return whether a stream that waits for an engine has to wait. This is the moment at which an engine that never
+    /// ends is noticed.
     pub(super) fn waits_for_stuck(&mut self, m: &mut Machine, for_2d: bool, for_3d: bool) -> bool {
         let before = self.stuck;
         if for_3d && m.faults.take(fault::HANG_3D) {
@@ -138,7 +139,7 @@ impl R5xx {
         (for_2d && self.stuck.in_2d()) || (for_3d && self.stuck.in_3d())
     }
 
-    /// `RBBM_SOFT_RESET` is written.
+    /// Write `RBBM_SOFT_RESET`.
     pub(super) fn soft_reset(&mut self, m: &mut Machine, value: u32, source: Source) {
         let old = self.regs.get(mmio::RBBM_SOFT_RESET);
         let (rising, falling) = (value & !old, old & !value);
@@ -166,7 +167,7 @@ impl R5xx {
         self.release(m, falling);
     }
 
-    /// Blocks lose what they had.
+    /// Let blocks lose what they had.
     fn assert(&mut self, m: &mut Machine, bits: u32) {
         if bits & CP != 0 {
             let was_working = self.cp.working();
@@ -206,7 +207,7 @@ impl R5xx {
         }
     }
 
-    /// Blocks begin anew.
+    /// Let blocks begin anew.
     fn release(&mut self, m: &mut Machine, bits: u32) {
         let mut free = self.stuck;
         if bit::SOFT_RESET_VAP.any(bits) {
@@ -230,7 +231,7 @@ impl R5xx {
         }
     }
 
-    /// `GA_SOFT_RESET` is written: the raster pipe is reset for so many cycles.
+    /// Write `GA_SOFT_RESET`, which resets the raster pipe for so many cycles.
     pub(super) fn raster_reset(&mut self, m: &mut Machine, value: u32) {
         let count = ga_soft_reset::COUNT.get(value);
         if count < RASTER_CLOCKS {
@@ -256,17 +257,17 @@ impl R5xx {
         self.come_free(m, free);
     }
 
-    /// `RBBM_SOFT_RESET` is read.
+    /// Record that `RBBM_SOFT_RESET` is read.
     pub(super) fn soft_reset_read(&mut self) {
         self.sequence.unread = false;
     }
 
-    /// The CPU has written the write pointer.
+    /// Record that the CPU has written the write pointer.
     pub(super) fn wptr_matches(&mut self) {
         self.sequence.stale_wptr = false;
     }
 
-    /// Streams are about to be switched on: after a reset, the whole sequence must have been gone through.
+    /// Judge that streams are about to be switched on. After a reset, the whole sequence must have been gone through.
     pub(super) fn judge_restart(&mut self, m: &mut Machine, csq: u32) {
         let off = |v| cp::modes(v).0 == Mode::Off;
         if off(csq) || !off(self.regs.get(mmio::CP_CSQ_CNTL)) {
@@ -313,7 +314,7 @@ impl R5xx {
         self.regs.get(mmio::RBBM_SOFT_RESET) & CP != 0
     }
 
-    /// Nothing is stuck, and no sequence under way: as after power-on.
+    /// Go back to the state after power-on, with nothing stuck and no sequence under way.
     pub(super) fn forget_resets(&mut self) {
         self.stuck = Stuck::default();
         self.sequence = Sequence::default();

@@ -132,7 +132,7 @@ impl Card {
         event
     }
 
-    /// What a driver does until its ring runs.
+    /// Do what a driver does until its ring runs.
     fn start(&mut self) {
         self.client
             .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 4, &[6, 0])
@@ -174,7 +174,7 @@ impl Card {
         self.write(mmio::GEN_INT_CNTL, mmio::gen_int_cntl::SW_INT_EN.mask());
     }
 
-    /// A fence: scratch register 0, and an interrupt.
+    /// Submit a fence, which is scratch register 0 and an interrupt.
     fn fence(&mut self, sequence: u32) {
         let scratch = mmio::SCRATCH_REG.at(0).unwrap();
         let words = [

@@ -174,15 +174,15 @@ impl Bench {
         self.chip.checkpoint()
     }
 
-    /// Like [`Bench::reset`], but to registers that were left behind on purpose. Objects stay.
+    /// Restore registers that were left behind on purpose, and the rest as [`Bench::reset`] does. Objects stay.
     pub fn restore(&mut self, state: &Checkpoint) {
         self.chip.restore(state);
         self.machine.judge.take();
         (self.wptr, self.dma_wptr) = (0, 0);
     }
 
-    /// Back to the state after [`Bench::new`], except for what lies in memory. Findings and objects are forgotten. Takes some
-    /// ten microseconds.
+    /// Go back to the state after [`Bench::new`], except for what lies in memory. Findings and objects are forgotten.
+    /// Takes some ten microseconds.
     pub fn reset(&mut self) {
         self.chip.restore(&self.start);
         self.machine.objects.clear();
@@ -257,13 +257,13 @@ impl Bench {
         self.ring(&[packet(op::ME_INITIALIZE, 6), 1, 0, 7, 1 << 16, 0, 0]);
     }
 
-    /// The CPU writes a register (byte offset).
+    /// Write a register (byte offset) as the CPU does.
     pub fn write(&mut self, register: u32, value: u32) {
         self.chip
             .write(&mut self.machine, register & !3, value, u32::MAX);
     }
 
-    /// The CPU reads a register (byte offset).
+    /// Read a register (byte offset) as the CPU does.
     pub fn read(&mut self, register: u32) -> u32 {
         self.chip.read(&mut self.machine, register & !3)
     }
@@ -273,7 +273,7 @@ impl Bench {
         self.chip.peek(&self.machine, name)
     }
 
-    /// The chip and its machine.
+    /// Return the chip and its machine.
     pub fn parts(&mut self) -> (&mut R6xx, &mut Machine) {
         (&mut self.chip, &mut self.machine)
     }
@@ -288,7 +288,7 @@ impl Bench {
         });
     }
 
-    /// No objects are declared any more: engines may touch all memory there is.
+    /// Forget all declared objects: engines may touch all memory there is.
     pub fn clear_objects(&mut self) {
         self.machine.objects.clear();
     }
@@ -379,7 +379,7 @@ impl Bench {
         self.buffer(at::DMA_BUFFER, words)
     }
 
-    /// The position in the ring of the DMA engine, in dwords.
+    /// Return the position in the ring of the DMA engine, in dwords.
     pub fn dma_position(&self) -> u32 {
         self.dma_wptr
     }
@@ -413,7 +413,7 @@ impl Bench {
             .collect()
     }
 
-    /// One of the counters that the control port's `counters` prints.
+    /// Return one of the counters that the control port's `counters` prints.
     pub fn counter(&self, name: &str) -> u64 {
         self.machine.counters.get(name)
     }

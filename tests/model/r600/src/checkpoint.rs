@@ -42,8 +42,8 @@ impl R6xx {
         self.bus.journal.take()
     }
 
-    /// Back to a state of the same chip: idle, the micro-engine initialised, translations forgotten, both rings and the ring
-    /// of interrupts empty from their start.
+    /// Go back to a state of the same chip: idle, the micro-engine initialised, translations forgotten, both rings and
+    /// the ring of interrupts empty from their start.
     pub fn restore(&mut self, state: &Checkpoint) {
         self.regs.load(&state.regs);
         self.cp = Cp::default();

@@ -17,7 +17,7 @@ use crate::packet::wide;
 use crate::unit::Unit;
 
 impl R6xx {
-    /// SO_VGTSTREAMOUT_FLUSH.
+    /// Execute SO_VGTSTREAMOUT_FLUSH.
     pub(crate) fn streamout_flush(&mut self) {
         for n in 0..BUFFERS {
             let offset = mmio::VGT_STRMOUT_BUFFER_OFFSET.at(n).unwrap_or_default();
@@ -31,7 +31,7 @@ impl R6xx {
         self.regs.set(mmio::CP_STRMOUT_CNTL, now | done);
     }
 
-    /// STRMOUT_BUFFER_UPDATE: store the filled size, then set the offset.
+    /// Execute STRMOUT_BUFFER_UPDATE. It stores the filled size, then sets the offset.
     pub(crate) fn streamout_update(&mut self, m: &mut Machine, body: &[u32]) {
         use control::{OFFSET_SOURCE, SELECT_BUFFER, STORE_BUFFER_FILLED_SIZE, offset_source};
         let fields = OFFSET_SOURCE.mask() | SELECT_BUFFER.mask() | STORE_BUFFER_FILLED_SIZE.mask();
@@ -63,7 +63,7 @@ impl R6xx {
         self.pipe_written(m, register, offset);
     }
 
-    /// STRMOUT_BASE_UPDATE of R7xx: the CP learns the base of a buffer, which must be the one in its register.
+    /// Execute STRMOUT_BASE_UPDATE of R7xx. The CP learns the base of a buffer, which must be the one in its register.
     pub(crate) fn streamout_base(&mut self, m: &mut Machine, buffer: u32, base: u32) {
         let Some(register) = mmio::VGT_STRMOUT_BUFFER_BASE.at(buffer) else {
             m.finding(

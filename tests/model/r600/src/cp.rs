@@ -42,7 +42,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// For messages.
+    /// Return the name for messages.
     pub fn name(self) -> &'static str {
         match self {
             Stream::Ring => "ring",
@@ -110,7 +110,7 @@ pub struct Cp {
 }
 
 impl Cp {
-    /// A soft reset. The microcode and the write pointer stay.
+    /// Reset the CP softly. The microcode and the write pointer stay.
     pub fn reset(&mut self) {
         let (me, pfp) = (std::mem::take(&mut self.me), std::mem::take(&mut self.pfp));
         let mut ring = std::mem::take(&mut self.ring);
@@ -156,7 +156,7 @@ impl R6xx {
         self.cp.working() || self.cp_runs() && self.cp.ring.pending(self.ring_shape()) > 0
     }
 
-    /// A bounded piece of the command processor's work.
+    /// Do a bounded piece of the command processor's work.
     pub(crate) fn cp_step(&mut self, m: &mut Machine, now: Instant) -> Step {
         let mut later = Step::Idle;
         if let Some(due) = self.cp.ring.due() {
@@ -329,7 +329,8 @@ impl R6xx {
         self.bus.write32(m, Unit::WriteBack, at, value);
     }
 
-    /// An indirect buffer is exhausted, or the ring has run dry. True if something changed by that.
+    /// End an indirect buffer that is exhausted, or handle the ring that has run dry. True if something changed by
+    /// that.
     fn end_of_buffer(&mut self, m: &mut Machine, stream: Stream, now: Instant) -> bool {
         let i = stream as usize;
         let Some(buffer) = &mut self.cp.buffers[i] else {
@@ -358,7 +359,7 @@ impl R6xx {
         true
     }
 
-    /// An INDIRECT_BUFFER packet.
+    /// Execute an INDIRECT_BUFFER packet.
     pub(crate) fn start_buffer(&mut self, m: &mut Machine, from: Stream, base: u64, size: u32) {
         let Some(stream) = from.child() else {
             m.finding(
@@ -411,7 +412,7 @@ impl R6xx {
         m.judge.doing(None);
     }
 
-    /// The staged write pointer takes effect.
+    /// Let the staged write pointer take effect.
     fn commit_wptr(&mut self, m: &mut Machine) {
         let gives = cp_rb_cntl::RB_RPTR_WR_ENA.any(self.regs.get(mmio::CP_RB_CNTL));
         let give = gives.then(|| self.regs.get(mmio::CP_RB_RPTR_WR));
@@ -435,7 +436,7 @@ impl R6xx {
         }
     }
 
-    /// A register of the CP is written. True if it is one of them.
+    /// Write a register of the CP. True if it is one of them.
     pub(crate) fn cp_write(
         &mut self,
         m: &mut Machine,
@@ -486,7 +487,7 @@ impl R6xx {
         true
     }
 
-    /// The address of a memory for microcode is written.
+    /// Write the address of a memory for microcode.
     fn load_at(
         &mut self,
         m: &mut Machine,
@@ -538,7 +539,7 @@ impl R6xx {
         })
     }
 
-    /// A scratch register is written, and copied to memory if the mask says so.
+    /// Write a scratch register, and copy it to memory if the mask says so.
     fn scratch(&mut self, m: &mut Machine, n: u32, value: u32, source: Source) {
         if let Some(offset) = mmio::SCRATCH_REG.at(n) {
             self.regs.set(offset, value);

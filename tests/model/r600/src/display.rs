@@ -56,14 +56,14 @@ static DISPLAY: Display = Display {
 const PLACES: std::ops::Range<u32> = 0x6000..0x8000;
 
 impl R6xx {
-    /// The firmware shows its picture on a CRTC.
+    /// Show the firmware's picture on a CRTC.
     pub(crate) fn light_crtc(&mut self, m: &mut Machine, crtc: usize) {
         let (vram, _) = self.bus.frame_buffer();
         DISPLAY.light(crtc, &mut self.regs, m, vram as u32);
         self.display_written(mmio::D1CRTC_CONTROL);
     }
 
-    /// A register was written that may be the display's.
+    /// Act on a write to a register that may be the display's.
     pub(crate) fn display_written(&mut self, offset: u32) {
         if PLACES.contains(&offset) {
             self.bus.scanouts = DISPLAY.scanouts(&self.regs);

@@ -81,7 +81,7 @@ impl Place {
 }
 
 impl Engine {
-    /// A soft reset.
+    /// Reset the engine softly.
     pub fn reset(&mut self) {
         *self = Engine::default();
     }
@@ -144,7 +144,7 @@ impl R6xx {
         self.dma.working() || self.dma_enabled() && self.dma_pending() > 0
     }
 
-    /// A bounded piece of the engine's work.
+    /// Do a bounded piece of the engine's work.
     pub(crate) fn dma_step(&mut self, m: &mut Machine, now: Instant) -> Step {
         if self.dma.hung || self.dma_in_reset() || !self.dma_enabled() {
             return Step::Idle;
@@ -399,7 +399,7 @@ impl R6xx {
         });
     }
 
-    /// A piece of the copy that is under way.
+    /// Do a piece of the copy that is under way.
     fn dma_copy(&mut self, m: &mut Machine) {
         let Some(mut copy) = self.dma.copy.take() else {
             return;
@@ -431,7 +431,7 @@ impl R6xx {
         }
     }
 
-    /// A register of the engine is written. True if it is one of them.
+    /// Write a register of the engine. True if it is one of them.
     pub(crate) fn dma_write(&mut self, m: &mut Machine, offset: u32, value: u32) -> bool {
         match offset {
             mmio::DMA_RB_WPTR => {

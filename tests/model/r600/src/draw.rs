@@ -46,13 +46,13 @@ impl R6xx {
         !self.variant.generation.is_r7xx && self.variant.name != "r600"
     }
 
-    /// A first-level indirect buffer begins.
+    /// Begin a first-level indirect buffer.
     pub(crate) fn client_begins(&mut self) {
         self.stated.start_3d = false;
         self.engine3d.buffer_begins();
     }
 
-    /// A register of the 3D pipe is written.
+    /// Write a register of the 3D pipe.
     pub(crate) fn pipe_written(&mut self, m: &mut Machine, register: u32, value: u32) {
         let changed = self.regs.get(register) != value;
         self.regs.set(register, value);
@@ -70,12 +70,12 @@ impl R6xx {
         }
     }
 
-    /// START_3D_CMDBUF.
+    /// Execute START_3D_CMDBUF.
     pub(crate) fn start_3d(&mut self) {
         self.stated.start_3d = true;
     }
 
-    /// SURFACE_BASE_UPDATE, which only some R6xx have.
+    /// Execute SURFACE_BASE_UPDATE, which only some R6xx have.
     pub(crate) fn surface_base_update(&mut self, m: &mut Machine, header: u32, bases: u32) {
         if self.announces_surfaces() {
             self.stated.surfaces &= !bases;
@@ -87,8 +87,9 @@ impl R6xx {
         }
     }
 
-    /// A SURFACE_SYNC compares bases: those that have changed must have been announced. The CP knows a base that was
-    /// written with the value that it had, as Linux writes zeros to all bases of targets when it starts a chip.
+    /// Judge the bases that a SURFACE_SYNC compares. Those that have changed must have been announced. The CP knows a
+    /// base that was written with the value that it had, as Linux writes zeros to all bases of targets when it starts a
+    /// chip.
     pub(crate) fn judge_surfaces(&self, m: &mut Machine, control: u32) {
         // Both maps have these at the same places.
         use mmio_r7xx::cp_coher_cntl as bit;
@@ -119,7 +120,7 @@ impl R6xx {
         }
     }
 
-    /// A draw packet. Its opcode is one of theirs.
+    /// Execute a draw packet. Its opcode is one of theirs.
     pub(crate) fn draw_packet(&mut self, m: &mut Machine, header: u32, opcode: u8, body: &[u32]) {
         use vgt_draw_initiator::{SOURCE_SELECT, source_select};
         let (fixed, source) = match opcode {
@@ -166,7 +167,7 @@ impl R6xx {
         self.regs.set(mmio::VGT_DMA_SIZE, size);
     }
 
-    /// Indices in the packet: as many as the draw takes, and no instances.
+    /// Judge the indices in the packet. There must be as many as the draw takes, and no instances.
     fn judge_immediate(&self, m: &mut Machine, header: u32, opcode: u8, count: u32, dwords: usize) {
         use vgt_dma_index_type::{INDEX_TYPE, index_type};
         let kind_of_index = INDEX_TYPE.get(self.regs.get(mmio::VGT_DMA_INDEX_TYPE));
@@ -200,7 +201,7 @@ impl R6xx {
         }
     }
 
-    /// VGT_DRAW_INITIATOR has been written: judge what the draw may touch.
+    /// Judge what the draw may touch, since VGT_DRAW_INITIATOR has been written.
     fn draw(&mut self, m: &mut Machine) {
         use mmio::vgt_primitive_type::{PRIM_TYPE, prim_type};
         m.counters.add("draws_not_executed", 1);
@@ -243,7 +244,7 @@ impl R6xx {
         m.counters.add("draw_bytes_written", written);
     }
 
-    /// What a draw needs besides the state of its stages.
+    /// Judge what a draw needs besides the state of its stages.
     fn judge_draw(&self, m: &mut Machine, primitive: u32) {
         use mmio::vgt_primitive_type::prim_type;
         use vgt_draw_initiator::{MAJOR_MODE, SOURCE_SELECT, source_select};

@@ -26,7 +26,7 @@ impl R6xx {
         (self.start.elapsed().as_nanos() * 27 / 1000) as u64
     }
 
-    /// An EVENT_WRITE_EOP packet: a value to memory, and an interrupt.
+    /// Execute an EVENT_WRITE_EOP packet, which writes a value to memory and interrupts.
     pub(crate) fn end_of_pipe(&mut self, m: &mut Machine, body: &[u32]) {
         use pm4::event_write_eop::control::{DATA_SEL, INT_SEL, data_sel, int_sel};
         let at = wide(body[1] & !3, body[2]);
@@ -63,7 +63,7 @@ impl R6xx {
         }
     }
 
-    /// An EVENT_WRITE packet: some types write counts to memory.
+    /// Execute an EVENT_WRITE packet. Some types write counts to memory.
     pub(crate) fn event_write(&mut self, m: &mut Machine, header: u32, body: &[u32]) {
         let kind_of_event = pm4::event::EVENT_TYPE.get(body[0]);
         let writes = matches!(
@@ -84,7 +84,7 @@ impl R6xx {
         self.event(m, kind_of_event, at);
     }
 
-    /// VGT_EVENT_INITIATOR is written without a packet.
+    /// Take a write to VGT_EVENT_INITIATOR without a packet.
     pub(crate) fn event_by_register(&mut self, m: &mut Machine, value: u32) {
         use mmio::vgt_event_initiator::{ADDRESS_HI, EVENT_TYPE, EXTENDED_EVENT};
         let low = mmio::vgt_event_address_reg::ADDRESS_LOW;
@@ -94,7 +94,7 @@ impl R6xx {
         self.event(m, EVENT_TYPE.get(value), at);
     }
 
-    /// An event without a time stamp, with the address of its counts if it has one.
+    /// Execute an event without a time stamp, with the address of its counts if it has one.
     fn event(&mut self, m: &mut Machine, kind_of_event: u32, at: Option<u64>) {
         if kind_of_event == event::SO_VGTSTREAMOUT_FLUSH {
             self.streamout_flush();
@@ -115,7 +115,7 @@ impl R6xx {
         }
     }
 
-    /// The graphics engine has nothing to do any more.
+    /// Act on the graphics engine having nothing to do any more.
     pub(crate) fn became_idle(&mut self, m: &mut Machine) {
         let enabled = mmio::grbm_int_cntl::GUI_IDLE_INT_ENABLE;
         if enabled.any(self.regs.get(mmio::GRBM_INT_CNTL)) {
@@ -123,7 +123,7 @@ impl R6xx {
         }
     }
 
-    /// A SURFACE_SYNC packet writes the registers of the coherency logic, which is done at once.
+    /// Execute a SURFACE_SYNC packet. It writes the registers of the coherency logic, which is done at once.
     pub(crate) fn surface_sync(&mut self, m: &mut Machine, body: &[u32]) {
         self.judge_surfaces(m, body[0]);
         // Both maps have it at the same place, with other bits.
@@ -133,7 +133,7 @@ impl R6xx {
         m.counters.add("surface_syncs", 1);
     }
 
-    /// CP_INT_STATUS is written with the streams that interrupt, by a packet or by a register write.
+    /// Take a write to CP_INT_STATUS with the streams that interrupt, by a packet or by a register write.
     pub(crate) fn cp_interrupt(&mut self, m: &mut Machine, streams: u32) {
         use mmio::cp_int_cntl::{IB1_INT_ENABLE, IB2_INT_ENABLE, RB_INT_ENABLE};
         let enabled = self.regs.get(mmio::CP_INT_CNTL);

@@ -85,7 +85,7 @@ pub fn hostile_rom(variant: &Variant, vram: u64) -> Image {
     rom(variant, vram).command(command::ASIC_INIT, t.build())
 }
 
-/// Nothing translates, no engine takes commands.
+/// Return the table that initialises registers. Nothing translates, and no engine takes commands.
 fn registers_init() -> Vec<u8> {
     let mut t = Code::new(0);
     t.set(Place::Register(mmio::VM_CONTEXT_CNTL.base()), 0)
@@ -117,7 +117,7 @@ fn memory_controller_init(variant: &Variant, vram: u64) -> Vec<u8> {
     t.build()
 }
 
-/// Parameter: the clock in bits 23:0.
+/// Return the table that sets a clock. The parameter is the clock in bits 23:0.
 fn set_clock(word: u32) -> Vec<u8> {
     let mut t = Code::new(1);
     let value = Place::Work(0);
@@ -140,7 +140,7 @@ fn get_clock(word: u32) -> Vec<u8> {
 }
 
 impl R6xx {
-    /// The firmware posts the card: runs `ASIC_Init` out of the ROM with the default clocks.
+    /// Post the card as the firmware does. It runs `ASIC_Init` out of the ROM with the default clocks.
     pub(crate) fn post(&mut self, m: &mut Machine) {
         let image = std::mem::take(&mut self.firmware);
         let clocks = self.variant.clocks;
@@ -165,7 +165,7 @@ impl Card for Board<'_> {
             .write_register(self.m, offset, value, Source::Firmware);
     }
 
-    /// These chips have their clock registers in the aperture.
+    /// Log an error, since these chips have their clock registers in the aperture.
     fn read_pll(&mut self, index: u8) -> u32 {
         log::error!("the firmware reads clock register {index:#x}, and there is none");
         0

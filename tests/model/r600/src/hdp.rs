@@ -31,31 +31,31 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// An engine has written a range of VRAM.
+    /// Record that an engine has written a range of VRAM.
     pub fn written(&mut self, offset: u64, len: u64) {
         if len > 0 {
             self.pages.extend(offset / PAGE..=(offset + len - 1) / PAGE);
         }
     }
 
-    /// A draw may have written a pattern of VRAM offsets.
+    /// Record that a draw may have written a pattern of VRAM offsets.
     pub fn drawn(&mut self, runs: Runs) {
         self.draws.add(runs);
     }
 
-    /// Everything is up to date.
+    /// Bring everything up to date.
     pub fn flush(&mut self) {
         self.pages.clear();
         self.draws.clear();
         self.half_flushed = false;
     }
 
-    /// The first half of the flush on R7xx.
+    /// Do the first half of the flush on R7xx.
     pub fn half_flush(&mut self) {
         self.half_flushed = true;
     }
 
-    /// The CPU reads a range. Return whether it may see old bytes.
+    /// Read a range as the CPU does, and return whether it may see old bytes.
     pub fn read(&mut self, offset: u64, len: u64) -> bool {
         if self.half_flushed {
             // This read is the second half.
@@ -102,8 +102,8 @@ impl R6xx {
             .then_some(offset)
     }
 
-    /// An engine is about to take commands: the CPU must find what the chip will read, and the units that know how
-    /// memory is tiled must agree.
+    /// Judge the host path when an engine is about to take commands. The CPU must find what the chip will read, and the
+    /// units that know how memory is tiled must agree.
     pub(crate) fn judge_host_path(&self, m: &mut Machine, who: &str) {
         let base = u64::from(self.regs.get(mmio::HDP_NONSURFACE_BASE)) << 8;
         let (start, _) = self.bus.frame_buffer();

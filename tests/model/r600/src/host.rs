@@ -136,7 +136,7 @@ impl R6xx {
         }
     }
 
-    /// A register that decides where addresses lead is written.
+    /// Write a register that decides where addresses lead.
     fn move_memory(&mut self, m: &mut Machine, offset: u32, value: u32) {
         let name = self.regs.register(offset).map_or("", |r| r.name);
         let old = self.regs.get(offset);
@@ -164,7 +164,7 @@ impl R6xx {
         self.bus.configure(&self.regs);
     }
 
-    /// A request to the page-table unit: 1 invalidates the TLB entries of the range between two registers.
+    /// Take a request to the page-table unit. Request 1 invalidates the TLB entries of the range between two registers.
     fn vm_request(&mut self, m: &mut Machine, value: u32) {
         use mmio::vm_context0_request_response::{REQUEST_TYPE, RESPONSE_TYPE};
         let page = |register| u64::from(self.regs.get(register)) << 12;

@@ -60,7 +60,7 @@ impl R6xx {
         (4 << size.clamp(2, 24)) - 1
     }
 
-    /// A source interrupts: its vector goes to the ring.
+    /// Put the vector of a source that interrupts into the ring.
     pub(crate) fn vector(&mut self, m: &mut Machine, source: u32, data: u32) {
         let cntl = self.regs.get(mmio::IH_RB_CNTL);
         if !ih_rb_cntl::IH_RB_ENABLE.any(cntl) {
@@ -123,14 +123,14 @@ impl R6xx {
         self.bus.write32(m, Unit::WriteBack, at, value);
     }
 
-    /// Pointers or enables have changed.
+    /// Update the interrupt after a change of pointers or enables.
     pub(crate) fn update_interrupt(&mut self, m: &mut Machine) {
         let on = ih_cntl::ENABLE_INTR.any(self.regs.get(mmio::IH_CNTL))
             && ih_rb_cntl::IH_RB_ENABLE.any(self.regs.get(mmio::IH_RB_CNTL));
         m.interrupt(0, on && self.ih.wptr != self.ih.rptr);
     }
 
-    /// A register of the block is written. True if it is one of them.
+    /// Write a register of the block. True if it is one of them.
     pub(crate) fn ih_write(&mut self, m: &mut Machine, offset: u32, value: u32) -> bool {
         match offset {
             mmio::IH_RB_CNTL => {

@@ -82,7 +82,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// As findings and lists name it; none for the firmware, whose accesses are not counted.
+    /// Return the name that findings and lists use. It is none for the firmware, whose accesses are not counted.
     fn name(self) -> Option<&'static str> {
         match self {
             Source::Host => Some("the CPU"),

@@ -271,7 +271,7 @@ impl R6xx {
         }
     }
 
-    /// A SET packet: the first register, in dwords from the range's beginning, and values.
+    /// Execute a SET packet. The body has the first register, in dwords from the range's beginning, and values.
     fn set(
         &mut self,
         m: &mut Machine,

@@ -26,14 +26,14 @@ impl Rlc {
         self.enabled
     }
 
-    /// A soft reset: it stops. The microcode stays.
+    /// Reset the controller softly, which stops it. The microcode stays.
     pub fn reset(&mut self) {
         self.enabled = false;
     }
 }
 
 impl R6xx {
-    /// A register of the controller is written. True if it is one of them.
+    /// Write a register of the controller. True if it is one of them.
     pub(crate) fn rlc_write(&mut self, m: &mut Machine, offset: u32, value: u32) -> bool {
         match offset {
             mmio::RLC_UCODE_ADDR => {

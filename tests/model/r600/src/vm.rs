@@ -109,7 +109,7 @@ impl Tlb {
         self.reached.insert(area);
     }
 
-    /// Places have moved: forget which areas lead to memory.
+    /// Forget which areas lead to memory, since places have moved.
     pub fn moved(&mut self) {
         self.reached.clear();
     }

@@ -73,7 +73,7 @@ impl Shape {
 }
 
 impl Ring {
-    /// The host writes the write pointer; true if it takes effect at once.
+    /// Stage a write of the write pointer by the host. True if it takes effect at once.
     pub fn stage(&mut self, value: u32, delay: Delay, now: Instant) -> bool {
         let Delay { timer, limit } = delay;
         let writes = self.staged.map_or(0, |s| s.writes) + 1;
@@ -85,7 +85,7 @@ impl Ring {
         timer == 0 || (limit != 0 && writes >= limit)
     }
 
-    /// When a staged pointer takes effect by itself.
+    /// Return when a staged pointer takes effect by itself.
     pub fn due(&self) -> Option<Instant> {
         self.staged.map(|s| s.due)
     }
@@ -95,7 +95,7 @@ impl Ring {
         self.staged.map_or(self.wptr, |s| s.value)
     }
 
-    /// The staged pointer becomes the write pointer; `rptr_wr` is given if it also sets the read pointer.
+    /// Make the staged pointer the write pointer. `rptr_wr` is given if it also sets the read pointer.
     pub fn commit(&mut self, shape: Shape, rptr_wr: Option<u32>) -> Verdict {
         let Some(staged) = self.staged.take() else {
             return Verdict::Good;
@@ -140,7 +140,8 @@ impl Ring {
         crossed || self.pending(shape) == 0
     }
 
-    /// A soft reset: reading begins at the ring's start again, the write pointer stays (so the host must write it).
+    /// Reset the ring softly. Reading begins at the ring's start again. The write pointer stays, so the host must write
+    /// it.
     pub fn reset(&mut self) {
         self.rptr = 0;
         self.staged = None;
@@ -151,7 +152,7 @@ impl Ring {
 mod tests {
     use super::*;
 
-    /// 16 dwords, blocks of 4.
+    /// Return a ring of 16 dwords with blocks of 4.
     fn shape() -> Shape {
         Shape::of(3, 1)
     }

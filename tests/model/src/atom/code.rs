@@ -140,12 +140,12 @@ impl Code {
         }
     }
 
-    /// `place = source`.
+    /// Append `place = source`.
     pub fn set(&mut self, place: Place, source: impl Into<Source>) -> &mut Self {
         self.two(op::MOVE, place, source.into())
     }
 
-    /// `place = place & keep | source`.
+    /// Append `place = place & keep | source`.
     pub fn mask(&mut self, place: Place, keep: u32, source: impl Into<Source>) -> &mut Self {
         let source = source.into();
         self.destination(op::MASK, place, source);
@@ -154,22 +154,22 @@ impl Code {
         self
     }
 
-    /// `place = place & source`.
+    /// Append `place = place & source`.
     pub fn and(&mut self, place: Place, source: impl Into<Source>) -> &mut Self {
         self.two(op::AND, place, source.into())
     }
 
-    /// `place = place | source`.
+    /// Append `place = place | source`.
     pub fn or(&mut self, place: Place, source: impl Into<Source>) -> &mut Self {
         self.two(op::OR, place, source.into())
     }
 
-    /// `place = place + source`, without carry.
+    /// Append `place = place + source`, without carry.
     pub fn add(&mut self, place: Place, source: impl Into<Source>) -> &mut Self {
         self.two(op::ADD, place, source.into())
     }
 
-    /// `place = place - source`, without borrow.
+    /// Append `place = place - source`, without borrow.
     pub fn subtract(&mut self, place: Place, source: impl Into<Source>) -> &mut Self {
         self.two(op::SUB, place, source.into())
     }
@@ -184,7 +184,7 @@ impl Code {
         self.two(op::DIV, place, source.into())
     }
 
-    /// `place = place << bits`, or `>>` for a negative number.
+    /// Append `place = place << bits`, or `>>` for a negative number.
     pub fn shift(&mut self, place: Place, bits: i8) -> &mut Self {
         let operation = if bits < 0 {
             op::SHIFT_RIGHT
@@ -241,8 +241,8 @@ impl Code {
         self
     }
 
-    /// Register operands mean registers behind that port from here on; 0 means the register aperture. It stays so in
-    /// and after called tables.
+    /// Let register operands mean registers behind that port from here on. 0 means the register aperture. It stays so
+    /// in and after called tables.
     pub fn port(&mut self, port: u8) -> &mut Self {
         self.bytes.extend_from_slice(&[op::SET_PORT, port, 0]);
         self
@@ -278,7 +278,7 @@ impl Code {
         self
     }
 
-    /// The operation for that destination, the attribute byte for that source, and the destination.
+    /// Append the operation for that destination, the attribute byte for that source, and the destination.
     fn destination(&mut self, operation: u8, place: Place, source: Source) {
         let kinds = [kind::REGISTER, kind::PARAMETER, kind::WORK, 3, kind::PLL];
         let kind = place_kind(place);

@@ -142,7 +142,7 @@ impl Card {
             .unwrap();
     }
 
-    /// A command of a client that copies a dword, at address 0 of its space.
+    /// Submit a command of a client that copies a dword, at address 0 of its space.
     fn copy(&mut self, client: u64, from: u32, to: u32) {
         let words = [from, to].map(u32::to_le_bytes).concat();
         self.ram.write_all_at(&words, client * PAGE).unwrap();
@@ -209,7 +209,7 @@ impl Drop for Card {
     }
 }
 
-/// Events since the last look.
+/// Return the number of events since the last look.
 fn events(fd: &mut File) -> u64 {
     let mut n = [0; 8];
     match fd.read(&mut n) {

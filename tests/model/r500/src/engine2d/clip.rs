@@ -54,7 +54,7 @@ impl Rect {
         }
     }
 
-    /// No pixel is inside.
+    /// Return whether no pixel is inside.
     pub fn is_empty(self) -> bool {
         self.left >= self.right || self.top >= self.bottom
     }

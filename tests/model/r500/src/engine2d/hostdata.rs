@@ -54,7 +54,7 @@ impl HostBlit {
         }
     }
 
-    /// All pixels have come.
+    /// Return whether all pixels have come.
     pub fn is_complete(&self) -> bool {
         self.rows_done >= self.area.bottom - self.area.top
     }

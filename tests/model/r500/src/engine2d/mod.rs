@@ -153,7 +153,7 @@ impl Engine {
         registers::set_phase(port, phase.wrapping_add(line.pixels()));
     }
 
-    /// A dword of host data.
+    /// Take a dword of host data.
     fn host_data(&mut self, port: &mut dyn Port, value: u32, last: bool) {
         match std::mem::take(&mut self.host) {
             Host::Waiting(mut blit) => {
@@ -175,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// A new operation begins: what still waits for host data will never get it.
+    /// End what still waits for host data and will never get it, since a new operation begins.
     fn abandon(&mut self, port: &mut dyn Port) {
         match std::mem::take(&mut self.host) {
             Host::Waiting(blit) => blit.end(port),

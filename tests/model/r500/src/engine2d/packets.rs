@@ -226,7 +226,7 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// The SETTINGS at the beginning of the body.
+    /// Take the SETTINGS at the beginning of the body.
     fn settings(&mut self) -> Result<(), Fault> {
         let control = self.next()?;
         let on = |field: lapidary_registers::Field| field.get(control) != 0;
@@ -279,7 +279,7 @@ impl<'a> Packet<'a> {
         Ok(())
     }
 
-    /// `[SRC_X | SRC_Y] [DST_X | DST_Y] [W | H]`: one copy.
+    /// Make one copy, by `[SRC_X | SRC_Y] [DST_X | DST_Y] [W | H]`.
     fn copy(&mut self) -> Result<(), Fault> {
         let &[source, destination, size] =
             self.rest().first_chunk().ok_or(Fault::Length(self.at))?;
@@ -290,7 +290,7 @@ impl<'a> Packet<'a> {
         Ok(())
     }
 
-    /// A bitmap of `count` dwords whose corner has been set.
+    /// Draw a bitmap of `count` dwords whose corner has been set.
     fn bitmap(&mut self, size: u32, count: usize) -> Result<(), Fault> {
         let data = self
             .rest()
@@ -328,7 +328,7 @@ impl<'a> Packet<'a> {
         (x, y)
     }
 
-    /// A rectangle of brush, by the registers.
+    /// Fill a rectangle with the brush, by the registers.
     fn paint(&mut self, area: Rect) {
         let width = u32::try_from(area.right - area.left).unwrap_or(0);
         let height = u32::try_from(area.bottom - area.top).unwrap_or(0);
@@ -362,7 +362,7 @@ impl<'a> Packet<'a> {
         Ok(group)
     }
 
-    /// At least N dwords follow.
+    /// Check that at least N dwords follow.
     fn some(&self, n: usize) -> Result<(), Fault> {
         if self.rest().len() < n {
             Err(Fault::Length(self.body.len()))
@@ -371,7 +371,7 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// Nothing follows.
+    /// Check that nothing follows.
     fn end(&self) -> Result<(), Fault> {
         if self.rest().is_empty() {
             Ok(())
@@ -380,7 +380,7 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// The next dword goes to a register.
+    /// Write the next dword to a register.
     fn forward(&mut self, register: u32) -> Result<(), Fault> {
         let value = self.next()?;
         self.write(register, value);

@@ -52,8 +52,8 @@ impl fmt::Display for Surface {
     }
 }
 
-/// Byte offset of a byte of a row from a tiled surface's start: rows of `pitch` bytes, micro blocks of which `width`
-/// bytes lie side by side, and those in macro blocks or not.
+/// Return the byte offset of a byte of a row from a tiled surface's start. Rows have `pitch` bytes. `width` bytes of a
+/// micro block lie side by side. Micro blocks lie in macro blocks if `macro_tiled`.
 pub fn tiled_offset(byte: u32, y: u32, pitch: u32, width: u32, macro_tiled: bool) -> u64 {
     let height = MICRO / width;
     let wide = u64::from;
@@ -147,7 +147,7 @@ impl Surface {
         MICRO / self.micro_width()
     }
 
-    /// Byte offset of a byte of a row from the surface's start.
+    /// Return the byte offset of a byte of a row from the surface's start.
     fn offset(&self, byte: u32, y: u32) -> u64 {
         if self.macro_tiled || self.micro_tiled {
             tiled_offset(byte, y, self.pitch, self.micro_width(), self.macro_tiled)

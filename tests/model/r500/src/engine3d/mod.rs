@@ -74,14 +74,14 @@ impl Engine3d {
         }
     }
 
-    /// Back to rest.
+    /// Go back to rest.
     pub fn reset(&mut self) {
         self.pipes.reset();
         self.pending = None;
         self.areas.clear();
     }
 
-    /// A register was written, which held `old` before.
+    /// Act on a write to a register, which held `old` before.
     pub fn written(&mut self, offset: u32, old: u32, value: u32) {
         self.pipes.written(offset, old, value);
         if let Some(p) = &mut self.pending {
@@ -89,20 +89,20 @@ impl Engine3d {
         }
     }
 
-    /// Whether a draw waits for data; says how many dwords are missing.
+    /// Return how many dwords are missing, if a draw waits for data.
     pub fn missing(&self) -> Option<u64> {
         self.pending
             .as_ref()
             .map(|p| p.trigger.dwords().saturating_sub(p.come))
     }
 
-    /// A waiting draw is forgotten.
+    /// Forget a waiting draw.
     pub fn abandon(&mut self) {
         self.pending = None;
     }
 
-    /// `VAP_VF_CNTL` was written: a draw begins, and a waiting one is lost. Returns what is drawn, in words; none if
-    /// nothing. If [`Engine3d::missing`] then says so, the rest of its data is to come by [`Engine3d::feed`].
+    /// Begin a draw, since `VAP_VF_CNTL` was written. A waiting draw is lost. Return what is drawn, in words, or none
+    /// if nothing is. If [`Engine3d::missing`] then says so, the rest of its data is to come by [`Engine3d::feed`].
     pub fn trigger(&mut self, regs: &Space, cntl: u32) -> Option<String> {
         self.areas.clear();
         self.pending = None;
@@ -128,7 +128,7 @@ impl Engine3d {
         Some(trigger.describe())
     }
 
-    /// Everything behind the vertex shader.
+    /// Judge everything behind the vertex shader.
     fn raster(&mut self, regs: &Space, trigger: &Trigger) {
         if trigger.count == 0 {
             return;
@@ -144,7 +144,7 @@ impl Engine3d {
         }
     }
 
-    /// Dwords for the waiting draw. Those behind its end are unwanted.
+    /// Feed the waiting draw with dwords. Those behind its end are unwanted.
     pub fn feed(&mut self, regs: &Space, words: &[u32]) -> Fed {
         let Some(p) = &mut self.pending else {
             // While it draws nothing, the vertex unit ignores what comes to its ports too (R5xx 10.10, VAP_CNTL).
@@ -250,7 +250,7 @@ mod tests {
             (fed, self.engine.take_areas())
         }
 
-        /// Something of everything: an array, a texture, a target, depth.
+        /// Return registers with something of everything: an array, a texture, a target, depth.
         fn scene(w: u32, h: u32) -> Set {
             let mut set = Set::default();
             let at = |a: lapidary_registers::RegArray| a.at(0).unwrap();

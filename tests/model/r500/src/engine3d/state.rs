@@ -44,17 +44,17 @@ impl Pipes {
         }
     }
 
-    /// Back to all pipes being equal.
+    /// Make all pipes equal again.
     pub fn reset(&mut self) {
         *self = Pipes::new(self.raster, self.depth);
     }
 
-    /// Raster pipes.
+    /// Return the number of raster pipes.
     pub fn raster(&self) -> u32 {
         self.raster
     }
 
-    /// Depth units: one in each raster pipe, except on RV530.
+    /// Return the number of depth units. There is one in each raster pipe, except on RV530.
     pub fn depth(&self) -> u32 {
         self.depth
     }
@@ -87,7 +87,7 @@ impl Pipes {
         self.reached(offset) == (1 << self.count()) - 1
     }
 
-    /// A register was written: `old` is what all had before unless they had their own.
+    /// Act on a write to a register. `old` is what all pipes had before, unless they had their own.
     pub fn written(&mut self, offset: u32, old: u32, value: u32) {
         match offset {
             mmio::SU_REG_DEST => self.select = mmio::su_reg_dest::SELECT.get(value),

@@ -28,7 +28,7 @@ pub enum Micro {
 }
 
 impl Micro {
-    /// From a register field; the reserved value counts as tiled.
+    /// Return the tiling of a register field. The reserved value counts as tiled.
     pub fn of(field: u32) -> Micro {
         use lapidary_registers::r500::mmio::zb_depthpitch::depthmicrotile::{LINEAR, SQUARE};
         match field {

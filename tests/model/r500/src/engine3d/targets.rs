@@ -48,7 +48,7 @@ pub fn bound_to_depth_cache(offset: u32) -> u32 {
     }
 }
 
-/// Samples of a pixel.
+/// Return the number of samples of a pixel.
 fn samples(state: &State<'_>) -> u64 {
     use gb_aa_config::num_aa_subsamples::{SAMPLES_2, SAMPLES_3, SAMPLES_4};
     let aa = state.get(mmio::GB_AA_CONFIG);
@@ -140,7 +140,7 @@ fn written(state: &State<'_>) -> u32 {
         .fold(0, |all, i| all | (1 << i))
 }
 
-/// All targets of a draw that reaches those pixels.
+/// Append all targets of a draw that reaches those pixels.
 pub fn touched(state: &State<'_>, window: &[Rect], areas: &mut Vec<Area>) {
     let samples = samples(state);
     let mut add = |client, read, write, surface: &Surface, (dx, dy): (u64, u64)| {
@@ -222,7 +222,7 @@ mod tests {
         y1: 32,
     };
 
-    /// Target 0: 64 pixels of 32 bits a line at 1 MiB, all channels; nothing else.
+    /// Return target 0, with 64 pixels of 32 bits a line at 1 MiB and all channels, and nothing else.
     fn plain() -> Set {
         let mut set = Set::default();
         for i in 0..4 {

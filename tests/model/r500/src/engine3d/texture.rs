@@ -31,7 +31,7 @@ struct Texture {
     offset: u32,
 }
 
-/// All textures that are switched on.
+/// Append all textures that are switched on.
 pub fn fetched(state: &State<'_>, areas: &mut Vec<Area>) {
     let enable = state.get(mmio::TX_ENABLE);
     for i in (0..TEXTURES).filter(|i| (enable >> i) & 1 != 0) {
@@ -84,7 +84,7 @@ impl Texture {
         }
     }
 
-    /// Width and height in texels, padded where the manual demands it.
+    /// Return width and height in texels, padded where the manual demands it.
     fn size(&self) -> (u64, u64) {
         let wide = tx_format2::TXWIDTH_11.get(self.format2) << 11;
         let high = tx_format2::TXHEIGHT_11.get(self.format2) << 11;
@@ -103,7 +103,7 @@ impl Texture {
         )
     }
 
-    /// Layers of a level: of a volume, or the faces of a cube.
+    /// Return the number of layers of a level, of a volume or of the faces of a cube.
     fn layers(&self, level: u32) -> u64 {
         use tx_format1::tex_coord_type::{TEX_2D, TEX_3D};
         match tx_format1::TEX_COORD_TYPE.get(self.format1) {
@@ -183,7 +183,7 @@ mod tests {
 
     const BASE: u32 = 0x10_0000;
 
-    /// Texture 3 of 8_8_8_8 texels, clamped, without mipmaps.
+    /// Return texture 3 of 8_8_8_8 texels, clamped, without mipmaps.
     fn texture(w: u32, h: u32) -> Set {
         let mut set = Set::default();
         set.write(mmio::TX_ENABLE, 1 << 3);

@@ -28,7 +28,7 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// A write of the register; none if it draws nothing.
+    /// Return what a write of the register triggers, or none if it draws nothing.
     pub fn new(state: &State<'_>, cntl: u32) -> Option<Trigger> {
         let count = if vap_vf_cntl::USE_ALT_NUM_VERTS.any(cntl) {
             mmio::vap_alt_num_vertices::NUM_VERTICES.get(state.get(mmio::VAP_ALT_NUM_VERTICES))
@@ -53,7 +53,7 @@ impl Trigger {
         vap_vf_cntl::INDEX_SIZE.any(self.cntl)
     }
 
-    /// Triangles whose index stream has a word of flags after each three.
+    /// Return whether the draw is of triangles whose index stream has a word of flags after each three.
     fn flags(&self) -> bool {
         vap_vf_cntl::PRIM_TYPE.get(self.cntl) == vap_vf_cntl::prim_type::TRIANGLES_WFLAGS
             && !self.wide()
@@ -83,7 +83,7 @@ impl Trigger {
             && !faceless.contains(&vap_vf_cntl::PRIM_TYPE.get(self.cntl))
     }
 
-    /// For the trace: primitive and count.
+    /// Return primitive and count, for the trace.
     pub fn describe(&self) -> String {
         use vap_vf_cntl::prim_walk::{INDEXES, VERTEX_DATA, VERTEX_LIST};
         let kind = match vap_vf_cntl::PRIM_TYPE.get(self.cntl) {
@@ -185,7 +185,7 @@ impl Vertices {
         Span::add(&mut self.others, others.into());
     }
 
-    /// What is fetched from the arrays.
+    /// Append what is fetched from the arrays.
     pub fn fetched(&self, state: &State<'_>, areas: &mut Vec<Area>) {
         let number =
             mmio::vap_vtx_num_arrays::VTX_NUM_ARRAYS.get(state.get(mmio::VAP_VTX_NUM_ARRAYS));
@@ -228,7 +228,7 @@ impl Vertices {
     }
 }
 
-/// Offset and clamp.
+/// Apply offset and clamp.
 fn held(state: &State<'_>, span: Span) -> Span {
     let field = mmio::vap_index_offset::INDEX_OFFSET;
     let raw = i64::from(field.get(state.get(mmio::VAP_INDEX_OFFSET)));

@@ -134,7 +134,7 @@ fn faults_happen() {
     assert_eq!((b.read(scratch(0)), b.get(WRITE_BACK + 0x100)), (3, 3));
 }
 
-/// PAINT_MULTI of a 4 by 4 rectangle at the start of VRAM, 32 bits a pixel.
+/// Return PAINT_MULTI of a 4 by 4 rectangle at the start of VRAM, 32 bits a pixel.
 fn paint() -> Vec<u32> {
     use lapidary_registers::r500::pm4::gui_control as g;
     let gui = g::DST_PITCH_OFF.of(1)

@@ -25,7 +25,7 @@ fn first(array: RegArray) -> u32 {
     array.at(0).unwrap()
 }
 
-/// 32 by 16 pixels of colour and depth, a texture as large, vertices of 16 bytes.
+/// Return a scene of 32 by 16 pixels of colour and depth, a texture as large, and vertices of 16 bytes.
 fn scene() -> Vec<u32> {
     [
         (mmio::VAP_VTX_NUM_ARRAYS, 1),
@@ -268,7 +268,8 @@ fn clean_means_colour_and_depth() {
     }
 }
 
-/// Registers that say where the lines of a cache go, with a value that is not the scene's, and whose cache it is.
+/// Return registers that say where the lines of a cache go, with a value that is not the scene's, and whose cache it
+/// is.
 fn bound_registers() -> [(u32, u32, &'static str); 10] {
     [
         (first(mmio::RB3D_COLOROFFSET), COLOR + 32, "colour"),

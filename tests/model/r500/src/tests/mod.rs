@@ -133,7 +133,7 @@ impl Bench {
         self.write(mmio::PCIE_DATA, value);
     }
 
-    /// Guest RAM at a GART offset.
+    /// Write guest RAM at a GART offset.
     fn put(&mut self, at: u32, words: &[u32]) {
         for (i, w) in words.iter().enumerate() {
             assert!(
@@ -207,7 +207,7 @@ impl Bench {
 }
 
 impl Drop for Bench {
-    /// A test that does not look at its findings must not have any.
+    /// Check that a test that does not look at its findings has none.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let left = self.m.judge.take();

@@ -10,19 +10,19 @@ use lapidary_registers::r500::mmio::{self, rbbm_soft_reset as bit, rbbm_status, 
 use lapidary_registers::r500::pm4::op;
 
 impl Bench {
-    /// Streams off.
+    /// Switch streams off.
     fn stop(&mut self) {
         self.write(mmio::CP_CSQ_CNTL, 0);
     }
 
-    /// Blocks are reset as the manual has it.
+    /// Reset blocks as the manual has it.
     fn soft_reset(&mut self, bits: u32) {
         self.write(mmio::RBBM_SOFT_RESET, bits);
         assert_eq!(self.read(mmio::RBBM_SOFT_RESET), bits);
         self.write(mmio::RBBM_SOFT_RESET, 0);
     }
 
-    /// The ring begins anew.
+    /// Begin the ring anew.
     fn restart(&mut self) {
         self.wptr = 0;
         self.write(mmio::CP_RB_WPTR, 0);
@@ -38,7 +38,7 @@ impl Bench {
         self.read(mmio::RBBM_STATUS)
     }
 
-    /// A completion behind a wait for both engines.
+    /// Submit a completion behind a wait for both engines.
     fn fence(&mut self, value: u32) {
         let wait = wait_until::WAIT_2D_IDLECLEAN.mask() | wait_until::WAIT_3D_IDLECLEAN.mask();
         let mut words = type0(mmio::WAIT_UNTIL, &[wait]);

@@ -8,7 +8,7 @@ use lapidary_model::classes::Names::Rest;
 
 const NOT_DRAWN: &str = "state of the 3D pipe, which is not executed";
 
-/// A block of the 3D pipe with the registers on which the model acts.
+/// Return a block of the 3D pipe with the registers on which the model acts.
 const fn block(name: &'static str, implemented: &'static [&'static str]) -> Block {
     Block {
         name,
@@ -18,7 +18,7 @@ const fn block(name: &'static str, implemented: &'static [&'static str]) -> Bloc
     }
 }
 
-/// A block with none of them.
+/// Return a block with none of them.
 pub const fn stored(name: &'static str) -> Block {
     block(name, &[])
 }

@@ -31,7 +31,8 @@ pub fn judge(state: &State<'_>, pixels: bool, found: &mut Found) {
     }
 }
 
-/// R600 counts threads in fours (6.1.2); RV670 wants 16 for export and geometry shaders that run (6.1.5).
+/// Check the counts of threads. R600 counts threads in fours (6.1.2). RV670 wants 16 for export and geometry shaders
+/// that run (6.1.5).
 fn thread_counts(state: &State<'_>, found: &mut Found) {
     let counts = state.get(mmio::SQ_THREAD_RESOURCE_MGMT);
     let fields = [
@@ -53,7 +54,7 @@ fn thread_counts(state: &State<'_>, found: &mut Found) {
     }
 }
 
-/// No second depth test if depth is written where it differs (6.2.2).
+/// Check that there is no second depth test if depth is written where it differs (6.2.2).
 fn rez(state: &State<'_>, found: &mut Found) {
     use db_depth_control::{Z_ENABLE, Z_WRITE_ENABLE, ZFUNC};
     let control = state.get(mmio::DB_DEPTH_CONTROL);
@@ -68,7 +69,7 @@ fn rez(state: &State<'_>, found: &mut Found) {
     }
 }
 
-/// Fog of R6xx does not work with floats of 32 bits (6.2.3).
+/// Check fog, which does not work on R6xx with floats of 32 bits (6.2.3).
 fn fog(state: &State<'_>, found: &mut Found) {
     let control = state.get(mmio::CB_COLOR_CONTROL);
     if state.chip.generation.is_r7xx || !cb_color_control::FOG_ENABLE.any(control) {
@@ -83,7 +84,7 @@ fn fog(state: &State<'_>, found: &mut Found) {
     }
 }
 
-/// A copy from depth to colour needs a state by which the block reads depth at all (6.3.1).
+/// Check that a copy from depth to colour has a state by which the block reads depth at all (6.3.1).
 fn depth_copy(state: &State<'_>, found: &mut Found) {
     use db_depth_control::*;
     let concerned = matches!(state.chip.name, "rv610" | "rv635");
@@ -110,7 +111,8 @@ fn depth_copy(state: &State<'_>, found: &mut Found) {
     }
 }
 
-/// Eight samples: R600 with eight targets of which the last was fast-cleared (6.3.2), RV610 with more than four targets (6.3.3).
+/// Check eight samples. R600 must not have eight targets of which the last was fast-cleared (6.3.2), nor RV610 more
+/// than four targets (6.3.3).
 fn eight_samples(state: &State<'_>, found: &mut Found) {
     use cb_color_control::{SPECIAL_OP, special_op};
     if state.log2_samples() != 3 {

@@ -87,7 +87,7 @@ impl Default for Engine3d {
 }
 
 impl Engine3d {
-    /// Nothing is known of the registers any more.
+    /// Forget what is known of the registers.
     pub fn forget(&mut self) {
         self.changed = true;
         self.layout_changed = true;
@@ -95,7 +95,7 @@ impl Engine3d {
         self.buffer = 1;
     }
 
-    /// A register was written, and has another value than before or not.
+    /// Act on a write to a register, which has another value than before or not.
     pub fn written(&mut self, register: u32, changed: bool) {
         if let Some(stamp) = self.stamps.get_mut(register as usize / 4) {
             *stamp = self.buffer;
@@ -112,7 +112,7 @@ impl Engine3d {
         }
     }
 
-    /// A first-level indirect buffer begins.
+    /// Begin a first-level indirect buffer.
     pub fn buffer_begins(&mut self) {
         self.buffer = self.buffer.wrapping_add(1);
     }

@@ -72,17 +72,17 @@ pub struct Found {
 }
 
 impl Found {
-    /// A unit reads.
+    /// Record that a unit reads.
     pub fn reads(&mut self, base: u32, client: Client, runs: Runs) {
         self.touches(base, client, (true, false), runs);
     }
 
-    /// A unit reads and writes.
+    /// Record that a unit reads and writes.
     pub fn changes(&mut self, base: u32, client: Client, runs: Runs) {
         self.touches(base, client, (true, true), runs);
     }
 
-    /// A unit may read, and may write.
+    /// Record that a unit may read, and may write.
     pub fn touches(&mut self, base: u32, client: Client, (read, write): (bool, bool), runs: Runs) {
         if !runs.is_empty() && (read || write) {
             let area = Area {
@@ -95,7 +95,7 @@ impl Found {
         }
     }
 
-    /// Something is wrong.
+    /// Record that something is wrong.
     pub fn complain(&mut self, kind: Kind, text: String) {
         self.complaints.push((kind, text));
     }

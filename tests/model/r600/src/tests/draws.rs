@@ -25,7 +25,7 @@ fn set(register: u32, values: &[u32]) -> Vec<u32> {
 
 const CORNER: u32 = 64 | (64 << 16);
 
-/// State with which a draw can reach pixels, and programs at the start of VRAM.
+/// Return state with which a draw can reach pixels, and programs at the start of VRAM.
 fn scene() -> Vec<u32> {
     [
         vec![packet(op::CONTEXT_CONTROL, 2), 1 << 31, 1 << 31],

@@ -8,7 +8,7 @@ use crate::kind;
 const HASH: u32 = b'#' as u32;
 const DASH: u32 = b'-' as u32;
 
-/// `GUI_CONTROL` for a bitmap from the host, lowest bit first.
+/// Return `GUI_CONTROL` for a bitmap from the host, lowest bit first.
 fn bitmap(transparent: bool, load: u32) -> u32 {
     gui::SRC_PITCH_OFF.put(
         gui::PIX_ORDER.put(control(15, 0xcc, transparent.into(), load), 1),

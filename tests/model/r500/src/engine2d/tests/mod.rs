@@ -87,7 +87,7 @@ pub struct Bench {
 pub const DESTINATION: u32 = 1 | (1 << 22);
 pub const SOURCE: u32 = 3 | (1 << 22);
 
-/// `GUI_CONTROL` for 8-bit pixels: both surfaces in the packet, no write mask, no colour compare.
+/// Return `GUI_CONTROL` for 8-bit pixels, with both surfaces in the packet, no write mask and no colour compare.
 pub fn control(brush: u32, rop: u32, source_type: u32, source_load: u32) -> u32 {
     gui::SRC_PITCH_OFF.of(1)
         | gui::DST_PITCH_OFF.of(1)
@@ -110,7 +110,7 @@ pub fn plain_copy() -> u32 {
     control(15, 0xcc, 3, 2)
 }
 
-/// x and y (or width and height) with the second one in the high half.
+/// Return x and y (or width and height) with the second one in the high half.
 pub fn yx(x: i32, y: i32) -> u32 {
     (x as u32 & 0xffff) | ((y as u32) << 16)
 }
@@ -137,7 +137,7 @@ impl Bench {
         bench
     }
 
-    /// A register write as the core makes it.
+    /// Write a register as the core does.
     pub fn write(&mut self, offset: u32, value: u32) {
         self.port.set_register(offset, value);
         if self.engine.owns(offset) {
@@ -151,7 +151,7 @@ impl Bench {
         }
     }
 
-    /// A packet that begins with settings: control and the two surfaces are put before `body`.
+    /// Execute a packet that begins with settings. Control and the two surfaces are put before `body`.
     pub fn packet(&mut self, opcode: u8, control: u32, body: &[u32]) {
         let mut words = vec![control];
         if gui::SRC_PITCH_OFF.get(control) != 0 {
@@ -188,7 +188,7 @@ impl Bench {
         }
     }
 
-    /// The kinds found, in order; forgets them.
+    /// Return the kinds found, in order, and forget them.
     pub fn found(&mut self) -> Vec<Kind> {
         std::mem::take(&mut self.port.findings)
             .into_iter()

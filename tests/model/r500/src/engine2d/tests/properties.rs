@@ -11,7 +11,7 @@ fn registers() -> impl Strategy<Value = u32> {
     (mmio::DST_OFFSET / 4..=mmio::HOST_DATA_LAST / 4).prop_map(|n| n * 4)
 }
 
-/// Words that often mean something: small coordinates and sizes, real control words, and anything.
+/// Return words that often mean something. They are small coordinates and sizes, real control words, and anything.
 fn words() -> impl Strategy<Value = u32> {
     prop_oneof![
         (-20_i32..80, -20_i32..40).prop_map(|(x, y)| yx(x, y)),

@@ -54,7 +54,7 @@ impl Tex {
         ]
     }
 
-    /// Spans that are read, on a chip.
+    /// Return the spans that are read, on a chip.
     fn spans_on(self, chip: &'static str) -> Vec<(u64, u64)> {
         let mut set = Set::new(chip);
         set.resource(3, self.words());

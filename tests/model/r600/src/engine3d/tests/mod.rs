@@ -25,8 +25,8 @@ pub struct Set {
 }
 
 impl Set {
-    /// A chip with eight banks and so many pipes as it has, one sample, a scissor of 64 by 64 pixels, and programs that it can
-    /// run.
+    /// Return a chip with eight banks and so many pipes as it has, one sample, a scissor of 64 by 64 pixels, and
+    /// programs that it can run.
     pub fn new(chip: &'static str) -> Set {
         let chip = Variant::by_name(chip).unwrap();
         let regs = Space::new(
@@ -78,14 +78,14 @@ impl Set {
         self.engine.found(geometry).collect()
     }
 
-    /// All areas of a draw, except for programs.
+    /// Return all areas of a draw, except for programs.
     pub fn areas(&mut self) -> Vec<Short> {
         let all = self.all();
         let program = |a: &Short| matches!(a.0, Client::Program(_));
         all.into_iter().filter(|a| !program(a)).collect()
     }
 
-    /// All areas of a draw.
+    /// Return all areas of a draw.
     pub fn all(&mut self) -> Vec<Short> {
         self.found()
             .iter()
@@ -97,7 +97,7 @@ impl Set {
             .collect()
     }
 
-    /// The kinds of all that is wrong.
+    /// Return the kinds of all that is wrong.
     pub fn kinds(&mut self) -> Vec<Kind> {
         let of = |f: &&Found| {
             f.complaints

@@ -8,7 +8,7 @@ use lapidary_registers::r600::mmio::db_render_control as op;
 /// 2D tiled, 4 bytes a pixel.
 const INFO: u32 = (26 << 2) | (4 << 8);
 
-/// Target 0: 64 by 64 pixels of 4 bytes, 2D tiled, with everything that belongs to it.
+/// Return target 0 with 64 by 64 pixels of 4 bytes, 2D tiled, and everything that belongs to it.
 fn target() -> Set {
     let mut set = Set::new("rv770");
     for (array, value) in [
@@ -160,7 +160,7 @@ fn contradictions_of_targets_are_found() {
     );
 }
 
-/// 64 by 64 pixels of 4 bytes with a depth test, 2D tiled.
+/// Return a depth target of 64 by 64 pixels of 4 bytes with a depth test, 2D tiled.
 fn depth() -> Set {
     let mut set = Set::new("rv770");
     for (register, value) in [
