@@ -33,7 +33,7 @@ impl Share {
         self.all == 0
     }
 
-    /// In per cent.
+    /// Return the admitted part in per cent.
     pub fn percent(self) -> u64 {
         100 * self.admitted / self.all.max(1)
     }

@@ -88,7 +88,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Numbers of registers that a hostile program would think of.
+    /// Return a number of a register that a hostile program would think of.
     fn register(&mut self) -> u16 {
         let Family {
             pairs, registers, ..
@@ -101,7 +101,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Numbers that lead somewhere if they arrive in an index register.
+    /// Return a number that leads somewhere if it arrives in an index register.
     fn value(&mut self) -> u32 {
         match self.rng.u8(0..8) {
             0..2 => u32::from(self.register()) * 4,
@@ -114,7 +114,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The operand of a kind, as wide as the attribute byte says.
+    /// Append the operand of a kind, as wide as the attribute byte says.
     fn operand(&mut self, kind: u8, attribute: u8, bytes: &mut Vec<u8>) {
         match kind {
             0 => bytes.extend(self.register().to_le_bytes()),
@@ -125,7 +125,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A number in the program.
+    /// Append a number to the program.
     fn number(&mut self, attribute: u8, bytes: &mut Vec<u8>) {
         let number = self.value().to_le_bytes();
         let len = match (attribute >> 3) & 7 {
@@ -136,7 +136,7 @@ impl Maker<'_> {
         bytes.extend(&number[..len]);
     }
 
-    /// One operation with its operands.
+    /// Append one operation with its operands.
     fn operation(&mut self, bytes: &mut Vec<u8>) {
         /// The first numbers of operations that compute.
         const GROUPS: [u8; 16] = [
@@ -194,7 +194,7 @@ impl Maker<'_> {
         bytes
     }
 
-    /// Programs of ports.
+    /// Return programs of ports.
     fn ports(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for port in [2, 3, 4, 0x82, 0x83, 0x84] {
@@ -215,7 +215,7 @@ impl Maker<'_> {
         bytes
     }
 
-    /// An image of programs, with the clocks that posting wants.
+    /// Return an image of programs, with the clocks that posting wants.
     fn made(&mut self) -> Vec<u8> {
         let mut clocks = vec![0; 0x55];
         for at in [4, 8] {
@@ -232,7 +232,7 @@ impl Maker<'_> {
         image.build()
     }
 
-    /// An image of a family, spoilt or made.
+    /// Return an image of a family, spoilt or made.
     fn image(&mut self) -> Vec<u8> {
         let seeds = &self.family.seeds;
         let mut image = match self.rng.u8(0..3) {

@@ -149,7 +149,7 @@ impl Card for Chip {
     }
 }
 
-/// What arrives and what is dropped of the writes of `program`.
+/// Return what arrives and what is dropped of the writes of `program`.
 fn run(program: impl FnOnce(&mut Guard<'_>)) -> (Vec<(&'static str, u32, u32)>, Option<Dropped>) {
     let mut chip = Chip::default();
     let mut guard = Guard::new(&mut chip, &RULES);
@@ -166,7 +166,7 @@ fn one(name: &'static str, number: u32) -> Option<Dropped> {
     })
 }
 
-/// A write to a register of the window alone.
+/// Write a register of the window alone, and return whether the write arrives.
 fn written(offset: u32, value: u32) -> bool {
     let (arrived, dropped) = run(|guard| assert_eq!(guard.write(offset, value), Some(())));
     if dropped.is_none() {
@@ -326,7 +326,7 @@ fn the_rest_is_the_cards() {
     assert_eq!((chip.waited, chip.ports), (7, 1));
 }
 
-/// What the rules say, in other words.
+/// Return what the rules say, in other words.
 fn may(space: &str, number: u32, value: u32) -> bool {
     match (space, number) {
         ("memory", _) => true,

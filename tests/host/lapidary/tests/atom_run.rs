@@ -123,7 +123,7 @@ fn code(code: &[u8]) -> (Result<Vec<u32>, Stopped>, Recorder) {
     (result, card)
 }
 
-/// As [`code`], for programs that come to their end.
+/// Run a program that comes to its end, as [`code`] does.
 fn done(bytes: &[u8]) -> (Vec<u32>, Recorder) {
     let (result, card) = code(bytes);
     (result.expect("it comes to its end"), card)

@@ -102,7 +102,7 @@ fn what_is_forgotten_is_the_oldest() {
     assert!(!log.refuses(3, &who));
 }
 
-/// Attempts of a few processes of a few users: how long after the one before, by whom.
+/// Return attempts of a few processes of a few users. Each is how long after the one before, and by whom.
 fn attempts() -> impl Strategy<Value = Vec<(u64, Process)>> {
     let who = (0..3u32, 0..6u32, 0..4u64)
         .prop_map(|(user, id, began)| process(user, id, began * WINDOW / 2));

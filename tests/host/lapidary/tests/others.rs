@@ -16,7 +16,7 @@ struct World {
 }
 
 impl World {
-    /// One round of waiting for fences that take so many milliseconds each from the first wait for them on.
+    /// Do one round of waiting for fences that take so many milliseconds each from the first wait for them on.
     fn round(&self, rounds: &mut Rounds, fences: &[u32]) -> Result<(), End<()>> {
         let mut left = fences.to_vec();
         let wait = |fence: &usize, most: u32| {

@@ -132,7 +132,7 @@ fn the_one_idle_for_longest_goes() {
     assert_eq!(make_room(&residents, &room, u64::MAX), None);
 }
 
-/// Residents in order, with gaps, in a span.
+/// Return residents in order, with gaps, in a span.
 fn crowd() -> impl Strategy<Value = (Vec<Resident>, Range<u64>)> {
     let one = (0..4u64, 1..6u64, 0..12u64, prop::bool::weighted(0.85));
     (0..8u64, prop::collection::vec(one, 0..14), 0..6u64).prop_map(|(begin, list, tail)| {

@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    /// As `recovery.rs` has it.
+    /// Reset as `recovery.rs` does.
     fn reset(&mut self) {
         let first = self.queue.front_mut().unwrap();
         first.hangs -= 1;

@@ -35,7 +35,8 @@ fn follow(streams: &[Vec<Act>]) -> Vec<bool> {
         .collect()
 }
 
-/// The same by a chip that remembers for each piece which stream has named memory there.
+/// Return before which of `streams` the chip must be made neutral, by a chip that remembers for each piece which stream
+/// has named memory there.
 fn chip(streams: &[Vec<Act>]) -> Vec<bool> {
     let mut pieces = vec![None; PIECES];
     let mut neutral = Vec::new();

@@ -120,7 +120,7 @@ impl Gpu {
             .is_some_and(|number| self.jobs[number].fate.is_none() && self.jobs[number].hangs > 0)
     }
 
-    /// The ring executes a step.
+    /// Let the ring execute a step.
     fn step(&mut self, ring: usize) {
         let Some(number) = self.ready(ring) else {
             return;
@@ -145,7 +145,7 @@ impl Gpu {
         self.rings[ring].pop_front();
     }
 
-    /// As `recovery.rs` has it, with the same rule.
+    /// Reset as `recovery.rs` does, with the same rule.
     fn reset(&mut self, hung: usize) {
         for _ in 0..SETTLE {
             for ring in (0..self.rings.len()).filter(|ring| *ring != hung) {
@@ -207,7 +207,7 @@ impl Gpu {
         assert!(queued.iter().all(VecDeque::is_empty));
     }
 
-    /// Rings take turns as `turns` says, until all have nothing to do.
+    /// Let the rings take turns as `turns` says, until all have nothing to do.
     fn run(&mut self, turns: &[usize]) {
         let mut turns = turns.iter().cycle();
         // Each job hangs at most twice, and takes its steps each time.

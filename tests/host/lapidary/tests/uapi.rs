@@ -61,7 +61,7 @@ fn layouts_are_the_same() {
 const READ: u32 = 2;
 const WRITE: u32 = 1;
 
-/// Linux' ioctl code: direction, size of the argument, driver letter, number.
+/// Return Linux' ioctl code, made of direction, size of the argument, driver letter and number.
 fn code<T>(direction: u32, number: u32) -> u32 {
     (direction << 30) | ((size_of::<T>() as u32) << 16) | (u32::from(b'd') << 8) | (0x40 + number)
 }

@@ -33,7 +33,7 @@ use r500::portable::{
     emit, firmware, pm4, policy, pte,
 };
 
-/// Bit fields and arrays.
+/// Call bit fields and arrays.
 pub fn bits(hi: u32, lo: u32, word: u32, value: u32) -> (u32, bool, Option<u32>, Option<u32>) {
     let field = Field::new(hi, lo);
     let array = RegArray::new(hi, lo, word);
@@ -47,12 +47,12 @@ pub fn bits(hi: u32, lo: u32, word: u32, value: u32) -> (u32, bool, Option<u32>,
     )
 }
 
-/// Lists of registers.
+/// Call lists of registers.
 pub fn lists(registers: Registers, offset: u32) -> bool {
     registers.has(offset)
 }
 
-/// The guard before the video BIOS.
+/// Call the guard before the video BIOS.
 pub fn guard(
     card: &mut dyn Card,
     rules: &'static Rules,
@@ -69,7 +69,7 @@ pub fn guard(
     (guard.dropped(), Spaces::new(list))
 }
 
-/// Ring arithmetic.
+/// Call ring arithmetic.
 pub fn ring(dwords: u32, align: u32, a: u32, b: u32) -> Option<(Run, Run)> {
     let ring = Geometry::new(dwords, align)?;
     let sum = ring.used(a, b) ^ ring.free(a, b) ^ ring.capacity() ^ ring.log2_qwords();
@@ -77,7 +77,7 @@ pub fn ring(dwords: u32, align: u32, a: u32, b: u32) -> Option<(Run, Run)> {
     ring.split(sum ^ ring.advance(a, b), padded ^ ring.wrap(a))
 }
 
-/// Heaps.
+/// Call heaps.
 pub fn heaps(room: &mut [(u64, u64)], items: &[(u64, u64)]) -> usize {
     let mut least = Least::new(room);
     for &item in items {
@@ -97,7 +97,7 @@ pub fn others(rounds: &mut Rounds, fences: &[u32], now: i64) -> Result<(), End<u
     rounds.round(fences.iter(), || now, wait)
 }
 
-/// Free pages that are zero.
+/// Call the stock of free pages that are zero.
 pub fn zeroed<'a>(
     sets: (&'a mut [u64], &'a mut [u64]),
     range: &core::ops::Range<u64>,
@@ -112,7 +112,7 @@ pub fn zeroed<'a>(
     (found, stale, pages.zeros() ^ zeroed::words(bytes) as u64)
 }
 
-/// The envelope of a submission.
+/// Call the envelope of a submission.
 pub fn envelope(
     chunks: &[CsChunk],
     flags: &[u32],
@@ -135,7 +135,7 @@ pub fn envelope(
     Ok((envelope, ring, Relocation::new(reloc)?, bytes))
 }
 
-/// The checker and what follows it.
+/// Call the checker and what follows it.
 pub fn checker(
     words: &mut [u32],
     objects: &mut [Object],
@@ -152,7 +152,7 @@ pub fn checker(
     Ok(count ^ max_fixups(words.len()))
 }
 
-/// Headers and policy.
+/// Call headers and policy.
 pub fn headers(word: u32) -> (Option<u32>, u32, policy::Policy, bool) {
     let header = pm4::decode(word);
     let policy = policy::of(word);
@@ -177,7 +177,7 @@ impl Form for OtherForm {
     const QUALIFIERS: u32 = 1;
 }
 
-/// The walk through a stream.
+/// Call the walk through a stream.
 ///
 /// # Errors
 ///
@@ -208,7 +208,7 @@ pub fn walk(
     ))
 }
 
-/// Page-table entries.
+/// Call page-table entries.
 pub fn entries(
     address: u64,
     access: pte::Access,
@@ -222,12 +222,12 @@ pub fn entries(
     )
 }
 
-/// Surface registers.
+/// Call surface registers.
 pub fn surfaces(start: u64, end: u64, flags: u32, pitch: u32) -> Option<CpuSurface> {
     CpuSurface::new(start..end, flags, pitch)
 }
 
-/// Microcode.
+/// Call microcode.
 pub fn microcode(image: &[u8]) -> Result<u64, firmware::Error> {
     let microcode = firmware::Microcode::new(image)?;
     Ok(microcode.words().fold(0, |sum, word| {
@@ -235,7 +235,7 @@ pub fn microcode(image: &[u8]) -> Result<u64, firmware::Error> {
     }))
 }
 
-/// Command sequences.
+/// Call command sequences.
 pub fn sequences(
     out: &mut [u32],
     fence: emit::Fence,
@@ -257,13 +257,13 @@ pub fn sequences(
     Ok(sink.written() ^ count.0 ^ (fill.bytes() ^ copy.bytes()) as usize)
 }
 
-/// What the test must find: an index out of bounds.
+/// Index out of bounds, which the test must find.
 #[cfg(feature = "provoke")]
 pub fn indexes(words: &[u32], index: usize) -> u32 {
     words[index]
 }
 
-/// What the test must find: an overflow.
+/// Overflow, which the test must find.
 #[cfg(feature = "provoke")]
 pub fn adds(a: u32, b: u32) -> u32 {
     a + b

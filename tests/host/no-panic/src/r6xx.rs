@@ -13,14 +13,14 @@ use r600::portable::{
     dma, emit, firmware, pm4, policy, pte,
 };
 
-/// Headers.
+/// Call headers.
 pub fn headers(word: u32) -> (Header, Option<u32>, u32) {
     let header = pm4::decode(word);
     let numbers = pm4::reserved_bits(word) ^ pm4::config(word) ^ pm4::context(word);
     (header, pm4::encode(header), numbers)
 }
 
-/// The checkers and what follows them.
+/// Call the checkers and what follows them.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub fn checkers(
     Ok(count ^ max_fixups(words.len()))
 }
 
-/// Page-table entries.
+/// Call page-table entries.
 pub fn entries(
     address: u64,
     access: pte::Access,
@@ -55,18 +55,18 @@ pub fn entries(
     (made, entry.address() ^ entry.word(), entry.access(), meant)
 }
 
-/// Policy.
+/// Call policy.
 pub fn policy(register: u32) -> bool {
     policy::of(register).refuses()
 }
 
-/// Microcode.
+/// Call microcode.
 pub fn microcode(image: &[u8], generation: Generation, processor: firmware::Processor) -> u32 {
     let size = firmware::size(generation, processor);
     firmware::words(image).fold(size as u32, |sum, word| sum ^ word)
 }
 
-/// Sequences for the command processor.
+/// Call sequences for the command processor.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub fn gfx(out: &mut [u32], fence: emit::Fence, values: [u64; 3]) -> Result<usiz
     Ok(sink.written())
 }
 
-/// Sequences for the DMA engine.
+/// Call sequences for the DMA engine.
 ///
 /// # Errors
 ///

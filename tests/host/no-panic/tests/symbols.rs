@@ -19,7 +19,7 @@ use object::{Object, ObjectSymbol, read::archive::ArchiveFile};
 /// Crates whose objects are looked at.
 const CRATES: [&str; 4] = ["lapidary", "r500", "r600", "lapidary_no_panic"];
 
-/// Undefined symbols that cannot panic.
+/// Return whether an undefined symbol cannot panic.
 fn harmless(name: &str) -> bool {
     let memory = ["memcpy", "memmove", "memset", "memcmp", "bcmp"];
     memory.contains(&name)
@@ -62,7 +62,7 @@ fn build(name: &str, features: &[&str]) -> Result<PathBuf> {
     Ok(target.join("release"))
 }
 
-/// The undefined symbols of the objects in an archive that are not known to be harmless.
+/// Return the undefined symbols of the objects in an archive that are not known to be harmless.
 fn suspicious(archive: &Path) -> Result<BTreeSet<String>> {
     let data = fs::read(archive).with_context(|| archive.display().to_string())?;
     let mut found = BTreeSet::new();

@@ -43,8 +43,8 @@ fn measure(bench: &Bench, name: &str, words: &[u32], mut objects: Vec<Object>) {
     });
 }
 
-/// State of the shaders and the rest of the pipeline in single registers and short runs, as clients write it,
-/// with `relocations` colour buffers in between; `dwords` in all, the rest fillers.
+/// Return a stream of `dwords` dwords that sets state of the shaders and the rest of the pipeline in single registers
+/// and short runs, as clients write it, with `relocations` colour buffers in between. The rest are fillers.
 fn state(dwords: usize, relocations: usize) -> Vec<u32> {
     let every = dwords / relocations.max(1);
     let mut stream = Stream::new();
@@ -69,8 +69,9 @@ fn state(dwords: usize, relocations: usize) -> Vec<u32> {
     stream.words
 }
 
-/// Windows on a tiled screen: each with a scissor of its own, a frame of rectangles and lines, a pattern, a picture
-/// copied from another surface, and lines of text, a glyph of 8 by 13 pixels each, by host data.
+/// Return a stream that draws windows on a tiled screen. Each has a scissor of its own, a frame of rectangles and
+/// lines, a pattern, a picture copied from another surface, and lines of text, a glyph of 8 by 13 pixels each, by host
+/// data.
 fn desktop() -> Vec<u32> {
     let clipped = |control| gui::DST_CLIPPING.put(control, 1);
     let tiled = pitch_offset::TILE_MACRO.of(1) | pitch_offset::TILE_MICRO.of(1);

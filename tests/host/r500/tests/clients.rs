@@ -29,7 +29,7 @@ const OPTIONS: Options = Options {
 const WIDTH: u32 = 640;
 const HEIGHT: u32 = 480;
 
-/// What is sent once a stream, before the first 3D operation.
+/// Append what is sent once a stream, before the first 3D operation.
 fn init(stream: &mut Stream) {
     stream
         .write(mmio::RB3D_DSTCACHE_CTLSTAT, 0xa)
@@ -108,7 +108,7 @@ fn init(stream: &mut Stream) {
     }
 }
 
-/// A source picture of 32 bits a pixel: always addressed by pitch, clamped, without levels.
+/// Append a source picture of 32 bits a pixel. It is always addressed by pitch, clamped, without levels.
 fn texture(stream: &mut Stream, unit: u32, width: u32, height: u32, pitch: u32, entry: u32) {
     let register = |array: lapidary::portable::bits::RegArray| array.at(unit).unwrap();
     stream
@@ -140,7 +140,7 @@ fn texture(stream: &mut Stream, unit: u32, width: u32, height: u32, pitch: u32, 
         );
 }
 
-/// One picture composed of source and mask. Entries: destination, source, mask.
+/// Return a stream that composes one picture of source and mask. The entries are destination, source and mask.
 fn compose() -> Stream {
     let mut stream = Stream::new();
     init(&mut stream);

@@ -53,7 +53,7 @@ fn looked_at(reading: Reading, lower: u64, info: u32, at: u64) -> std::ops::Rang
     block..block + bytes
 }
 
-/// The CPU sees nothing but `object` through its surface.
+/// Check that the CPU sees nothing but `object` through its surface.
 fn judge(object: std::ops::Range<u64>, flags: u32, pitch: u32) -> Option<CpuSurface> {
     let surface = CpuSurface::new(object.clone(), flags, pitch)?;
     let (lower, upper) = (u64::from(surface.lower), u64::from(surface.upper));

@@ -6,7 +6,7 @@ use lapidary::portable::bits::Registers;
 use lapidary_registers::{r500::REGISTERS, Domain, Register};
 use r500::portable::policy::{self, Policy, ADMITTED, REACHABLE, REFUSED};
 
-/// Registers of the aperture whose elements a type-0 packet can all reach.
+/// Return the registers of the aperture whose elements a type-0 packet can all reach.
 fn reachable() -> impl Iterator<Item = &'static Register> {
     REGISTERS.iter().filter(|register| {
         register.domain == Domain::MMIO && (register.offset as usize) < REACHABLE * 4

@@ -52,7 +52,7 @@ impl Model {
         self.chip.write(&mut self.machine, offset, value, u32::MAX);
     }
 
-    /// All that the model knows by name.
+    /// Return all that the model knows by name.
     fn registers(&self) -> Vec<(String, u32)> {
         facts::REGISTERS
             .iter()
@@ -105,7 +105,7 @@ impl Card for Model {
     }
 }
 
-/// The rules for the chip with that name.
+/// Return the rules for the chip with that name.
 fn rules(name: &str) -> &'static Rules {
     match name {
         "rv515" => &posting::RV515,

@@ -15,7 +15,8 @@ use support::run;
 /// `RADEON_CS_KEEP_TILING_FLAGS`.
 const KEEP_TILING: u32 = 1;
 
-/// Recordings do not say what the client owned at the time; Mesa asks for both as soon as it can use them.
+/// Return options for a recording. Recordings do not say what the client owned at the time. Mesa asks for both as soon
+/// as it can use them.
 fn options(flags: u32) -> Options {
     Options {
         keep_tiling: flags & KEEP_TILING != 0,

@@ -59,7 +59,7 @@ fn near(rng: &mut Rng, limits: &[u32]) -> u32 {
     }
 }
 
-/// Mostly nothing, sometimes a bit.
+/// Return mostly nothing, sometimes a bit.
 fn seldom(rng: &mut Rng) -> u32 {
     match rng.u32(0..24) {
         0 => 1 << rng.u32(0..32),

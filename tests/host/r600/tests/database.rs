@@ -13,12 +13,12 @@ use r600::portable::{
 };
 use std::collections::BTreeSet;
 
-/// Whether a packet of a stream can name the register at `offset`.
+/// Return whether a packet of a stream can name the register at `offset`.
 fn reachable(offset: u32) -> bool {
     (0x8000..0xac00).contains(&offset) || (0x28000..0x29000).contains(&offset)
 }
 
-/// Registers of either generation of which a packet can name the elements.
+/// Return the registers of either generation of which a packet can name the elements.
 fn registers() -> impl Iterator<Item = &'static Register> {
     let both = R6XX.registers.iter().chain(R7XX.registers);
     both.filter(|register| register.domain == Domain::MMIO && reachable(register.offset))

@@ -210,8 +210,8 @@ fn carries_are_not_lost() {
     assert_eq!(words, fill);
 }
 
-/// Two slices of 128 by 64 pixels of four bytes, 2D-tiled on eight pipes and banks, from page 16 of the object on.
-/// The copy is of 16 lines of the second slice, from line 16 on.
+/// Return a copy of 16 lines of the second of two slices, from line 16 on. The slices have 128 by 64 pixels of four
+/// bytes, 2D-tiled on eight pipes and banks, from page 16 of the object on.
 fn tiled(detile: bool) -> [u32; 8] {
     let info = 15 | (63 << 10) | (2 << 24) | (4 << 27) | (u32::from(detile) << 31);
     let slice = 1 | ((16 * 8 - 1) << 12);

@@ -64,7 +64,7 @@ fn buffer(slot: u32) -> Vec<u32> {
     named([&head[..], &resource].concat())
 }
 
-/// Ring registers change only while nothing draws.
+/// Return a write to a ring register, which changes only while nothing draws.
 fn ring(register: u32, value: u32) -> Vec<u32> {
     [config(mmio::WAIT_UNTIL, 1 << 15), config(register, value)].concat()
 }
@@ -101,7 +101,7 @@ fn each_resource_of_a_packet_counts() {
     assert!(!stale(&both, &[buffer(6), buffer(5)].concat()));
 }
 
-/// What names memory, and what switches it off.
+/// Return what names memory, and what switches it off.
 fn pairs() -> Vec<(Vec<u32>, Vec<u32>)> {
     let mut pairs = Vec::new();
     for (places, sizes) in [

@@ -36,7 +36,7 @@ fn chips() -> impl Strategy<Value = Chip> {
     })
 }
 
-/// Any size, most often a small one.
+/// Return any size, most often a small one.
 fn sizes(most: u32) -> impl Strategy<Value = u32> {
     prop_oneof![
         4 => 1..=most.min(40),
@@ -45,7 +45,7 @@ fn sizes(most: u32) -> impl Strategy<Value = u32> {
     ]
 }
 
-/// Textures that the checker should let through, with chips that have them.
+/// Return textures that the checker should let through, with chips that have them.
 fn textures() -> impl Strategy<Value = (Texture, Chip)> {
     let shape = (0..8u32, 0..4usize, 0..FORMATS.len(), any::<bool>());
     let size = (sizes(2048), sizes(2048), sizes(40), 0..3u32);

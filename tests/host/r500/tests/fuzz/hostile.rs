@@ -105,7 +105,7 @@ fn worst() -> Vec<(u32, u32)> {
     state
 }
 
-/// Registers that packets set and that streams may not write.
+/// Return whether packets set a register that streams may not write.
 fn by_packet(register: u32) -> bool {
     register == mmio::VAP_VTX_NUM_ARRAYS
         || [
@@ -143,7 +143,7 @@ pub struct Hostile {
 }
 
 impl Hostile {
-    /// For a bench that has just been made.
+    /// Make the states for a bench that has just been made.
     pub fn new(chip: Chip, bench: &mut Bench) -> Self {
         let mut registers = worst();
         registers.retain(|(register, value)| possible(chip, *register, *value));
@@ -157,7 +157,7 @@ impl Hostile {
         }
     }
 
-    /// The worst state.
+    /// Restore the worst state.
     pub fn reset(&self, bench: &mut Bench) {
         bench.restore(&self.worst);
     }

@@ -253,7 +253,7 @@ impl Family for Judge {
     }
 }
 
-/// Only dwords that carry addresses or tiling bits are changed by the checker, and addresses by fixups.
+/// Check that the checker changes only dwords that carry addresses or tiling bits, and addresses by fixups.
 fn changes(case: &Case, checked: &Checked) -> Option<String> {
     for fixup in &checked.fixups {
         let (dword, object) = (fixup.dword as usize, fixup.object as usize);
@@ -264,8 +264,8 @@ fn changes(case: &Case, checked: &Checked) -> Option<String> {
     None
 }
 
-/// A stream that only has the 2D engine draw is also judged by a calculator that takes every choice which the
-/// manual leaves to the hardware for the worse.
+/// Judge a stream that only has the 2D engine draw, also by a calculator that takes every choice which the manual
+/// leaves to the hardware for the worse.
 fn engine2d(placed: &[u32], addresses: &[u64], objects: &[Object]) -> Option<String> {
     let three_d = packets(placed).into_iter().any(|packet| {
         let Header::Type3 { opcode, .. } = pm4::decode(placed[packet.start]) else {

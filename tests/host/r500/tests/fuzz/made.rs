@@ -61,7 +61,7 @@ pub fn recorded(rng: &mut Rng, recording: &Recording) -> Case {
     }
 }
 
-/// Packets with any contents, most of them for registers that may be written.
+/// Make packets with any contents, most of them for registers that may be written.
 pub fn garbage(rng: &mut Rng) -> Case {
     let mut words = Vec::new();
     for _ in 0..rng.u32(..24) {

@@ -114,7 +114,7 @@ impl Grammar for Judge {
         [pm4::operation(op::NOP, 1), 4 * entry]
     }
 
-    /// What the client owns changes between two submissions.
+    /// Change what the client owns between two submissions.
     fn circumstances(&self, rng: &mut Rng, case: &mut Case) {
         match rng.u32(..4) {
             0 => case.options.keep_tiling ^= true,

@@ -39,7 +39,7 @@ pub fn facts(chip: Chip) -> Options {
     }
 }
 
-/// Any client on any chip.
+/// Return options of any client on any chip.
 pub fn options(rng: &mut Rng) -> Options {
     let chip = pick(
         rng,

@@ -30,12 +30,12 @@ static FREE: LazyLock<Vec<u32>> = LazyLock::new(|| {
     WRITABLE.iter().copied().filter(free).collect()
 });
 
-/// Values for registers that are free to write.
+/// Append values for registers that are free to write.
 pub fn harmless(s: &mut Scene<'_>) {
     s.any_values(&FREE);
 }
 
-/// Viewport, vertex output and rasteriser set-up.
+/// Append viewport, vertex output and rasteriser set-up.
 pub fn pipeline(s: &mut Scene<'_>) {
     s.piece();
     s.on()
@@ -51,7 +51,7 @@ pub fn pipeline(s: &mut Scene<'_>) {
         .write(mmio::VAP_VTX_STATE_CNTL, 0x5555);
 }
 
-/// Programs and constants of the vertex shader and the fragment shader.
+/// Append programs and constants of the vertex shader and the fragment shader.
 pub fn programs(s: &mut Scene<'_>) {
     s.piece();
     let data = |rng: &mut fastrand::Rng, vectors: u32| -> Vec<u32> {
@@ -83,7 +83,7 @@ pub fn programs(s: &mut Scene<'_>) {
     }
 }
 
-/// What shader model 3.0 is fed with, and enough or too little behind it.
+/// Append what shader model 3.0 is fed with, and enough or too little behind it.
 pub fn shader_formats(s: &mut Scene<'_>) {
     s.piece();
     let register = pick(s.rng, &[mmio::PS3_VTX_FMT, mmio::PS3_TEX_SOURCE]);
@@ -94,7 +94,7 @@ pub fn shader_formats(s: &mut Scene<'_>) {
     }
 }
 
-/// A packet that there is, with any contents: clients have no use for most of them.
+/// Append a packet that there is, with any contents. Clients have no use for most of these packets.
 pub fn odd(s: &mut Scene<'_>) {
     s.piece();
     let packet = &PACKETS[s.rng.usize(..PACKETS.len())];
@@ -122,7 +122,7 @@ pub fn masks(s: &mut Scene<'_>) {
     s.on().packet(opcode, &[start, count, 0]);
 }
 
-/// Caches are written back and everything is waited for, as at the begin and the end of every submission.
+/// Write caches back and wait for everything, as at the begin and the end of every submission.
 pub fn flush(s: &mut Scene<'_>) {
     s.piece();
     s.on()

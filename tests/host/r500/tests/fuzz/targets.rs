@@ -80,7 +80,7 @@ fn pitch(s: &mut Scene<'_>, frame: Frame, bytes: u32, macro_tiled: bool) -> u32 
     aligned.max(align)
 }
 
-/// Upper left and lower right corner, and clip rectangles.
+/// Append upper left and lower right corner, and clip rectangles.
 pub fn scissors(s: &mut Scene<'_>, frame: Frame) {
     s.piece();
     let (left, top) = if rarely(s.rng, 8) {
@@ -131,7 +131,7 @@ fn color(s: &mut Scene<'_>, number: u32, frame: Frame) {
     }
 }
 
-/// Colour targets, none to four of them, and how they are written.
+/// Append colour targets, none to four of them, and how they are written.
 pub fn colors(s: &mut Scene<'_>, frame: Frame) {
     let targets = pick(s.rng, &[0, 1, 1, 1, 1, 2, 3, 4]);
     s.piece();
@@ -195,7 +195,7 @@ pub fn colors(s: &mut Scene<'_>, frame: Frame) {
         .write(mmio::RB3D_ROPCNTL, if rop % 4 == 0 { rop } else { 0 });
 }
 
-/// Depth and stencil: format, functions, hierarchical Z if the client owns it.
+/// Append depth and stencil, with format, functions, and hierarchical Z if the client owns it.
 pub fn depth(s: &mut Scene<'_>, frame: Frame) {
     let present = s.rng.bool();
     s.piece();
@@ -282,7 +282,7 @@ fn hyperz(s: &mut Scene<'_>) {
     }
 }
 
-/// Multi-sampling, and where the picture is resolved to.
+/// Append multi-sampling, and where the picture is resolved to.
 pub fn samples(s: &mut Scene<'_>, frame: Frame) {
     s.piece();
     let config = match frame.samples {
@@ -307,7 +307,7 @@ pub fn samples(s: &mut Scene<'_>, frame: Frame) {
     }
 }
 
-/// One register of the state, so that what was found in order before is not so any more.
+/// Change one register of the state, so that what was found in order before is not so any more.
 pub fn change(s: &mut Scene<'_>) {
     s.piece();
     let (register, value) = match s.rng.u32(..10) {
@@ -330,7 +330,7 @@ pub fn change(s: &mut Scene<'_>) {
     s.on().write(register, value);
 }
 
-/// Pixels are counted from here on.
+/// Count pixels from here on.
 pub fn query_begin(s: &mut Scene<'_>) {
     if s.options.chip == Chip::Rv530 {
         s.on().write(mmio::FG_ZBREG_DEST, 3);
@@ -340,7 +340,7 @@ pub fn query_begin(s: &mut Scene<'_>) {
     s.on().write(mmio::ZB_ZPASS_DATA, 0);
 }
 
-/// The counts are stored, one for each pipe.
+/// Store the counts, one for each pipe.
 pub fn query_end(s: &mut Scene<'_>) {
     let object = s.object();
     let first = s.offset(16);

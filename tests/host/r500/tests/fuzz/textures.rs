@@ -166,7 +166,7 @@ fn texture(s: &mut Scene<'_>, unit: u32) {
         .marker(object);
 }
 
-/// Textures, none to four of them, in any units.
+/// Append textures, none to four of them, in any units.
 pub fn textures(s: &mut Scene<'_>) {
     let count = pick(s.rng, &[0, 0, 1, 1, 1, 2, 3, 4]);
     s.piece().write(mmio::TX_INVALTAGS, 0);

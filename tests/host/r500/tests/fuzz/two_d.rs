@@ -103,7 +103,7 @@ fn host_dwords(control: u32, width: i32, height: i32) -> u32 {
     }
 }
 
-/// Host data as one colour or many, packed one way or the other.
+/// Return the control word of host data as one colour or many, packed one way or the other.
 fn host(rng: &mut Rng) -> u32 {
     let word = control(rng, host_control());
     let word = gui::SRC_TYPE.put(word, *rng.choice([0, 1, 3].iter()).unwrap());
@@ -204,7 +204,7 @@ fn host_registers(rng: &mut Rng, objects: &[Object], stream: &mut Stream) {
     stream.write(mmio::HOST_DATA_LAST, rng.u32(..));
 }
 
-/// An operation after only some of its state has been said again, and perhaps taken back.
+/// Append an operation after only some of its state has been said again, and perhaps taken back.
 fn again(rng: &mut Rng, stream: &mut Stream) {
     for _ in 0..rng.u32(1..4) {
         match rng.u32(..6) {

@@ -24,7 +24,8 @@ pub struct Vertices {
     pub size: u32,
 }
 
-/// Formats of the elements of a vertex (what Mesa calls PSC state), and how large it is if it is embedded.
+/// Append formats of the elements of a vertex (what Mesa calls PSC state). Return how large the vertex is if it is
+/// embedded.
 pub fn stream_format(s: &mut Scene<'_>, elements: u32) -> u32 {
     s.piece();
     // Floats only, by number of components: as many dwords.
@@ -55,7 +56,7 @@ pub fn stream_format(s: &mut Scene<'_>, elements: u32) -> u32 {
     size
 }
 
-/// Arrays of vertices in objects.
+/// Append arrays of vertices in objects.
 pub fn arrays(s: &mut Scene<'_>, number: u32) -> Vertices {
     s.piece();
     let mut attributes = Vec::new();
@@ -109,7 +110,7 @@ pub fn arrays(s: &mut Scene<'_>, number: u32) -> Vertices {
     Vertices { most, size: 0 }
 }
 
-/// The largest and the smallest index, and what is added to each.
+/// Append the largest and the smallest index, and what is added to each.
 fn range(s: &mut Scene<'_>, largest: u32) {
     if rarely(s.rng, 64) {
         s.on().write(mmio::VAP_VF_MAX_VTX_INDX, largest);
@@ -152,7 +153,7 @@ fn control(s: &mut Scene<'_>, walk: u32, number: u32) -> u32 {
         | vap_vf_cntl::USE_ALT_NUM_VERTS.of(alternative.into())
 }
 
-/// The body of a draw: the form with a vertex format, which the chip ignores, and the one without.
+/// Append the body of a draw, in the form with a vertex format, which the chip ignores, or in the one without.
 fn packet(s: &mut Scene<'_>, (old, new): (u8, u8), control: u32, data: &[u32]) {
     let mut body = Vec::new();
     let opcode = if rarely(s.rng, 4) {
@@ -166,7 +167,7 @@ fn packet(s: &mut Scene<'_>, (old, new): (u8, u8), control: u32, data: &[u32]) {
     s.on().packet(opcode, &body);
 }
 
-/// A draw of vertices that are in the packet.
+/// Draw vertices that are in the packet.
 pub fn embedded(s: &mut Scene<'_>, vertices: Vertices) {
     s.piece();
     let room = if rarely(s.rng, 16) { 1000 } else { 100 };
@@ -177,7 +178,7 @@ pub fn embedded(s: &mut Scene<'_>, vertices: Vertices) {
     packet(s, (op::_3D_DRAW_IMMD, op::_3D_DRAW_IMMD_2), word, &data);
 }
 
-/// A draw of vertices in a row from the arrays.
+/// Draw vertices in a row from the arrays.
 pub fn listed(s: &mut Scene<'_>, vertices: Vertices) {
     s.piece();
     let number = amount(s, vertices.most);
@@ -186,7 +187,7 @@ pub fn listed(s: &mut Scene<'_>, vertices: Vertices) {
     packet(s, (op::_3D_DRAW_VBUF, op::_3D_DRAW_VBUF_2), word, &[]);
 }
 
-/// A draw by indices, in the packet or in a buffer.
+/// Draw by indices, in the packet or in a buffer.
 pub fn indexed(s: &mut Scene<'_>, vertices: Vertices) {
     s.piece();
     let wide = s.rng.bool();

@@ -51,7 +51,7 @@ pub enum MemoryController {
 }
 
 impl MemoryController {
-    /// The driver's rules for such a chip.
+    /// Return the driver's rules for such a chip.
     pub fn rules(self) -> &'static Rules {
         match self {
             Self::Rv515 => &posting::RV515,
@@ -94,7 +94,7 @@ impl Chip {
         }
     }
 
-    /// A register at `offset` of the window, which is no data register, takes `value`.
+    /// Store `value` in the register at `offset` of the window, which is no data register.
     fn store(&mut self, offset: u32, value: u32) {
         match facts::DATABASE.by_offset(Domain::MMIO, offset) {
             Some((register, _)) => {

@@ -18,7 +18,7 @@ use chip::{Chip, MemoryController};
 
 const CONTROLLERS: [MemoryController; 2] = [MemoryController::Rv515, MemoryController::R520];
 
-/// What one write through a guard comes to: what was dropped, and the chip afterwards.
+/// Return what one write through a guard comes to, which is what was dropped, and the chip afterwards.
 fn written(
     controller: MemoryController,
     write: impl FnOnce(&mut Guard<'_>),
@@ -42,7 +42,7 @@ fn one(name: &'static str, number: u32) -> Option<Dropped> {
 const PCIE: &str = "PCIE register";
 const MC: &str = "MC register";
 
-/// The four ways to a register of the window.
+/// Write a register of the window in four ways.
 fn ways(offset: u32, value: u32) -> [(Option<Dropped>, Chip); 4] {
     let controller = MemoryController::R520;
     [

@@ -30,7 +30,7 @@ fn write(stream: &mut Stream, register: u32) -> usize {
     at
 }
 
-/// A draw, a purge of both caches, and a register; returns where the purges and the register are.
+/// Append a draw, a purge of both caches, and a register. Return where the purges and the register are.
 fn purged(mut stream: Stream, register: u32) -> (Stream, [usize; 3]) {
     point(&mut stream);
     stream.write(mmio::RB3D_DSTCACHE_CTLSTAT, PURGE_COLOR);

@@ -220,7 +220,7 @@ fn compressed(format: u32, pitch: u32, mode: u32, squares: u32) -> Stream {
     stream
 }
 
-/// What R5xx 2.2 and 9.4.4 have of 16-bit depth, fast fill and compression.
+/// Add the rules that R5xx 2.2 and 9.4.4 have of 16-bit depth, fast fill and compression.
 pub fn compression(rules: &mut Vec<Rule>) {
     use zb_format::depthformat::{FLOAT_13E3, INTEGER_16, INTEGER_24_STENCIL_8};
     let micro = |code| zb_depthpitch::DEPTHMICROTILE.of(code);

@@ -146,7 +146,7 @@ pub fn geometry(rules: &mut Vec<Rule>) {
     }
 }
 
-/// From the far corner on, in all directions.
+/// Add the rules of rectangles from the far corner on, in all directions.
 pub fn directions(rules: &mut Vec<Rule>) {
     for direction in 0..4 {
         let (right, down) = (direction & 1 != 0, direction & 2 != 0);

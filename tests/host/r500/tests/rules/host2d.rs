@@ -60,7 +60,7 @@ pub fn host(rules: &mut Vec<Rule>) {
     ));
 }
 
-/// How many dwords a rectangle takes, by its size, pixels, and where its rows begin.
+/// Add the rules of how many dwords a rectangle takes, by its size, pixels, and where its rows begin.
 pub fn amounts(rules: &mut Vec<Rule>) {
     let bytes = gui::SRC_LOAD.put(host_control(), gui::src_load::HOST_DATA_BYTE);
     let colours = gui::SRC_TYPE.put(host_control(), gui::src_type::COLOR);

@@ -57,7 +57,7 @@ impl Rule {
         }
     }
 
-    /// The fault does not show at the dword that was changed.
+    /// Let the fault show at another dword than the one that was changed.
     pub fn shows_at(mut self, position: usize) -> Self {
         self.position = position;
         self
@@ -81,7 +81,7 @@ impl Rule {
         self
     }
 
-    /// What is wrong with the rule or the checker, if anything is.
+    /// Return what is wrong with the rule or the checker, if anything is.
     pub fn test(&self) -> Result<(), String> {
         let good = &self.stream.words;
         let (at, value) = self.spoil;

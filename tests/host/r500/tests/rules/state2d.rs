@@ -249,7 +249,7 @@ pub fn lines(rules: &mut Vec<Rule>) {
     rules.push(Rule::new(Reason::NoLineStart, &between, end - 3, harmless).shows_at(end));
 }
 
-/// Pixels from the stream, or from memory, but not from where nothing is read.
+/// Add the rules of pixels from the stream, or from memory, but not from where nothing is read.
 pub fn places(rules: &mut Vec<Rule>) {
     let upload = host_data();
     let size = upload.here() - 5;

@@ -19,7 +19,7 @@ pub struct Fill {
     pub size: usize,
 }
 
-/// 256 bytes a line, 64 pixels; the object has 256 lines.
+/// Return a fill with 256 bytes a line, 64 pixels. The object has 256 lines.
 pub fn fill() -> Fill {
     let mut stream = Stream::new();
     stream.write(mmio::DP_GUI_MASTER_CNTL, fill_control());
@@ -55,7 +55,7 @@ pub fn nop() -> Stream {
     stream
 }
 
-/// A copy by registers. Returns the indices of control, source corner and size.
+/// Return a copy by registers, and the indices of control, source corner and size.
 pub fn copy() -> (Stream, usize, usize, usize) {
     let mut stream = Stream::new();
     stream.copy_setup(256);
@@ -93,7 +93,8 @@ pub fn line() -> Line {
     }
 }
 
-/// Monochrome pixels from the stream, 32 by 2 of them. The parts of a rectangle and its data in their order.
+/// Return monochrome pixels from the stream, 32 by 2 of them. The parts of a rectangle and its data come in their
+/// order.
 pub fn host_data() -> Stream {
     let mut stream = Stream::new();
     stream

@@ -20,12 +20,12 @@ pub const COLOR_BYTES: u64 = 4 * PAGE;
 /// Colour, something else, and something else again.
 pub const SIZES: [u64; 3] = [COLOR_BYTES, 4 * PAGE, 4 * PAGE];
 
-/// Lower right corner of a scissor, both edges inclusive.
+/// Return the lower right corner of a scissor, both edges inclusive.
 pub fn corner(columns: u32, lines: u32) -> u32 {
     sc_scissor1::XS1.of(columns - 1) | sc_scissor1::YS1.of(lines - 1)
 }
 
-/// `RB3D_COLORPITCH` for a linear buffer.
+/// Return `RB3D_COLORPITCH` for a linear buffer.
 pub fn color_pitch(pixels: u32, format: u32) -> u32 {
     rb3d_colorpitch::COLORPITCH.of(pixels / 2) | rb3d_colorpitch::COLORFORMAT.of(format)
 }
@@ -77,7 +77,7 @@ pub fn state() -> Stream {
     stream
 }
 
-/// A colour target of 64 by 64 pixels of four bytes at the start of an entry.
+/// Append a colour target of 64 by 64 pixels of four bytes at the start of an entry.
 pub fn target(stream: &mut Stream, number: u32, entry: u32) {
     stream
         .write(mmio::RB3D_COLOROFFSET.at(number).unwrap(), 0)
@@ -88,7 +88,7 @@ pub fn target(stream: &mut Stream, number: u32, entry: u32) {
         );
 }
 
-/// One point whose vertex is in the packet.
+/// Append one point whose vertex is in the packet.
 pub fn point(stream: &mut Stream) -> &mut Stream {
     stream.packet(
         op::_3D_DRAW_IMMD_2,
@@ -101,7 +101,7 @@ pub fn point_control(stream: &Stream) -> usize {
     stream.here() - 5
 }
 
-/// [`state`] and a point.
+/// Return [`state`] and a point.
 pub fn drawn() -> Stream {
     let mut stream = state();
     point(&mut stream);

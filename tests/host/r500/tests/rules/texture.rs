@@ -71,8 +71,8 @@ impl Texture {
         (stream, draw)
     }
 
-    /// The texture just fits `bytes` bytes: in an object that is one byte shorter it does not. Told by moving
-    /// its address by one micro- or macro-block.
+    /// Add the rules that the texture just fits `bytes` bytes. It does not fit an object that is one byte shorter. That
+    /// is told by moving its address by one micro- or macro-block.
     fn fits(&self, rules: &mut Vec<Rule>, bytes: u64) {
         let step = if tx_offset::MACRO_TILE.any(self.offset) {
             2048
@@ -160,7 +160,7 @@ pub fn changes(rules: &mut Vec<Rule>) {
     );
 }
 
-/// One texture of each format, 64 by 32 texels: just fits.
+/// Add the rules that one texture of each format, 64 by 32 texels, just fits.
 pub fn formats(rules: &mut Vec<Rule>) {
     let texels = 64 * 32;
     for (code, bits) in [
@@ -349,7 +349,7 @@ pub fn sizes(rules: &mut Vec<Rule>) {
     }
 }
 
-/// Chains of levels, of every shape.
+/// Add the rules of chains of levels, of every shape.
 pub fn chains(rules: &mut Vec<Rule>) {
     // Levels of 32 bits: 64, 32, 16, 8 columns; from there on a line takes a micro-block.
     let lines = |columns: u64, lines: u64| columns.max(8) * lines * 4;

@@ -24,8 +24,9 @@ const ADDRESS: usize = 3;
 const LAST_PAIR: usize = 5;
 const LAST_ADDRESS: usize = 6;
 
-/// Three arrays in entry 1 of 16 KiB: four dwords each 16 bytes, two dwords each 16 bytes behind them, and one
-/// dword for all vertices. The first holds 1024 vertices, the second one less because it starts later.
+/// Append three arrays in entry 1 of 16 KiB. The first has four dwords each 16 bytes, the second two dwords each 16
+/// bytes behind them, and the third one dword for all vertices. The first holds 1024 vertices. The second holds one
+/// less because it starts later.
 fn arrays(stream: &mut Stream) {
     stream
         .packet(

@@ -184,7 +184,7 @@ impl Engine<'_> {
         (self.get(mmio::DP_GUI_MASTER_CNTL) >> 24) & 7 == 2
     }
 
-    /// Columns or rows from a corner; more than the engine can count wraps and goes everywhere.
+    /// Return the columns or rows from a corner. More than the engine can count wraps and goes everywhere.
     fn extent(start: i64, length: u32, forward: bool) -> (i64, i64) {
         let length = i64::from(if length & 0x3fff == 0 {
             0x4000

@@ -32,7 +32,7 @@ pub fn surface(pitch: u32, offset: u32) -> u32 {
     pitch_offset::PITCH.of(pitch / 64) | pitch_offset::OFFSET.of(offset / 1024)
 }
 
-/// y in the upper half, x in the lower one; or height and width.
+/// Return y in the upper half and x in the lower one, or height and width.
 pub fn y_x(y: i32, x: i32) -> u32 {
     ((y as u32) << 16) | (x as u32 & 0xffff)
 }
@@ -84,12 +84,12 @@ impl Stream {
         self
     }
 
-    /// One register.
+    /// Append a write of one register.
     pub fn write(&mut self, register: u32, value: u32) -> &mut Self {
         self.words(&[pm4::write(register, 1), value])
     }
 
-    /// Consecutive registers.
+    /// Append a write of consecutive registers.
     pub fn writes(&mut self, register: u32, values: &[u32]) -> &mut Self {
         self.words(&[pm4::write(register, values.len() as u32)])
             .words(values)
@@ -105,7 +105,7 @@ impl Stream {
         self.packet(op::NOP, &[entry * 4])
     }
 
-    /// Direction, control and destination for fills.
+    /// Append direction, control and destination for fills.
     pub fn fill_setup(&mut self, pitch: u32, offset: u32, entry: u32) -> &mut Self {
         self.write(mmio::DP_CNTL, FORWARD)
             .write(mmio::DP_GUI_MASTER_CNTL, fill_control())
@@ -120,7 +120,7 @@ impl Stream {
             .write(mmio::DST_HEIGHT_WIDTH, y_x(height, width))
     }
 
-    /// Direction, control, destination (entry 0) and source (entry 1) for copies.
+    /// Append direction, control, destination (entry 0) and source (entry 1) for copies.
     pub fn copy_setup(&mut self, pitch: u32) -> &mut Self {
         self.write(mmio::DP_CNTL, FORWARD)
             .write(mmio::DP_GUI_MASTER_CNTL, copy_control())
@@ -184,7 +184,7 @@ pub fn objects(sizes: &[u64]) -> Vec<Object> {
         .collect()
 }
 
-/// 500 dwords, two relocations: what an X server with 2D acceleration sends for a window full of text and
+/// Return 500 dwords with two relocations, as an X server with 2D acceleration sends them for a window full of text and
 /// scrolling. The form of each operation is that of xf86-video-ati's EXA code on R5xx.
 pub fn recorded_mix() -> Vec<u32> {
     let mut stream = Stream::new();

@@ -184,7 +184,7 @@ impl Engine<'_> {
         [2, 3, 4, 6][mmio::gb_aa_config::NUM_AA_SUBSAMPLES.get(word) as usize & 3]
     }
 
-    /// All pixels of a surface within the scissor, in squares of `square` pixels.
+    /// Draw to all pixels of a surface within the scissor, in squares of `square` pixels.
     fn draw_to(&mut self, mut surface: Surface, samples: u64, square: u64, write: bool) {
         if samples > 1 && !self.says(Reading::SampledAsSaid) {
             surface.micro = 1;
@@ -226,7 +226,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Targets that are touched, one bit each.
+    /// Return the targets that are touched, one bit each.
     fn targets(&self, resolving: bool, clearing: bool) -> u32 {
         use mmio::{rb3d_blendcntl as blend, rb3d_cctl, us_out_fmt};
         let control = self.get(mmio::RB3D_CCTL);
@@ -382,7 +382,7 @@ impl Engine<'_> {
         self.touch(base, end, false);
     }
 
-    /// Vertices from the lowest index to the highest.
+    /// Fetch vertices from the lowest index to the highest.
     fn vertices(&mut self, low: i64, high: i64) {
         use mmio::vap_vtx_aos_attr as attribute;
         let mut number = self.get(mmio::VAP_VTX_NUM_ARRAYS) & 0x1f;
@@ -415,7 +415,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Which vertices a draw fetches that counts `count` of them, or by indices that may be anything.
+    /// Fetch the vertices of a draw that counts `count` of them, or by indices that may be anything.
     fn fetch(&mut self, count: Option<u32>) {
         let field = mmio::vap_index_offset::INDEX_OFFSET;
         let raw = field.get(self.get(mmio::VAP_INDEX_OFFSET));
@@ -484,7 +484,7 @@ impl Engine<'_> {
     }
 }
 
-/// Reports what the draws of a placed stream touch if the chip works as `readings` have it.
+/// Report what the draws of a placed stream touch if the chip works as `readings` have it.
 pub fn execute(words: &[u32], readings: &[Reading], report: &mut dyn FnMut(Touch)) {
     let mut engine = Engine {
         registers: vec![0; REGISTERS],

@@ -20,7 +20,7 @@ fn near(rng: &mut Rng, limits: &[u32]) -> u32 {
     }
 }
 
-/// Mostly nothing, sometimes a bit.
+/// Return mostly nothing, sometimes a bit.
 fn seldom(rng: &mut Rng) -> u32 {
     match rng.u32(0..64) {
         0 => 1 << rng.u32(0..32),
@@ -32,7 +32,7 @@ fn offset(rng: &mut Rng) -> u32 {
     near(rng, &[4, 0x100, 0x1000, 0x3000, 0x8000])
 }
 
-/// The four dwords of a tiled surface.
+/// Return the four dwords of a tiled surface.
 fn surface(rng: &mut Rng, chip: &Variant, back: bool) -> ([u32; 4], u32) {
     let mode = match rng.u32(0..32) {
         0 => rng.u32(0..16),
@@ -92,7 +92,7 @@ fn surface(rng: &mut Rng, chip: &Variant, back: bool) -> ([u32; 4], u32) {
     )
 }
 
-/// One packet.
+/// Return one packet.
 fn packet(rng: &mut Rng, chip: &Variant) -> Vec<u32> {
     let count = near(rng, &[8, 16, 0x400, 0x800, 0xfffe]) & 0xffff;
     let flip = seldom(rng);

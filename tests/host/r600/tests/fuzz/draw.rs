@@ -30,7 +30,7 @@ fn whole_state(s: &mut Scene<'_>) -> (target::Frame, StreamOut) {
     (frame, out)
 }
 
-/// One draw.
+/// Append one draw.
 fn draw(s: &mut Scene<'_>, out: &StreamOut) {
     s.piece();
     if !rarely(s.rng, 48) {

@@ -168,7 +168,7 @@ pub fn recorded(recording: &Recording) -> Case {
     }
 }
 
-/// Packets with any contents, most of them for registers that may be written.
+/// Make packets with any contents, most of them for registers that may be written.
 pub fn garbage(rng: &mut Rng, chips: &[&'static Variant]) -> Case {
     let chip = pick(rng, chips);
     let objects = vec![1 << rng.u32(12..24), GENEROUS];

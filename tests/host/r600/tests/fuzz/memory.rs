@@ -6,7 +6,7 @@ use lapidary_registers::r600::pm4::op;
 
 use crate::scene::{pick, rarely, Scene};
 
-/// A place and an object, near the limits of nothing: objects are cut to what a packet accesses.
+/// Return a place and an object, near the limits of nothing. Objects are cut to what a packet accesses.
 fn place(s: &mut Scene<'_>, unit: u32) -> (u32, u32) {
     let offset = s.offset(unit);
     let offset = if rarely(s.rng, 64) {
@@ -59,7 +59,7 @@ pub fn query_end(s: &mut Scene<'_>, query: Query) {
         .marker(object);
 }
 
-/// Predication by the results of queries, or off.
+/// Append predication by the results of queries, or off.
 pub fn predication(s: &mut Scene<'_>) {
     s.piece();
     if rarely(s.rng, 4) {
@@ -75,7 +75,7 @@ pub fn predication(s: &mut Scene<'_>) {
         .marker(object);
 }
 
-/// One packet that accesses memory.
+/// Append one packet that accesses memory.
 fn one(s: &mut Scene<'_>) {
     s.piece();
     let (low, object) = place(s, 16);

@@ -149,7 +149,7 @@ impl Grammar for Judge {
         [header(op::NOP, 1), 4 * entry]
     }
 
-    /// The same stream with the tiling of its objects, on another chip, or behind the stream of another client.
+    /// Let the same stream run with the tiling of its objects, on another chip, or behind the stream of another client.
     fn circumstances(&self, rng: &mut Rng, case: &mut Case) {
         if rarely(rng, 2) {
             case.by_objects ^= true;

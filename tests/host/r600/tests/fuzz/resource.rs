@@ -60,7 +60,7 @@ fn slot(s: &mut Scene<'_>, group: usize) -> u32 {
     }
 }
 
-/// One texture.
+/// Append one texture.
 fn texture(s: &mut Scene<'_>, group: usize) {
     let dim = pick(s.rng, &[0, 1, 1, 1, 2, 3, 4, 5, 6, 7]);
     let (format, bytes, columns, lines) = if rarely(s.rng, 96) {
@@ -167,7 +167,7 @@ fn texture(s: &mut Scene<'_>, group: usize) {
         .marker(mip.1);
 }
 
-/// One buffer: vertices, a texture of one dimension, or constants by fetch.
+/// Append one buffer, which holds vertices, a texture of one dimension, or constants by fetch.
 pub fn buffer(s: &mut Scene<'_>, group: usize) {
     let object = s.object();
     let offset = match s.rng.u32(..4) {
@@ -212,7 +212,7 @@ pub fn buffer(s: &mut Scene<'_>, group: usize) {
         .marker(object);
 }
 
-/// What a slot without a resource has: type 0 or 1, and nothing else.
+/// Append what a slot without a resource has, which is type 0 or 1, and nothing else.
 fn none(s: &mut Scene<'_>, group: usize) {
     let at = slot(s, group) * 7;
     let kind = s.rng.u32(..2) << 30;
@@ -235,7 +235,7 @@ fn sampler(s: &mut Scene<'_>) {
         .words(&words);
 }
 
-/// Resources of all kinds of shaders, samplers, and the constants of loops.
+/// Append resources of all kinds of shaders, samplers, and the constants of loops.
 pub fn resources(s: &mut Scene<'_>) {
     for _ in 0..pick(s.rng, &[0, 1, 1, 2, 3]) {
         s.piece();

@@ -49,12 +49,12 @@ impl Stream {
         self
     }
 
-    /// A packet of type 3.
+    /// Append a packet of type 3.
     pub fn packet(&mut self, opcode: u8, body: &[u32]) -> &mut Self {
         self.words(&[header(opcode, body.len() as u32)]).words(body)
     }
 
-    /// Consecutive registers.
+    /// Append a write of consecutive registers.
     pub fn writes(&mut self, register: u32, values: &[u32]) -> &mut Self {
         let (opcode, base) = if register >= set_context_reg::BASE {
             (op::SET_CONTEXT_REG, set_context_reg::BASE)
@@ -68,12 +68,12 @@ impl Stream {
         .words(values)
     }
 
-    /// One register.
+    /// Append a write of one register.
     pub fn write(&mut self, register: u32, value: u32) -> &mut Self {
         self.writes(register, &[value])
     }
 
-    /// The marker of an entry of the relocation list.
+    /// Append the marker of an entry of the relocation list.
     pub fn marker(&mut self, entry: u32) -> &mut Self {
         self.packet(op::NOP, &[entry * 4])
     }

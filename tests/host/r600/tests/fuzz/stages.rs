@@ -20,7 +20,7 @@ pub fn idle(s: &mut Scene<'_>) {
     s.on().write(mmio::WAIT_UNTIL, 0x8000);
 }
 
-/// Programs of all kinds of shaders.
+/// Append programs of all kinds of shaders.
 pub fn programs(s: &mut Scene<'_>) {
     s.piece();
     for (start, resources) in [
@@ -42,7 +42,7 @@ pub fn programs(s: &mut Scene<'_>) {
     s.block(mmio::SQ_PGM_CF_OFFSET_PS, &[0; 5]);
 }
 
-/// Constant buffers, each with a resource for fetches as Mesa has them.
+/// Append constant buffers, each with a resource for fetches as Mesa has them.
 pub fn constants(s: &mut Scene<'_>) {
     let kinds = [
         (
@@ -89,7 +89,7 @@ fn scratch(chip: &Variant, item: u32) -> u32 {
     (128 * chip.checker.pipes * 16 * item).div_ceil(256)
 }
 
-/// A ring or scratch memory: address and size, and the size of its elements.
+/// Append a ring or scratch memory, with address and size, and the size of its elements.
 fn ring(s: &mut Scene<'_>, number: u32, size: u32, item: u32) {
     s.piece();
     idle(s);
@@ -105,7 +105,7 @@ fn ring(s: &mut Scene<'_>, number: u32, size: u32, item: u32) {
     s.on().write(mmio::SQ_ESGS_RING_ITEMSIZE + 4 * number, item);
 }
 
-/// Rings with a geometry shader, or none; scratch memory.
+/// Append rings with a geometry shader, or none, and scratch memory.
 pub fn rings(s: &mut Scene<'_>) {
     let geometry = rarely(s.rng, 4);
     s.piece();
@@ -260,7 +260,8 @@ pub fn stream_out_end(s: &mut Scene<'_>, out: &StreamOut) {
         .write(mmio::VGT_STRMOUT_BUFFER_EN, 0);
 }
 
-/// The stride and the filled size of a stream-out buffer, for a draw of all that it holds. Return whether there is one.
+/// Append the stride and the filled size of a stream-out buffer, for a draw of all that it holds. Return whether there
+/// is one.
 pub fn opaque(s: &mut Scene<'_>, out: &StreamOut) -> bool {
     if out.bound.is_empty() || !rarely(s.rng, 3) {
         return false;

@@ -30,12 +30,12 @@ static FREE: LazyLock<Vec<u32>> = LazyLock::new(|| {
     WRITABLE.iter().copied().filter(free).collect()
 });
 
-/// Values for registers that are free to write.
+/// Append values for registers that are free to write.
 pub fn harmless(s: &mut Scene<'_>) {
     s.any_values(&FREE);
 }
 
-/// Viewport, indices and clipping, as Mesa has them.
+/// Append viewport, indices and clipping, as Mesa has them.
 pub fn pipeline(s: &mut Scene<'_>) {
     s.piece();
     s.on()
@@ -66,7 +66,7 @@ pub fn pipeline(s: &mut Scene<'_>) {
     }
 }
 
-/// The first packets of a stream.
+/// Append the first packets of a stream.
 pub fn begin(s: &mut Scene<'_>) {
     s.piece();
     if !s.r7xx() {
@@ -77,7 +77,7 @@ pub fn begin(s: &mut Scene<'_>) {
     s.on().write(mmio::WAIT_UNTIL, 0x8000);
 }
 
-/// Caches are written back and draws are waited for, as at the end of a stream of Mesa.
+/// Write caches back and wait for draws, as at the end of a stream of Mesa.
 pub fn end(s: &mut Scene<'_>) {
     s.piece();
     let all = if s.r7xx() { 0x1f90_7ffc } else { 0x980_0000 };

@@ -89,7 +89,7 @@ fn slices(s: &mut Scene<'_>) -> (u32, u32) {
     }
 }
 
-/// Scissors of screen and window, and no offset of the window.
+/// Append scissors of screen and window, and no offset of the window.
 pub fn scissors(s: &mut Scene<'_>, frame: Frame) {
     s.piece();
     let (width, height) = match s.rng.u32(..48) {
@@ -110,7 +110,7 @@ pub fn scissors(s: &mut Scene<'_>, frame: Frame) {
     );
 }
 
-/// Number of samples.
+/// Append the number of samples.
 pub fn samples(s: &mut Scene<'_>, frame: Frame) {
     s.piece();
     let log = if rarely(s.rng, 96) {
@@ -175,7 +175,7 @@ fn color(s: &mut Scene<'_>, frame: Frame, samples: u32) -> Color {
     }
 }
 
-/// Colour targets, none to eight of them.
+/// Append colour targets, none to eight of them.
 pub fn colors(s: &mut Scene<'_>, frame: Frame) {
     s.piece();
     let number = pick(s.rng, &[0, 1, 1, 1, 1, 2, 3, 4, 8]) as usize;
@@ -239,7 +239,7 @@ pub fn colors(s: &mut Scene<'_>, frame: Frame) {
     s.on().write(mmio::CB_COLOR_CONTROL, control);
 }
 
-/// Depth target with HTILE, or none, and how it is used.
+/// Append a depth target with HTILE, or none, and how it is used.
 pub fn depth(s: &mut Scene<'_>, frame: Frame) {
     s.piece();
     let present = s.rng.bool();

@@ -100,7 +100,7 @@ impl Chip {
         }
     }
 
-    /// The register at `offset`, which is no data register, takes `value`.
+    /// Store `value` in the register at `offset`, which is no data register.
     fn store(&mut self, offset: u32, value: u32) {
         match self.database.by_offset(Domain::MMIO, offset) {
             Some((register, _)) if is_harmful(register) && !is_off(register.name, value) => {

@@ -18,7 +18,7 @@ use r600::portable::posting;
 
 use chip::Chip;
 
-/// The rules of each generation, and its registers.
+/// Return the rules of each generation, and its registers.
 fn generations() -> [(&'static Rules, &'static Database); 2] {
     [
         (&posting::R6XX, &facts::R6XX),
@@ -26,13 +26,13 @@ fn generations() -> [(&'static Rules, &'static Database); 2] {
     ]
 }
 
-/// The registers with byte offsets.
+/// Return the registers with byte offsets.
 fn mmio_of(database: &'static Database) -> impl Iterator<Item = &'static Register> {
     let all = database.registers.iter();
     all.filter(|register| register.domain == Domain::MMIO)
 }
 
-/// What a program comes to: what was dropped, and the chip afterwards.
+/// Return what a program comes to, which is what was dropped, and the chip afterwards.
 fn run(rules: &'static Rules, program: impl FnOnce(&mut Guard<'_>)) -> (Option<Dropped>, Chip) {
     let mut chip = Chip::new(&facts::R7XX);
     let mut guard = Guard::new(&mut chip, rules);
@@ -41,8 +41,8 @@ fn run(rules: &'static Rules, program: impl FnOnce(&mut Guard<'_>)) -> (Option<D
     (dropped, chip)
 }
 
-/// The ways to a register: an operand, a port, the pair of all registers. Return whether the write arrives by all of
-/// them, or by none.
+/// Write a register in three ways, by an operand, a port, and the pair of all registers. Return whether the write
+/// arrives by all of them, or by none.
 fn arrives(rules: &'static Rules, offset: u32, value: u32) -> bool {
     let ways = [
         run(rules, |guard| {

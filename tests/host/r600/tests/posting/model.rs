@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// All that the model knows by name.
+    /// Return all that the model knows by name.
     fn registers(&self, database: &'static Database) -> Vec<(String, u32)> {
         mmio_of(database)
             .filter_map(|register| {
