@@ -46,7 +46,7 @@ impl Image {
         &mut self.pixels[(y * self.width + x) as usize]
     }
 
-    /// One pixel.
+    /// Return one pixel.
     pub fn get(&self, x: i32, y: i32) -> u32 {
         assert!(
             (0..self.width).contains(&x) && (0..self.height).contains(&y),
@@ -66,7 +66,7 @@ impl Image {
     }
 }
 
-/// One raster operation on 32 bits at once: the eight products of the truth table.
+/// Compute one raster operation on 32 bits at once, by the eight products of the truth table.
 pub fn raster(code: u8, p: u32, s: u32, d: u32) -> u32 {
     (0..8)
         .filter(|row| (code >> row) & 1 != 0)

@@ -36,7 +36,7 @@ pub struct Rect {
     pub h: i32,
 }
 
-/// From corner and size.
+/// Return the rectangle from corner and size.
 pub const fn rect(x: i32, y: i32, w: i32, h: i32) -> Rect {
     Rect { x, y, w, h }
 }
@@ -155,7 +155,7 @@ pub fn tile() -> Vec<u32> {
         .collect()
 }
 
-/// Text of one size, glyph by glyph.
+/// Return text of one size, glyph by glyph.
 pub fn text(
     to: Target,
     x: i32,
@@ -213,7 +213,7 @@ pub fn scene() -> Vec<Draw> {
     draws
 }
 
-/// A gradient of 120 fills, four rows each.
+/// Draw a gradient of 120 fills, four rows each.
 fn background(draws: &mut Vec<Draw>) {
     for band in 0..120 {
         let t = band as u32 * 256 / 120;
@@ -231,7 +231,7 @@ fn background(draws: &mut Vec<Draw>) {
     }
 }
 
-/// Light that falls through the stone: single lines fanning out.
+/// Draw light that falls through the stone, as single lines fanning out.
 fn rays(draws: &mut Vec<Draw>) {
     for i in 0..24 {
         let colour = mix(0x0033_3c70, 0x0074_8fd0, if i % 3 == 0 { 220 } else { 90 });
@@ -244,7 +244,7 @@ fn rays(draws: &mut Vec<Draw>) {
     }
 }
 
-/// The large stone: facets filled by runs, edges by polylines.
+/// Draw the large stone, with facets filled by runs and edges by polylines.
 fn brilliant(draws: &mut Vec<Draw>) {
     for facet in gem::brilliant(186, 130, 148) {
         draws.push(Draw::Spans {
@@ -276,7 +276,7 @@ fn title(draws: &mut Vec<Draw>) {
     ));
 }
 
-/// Samples of raster operations: the tile on a striped ground, with a colour as pattern.
+/// Draw samples of raster operations. The tile lies on a striped ground, with a colour as pattern.
 fn samples(draws: &mut Vec<Draw>) {
     const ROWS: [u8; 8] = [0xc3, 0x81, 0x18, 0x3c, 0x3c, 0x18, 0x81, 0xc3];
     draws.push(text(
@@ -308,7 +308,7 @@ fn samples(draws: &mut Vec<Draw>) {
     }
 }
 
-/// The sprite is drawn once, off screen, and copied with its key colour left out.
+/// Draw the sprite once, off screen, and copy it with its key colour left out.
 fn sprites(draws: &mut Vec<Draw>) {
     draws.push(Draw::Fill {
         to: Target::Sprite,

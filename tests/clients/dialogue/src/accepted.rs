@@ -83,7 +83,7 @@ impl Accepted {
     }
 }
 
-/// `*` in the pattern stands for any text.
+/// Return whether `pattern` matches the text. `*` in the pattern stands for any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");

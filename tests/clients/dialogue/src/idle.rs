@@ -139,7 +139,7 @@ impl Idle {
 mod tests {
     use super::*;
 
-    /// Writes one register behind 0x28000.
+    /// Return a write of one register behind 0x28000.
     fn set(offset: u32, value: u32) -> [u32; 3] {
         [0xc001_6900, (offset - 0x28000) / 4, value]
     }

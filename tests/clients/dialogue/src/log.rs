@@ -57,14 +57,14 @@ impl Log {
         calls.collect::<Result<_>>().map(Log)
     }
 
-    /// Submissions that the kernel took.
+    /// Return the number of submissions that the kernel took.
     pub fn admitted(&self) -> usize {
         self.submissions()
             .filter(|text| text.ends_with("-> ok"))
             .count()
     }
 
-    /// Submissions that it refused.
+    /// Return the number of submissions that it refused.
     pub fn refused(&self) -> usize {
         self.submissions().count() - self.admitted()
     }
@@ -124,7 +124,7 @@ fn word(text: &str) -> &str {
     text.split(' ').nth(1).unwrap_or("")
 }
 
-/// Every `bo` with a number becomes `bo`.
+/// Replace every `bo` with a number by `bo`.
 fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -141,7 +141,7 @@ fn without_numbers(text: &str) -> String {
     out + rest
 }
 
-/// Without the answer to whether the GPU is done.
+/// Return the text without the answer to whether the GPU is done.
 fn without_time(text: &str) -> String {
     let text = without_numbers(text);
     match (word(&text), text.strip_suffix("-> EBUSY")) {

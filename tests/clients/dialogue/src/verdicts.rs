@@ -57,7 +57,7 @@ impl Verdicts {
         reasons.collect()
     }
 
-    /// Tests that ran, and that none of the recordings belongs to.
+    /// Return the tests that ran, and that none of the recordings belongs to.
     pub fn without(&self, programs: &BTreeSet<&String>) -> Vec<String> {
         let recorded: BTreeSet<&String> = programs
             .iter()

@@ -61,7 +61,7 @@ impl Client {
         self.open_bo(0, size, 4096, domain.bits())
     }
 
-    /// Another client's object, by its global name.
+    /// Open another client's object, by its global name.
     pub fn open_name(&self, name: u32) -> Result<Bo<'_>> {
         self.open_bo(name, 0, 0, 0)
     }
@@ -126,13 +126,13 @@ impl Bo<'_> {
         self.raw
     }
 
-    /// Bytes.
+    /// Return the size in bytes.
     pub fn size(&self) -> u32 {
         // SAFETY: the object lives as long as this value.
         unsafe { (*self.raw).size }
     }
 
-    /// GEM handle, as the library says and as it lies in the structure.
+    /// Return the GEM handle, as the library says and as it lies in the structure.
     pub fn handle(&self) -> Result<u32> {
         // SAFETY: as above.
         let (said, lies) =

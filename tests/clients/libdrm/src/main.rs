@@ -45,7 +45,7 @@ fn primary() -> Result<PathBuf> {
     bail!("{} has no primary node", folder.display())
 }
 
-/// Objects in both domains: handles, mappings that hold data, references, where they are.
+/// Check objects in both domains by their handles, mappings that hold data, references, and where they are.
 fn objects() -> Result<()> {
     let client = client()?;
     for domain in Domain::ALL {
@@ -188,7 +188,7 @@ fn drawing() -> Result<()> {
     Ok(())
 }
 
-/// What the library's accounting says: there is room, there is room after a flush, there never is.
+/// Check what the library's accounting says: there is room, there is room after a flush, there never is.
 fn space() -> Result<()> {
     let client = client()?;
     let limits = [(Domain::Vram, 1 << 20), (Domain::Gtt, 1 << 20)];

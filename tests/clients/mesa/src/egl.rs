@@ -190,13 +190,13 @@ impl Egl {
         unsafe { Gl::load(load) }
     }
 
-    /// Further calls of the current context.
+    /// Return further calls of the current context.
     pub fn extensions(&self) -> Result<Extensions> {
         let queries = if self.api == Api::Es2 { "EXT" } else { "" };
         Extensions::load(|name| self.instance.get_proc_address(name), queries)
     }
 
-    /// Another context that shares objects with the first.
+    /// Make another context that shares objects with the first.
     pub fn another(&self) -> Result<egl::Context> {
         let shared = Some(self.context);
         Self::make_context(&self.instance, self.display, self.config, self.api, shared)

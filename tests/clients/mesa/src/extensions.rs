@@ -84,7 +84,7 @@ impl Extensions {
         (self.end_query)(target);
     }
 
-    /// `QUERY_RESULT` or `QUERY_RESULT_AVAILABLE`.
+    /// Return `QUERY_RESULT` or `QUERY_RESULT_AVAILABLE` of a query.
     pub fn query_object(&self, query: Query, name: u32) -> u32 {
         let mut value = 0;
         (self.get_query_object)(query.0, name, &mut value);

@@ -149,7 +149,7 @@ impl Scene {
         Ok(buffer)
     }
 
-    /// Vertices in a buffer, attributes 0 and 1 set up for them.
+    /// Put vertices into a buffer, and set attributes 0 and 1 up for them.
     pub fn vertices(&self, vertices: &[Vertex]) -> Result<Buffer> {
         let buffer = self.buffer(c::ARRAY_BUFFER, vertices.as_bytes())?;
         for attribute in 0..2 {
@@ -194,7 +194,7 @@ impl Scene {
         Ok(texture)
     }
 
-    /// Filters and wrap mode of the bound texture.
+    /// Set filters and wrap mode of the bound texture.
     pub fn sampling(&self, target: u32, minify: u32, magnify: u32, wrap: u32) {
         for (name, value) in [
             (c::TEXTURE_MIN_FILTER, minify),
@@ -206,7 +206,8 @@ impl Scene {
         }
     }
 
-    /// One level of the bound texture, its internal format as OpenGL ES wants it: that of the pixels.
+    /// Make one level of the bound texture, with the internal format as OpenGL ES wants it, which is that of the
+    /// pixels.
     ///
     /// Between making the level and filling it the GPU is waited for: a driver may have it clear new memory,
     /// and Mesa writes to memory that is not in use directly, to other memory by a copy. So it is the

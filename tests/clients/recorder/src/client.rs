@@ -77,12 +77,12 @@ impl Clients {
         index
     }
 
-    /// A descriptor is about to be closed.
+    /// Forget a descriptor that is about to be closed.
     pub fn closed(&mut self, fd: i32) {
         self.descriptors.remove(&fd);
     }
 
-    /// A handle was given out; an object that the file already knew keeps its number.
+    /// Record that a handle was given out. An object that the file already knew keeps its number.
     pub fn add(&mut self, fd: i32, handle: u32, size: u64, tiling: u32) -> Known {
         let index = self.index(fd);
         let objects = &mut self.objects;
@@ -105,7 +105,7 @@ impl Clients {
         self.clients[index].handles.get(&handle).copied()
     }
 
-    /// Tiling flags were stored with an object.
+    /// Record tiling flags that were stored with an object.
     pub fn set_tiling(&mut self, fd: i32, handle: u32, tiling: u32) {
         let index = self.index(fd);
         if let Some(known) = self.clients[index].handles.get_mut(&handle) {
@@ -113,20 +113,20 @@ impl Clients {
         }
     }
 
-    /// A handle was given back.
+    /// Forget a handle that was given back.
     pub fn remove(&mut self, fd: i32, handle: u32) {
         let index = self.index(fd);
         self.clients[index].handles.remove(&handle);
     }
 
-    /// An object got a global name.
+    /// Record that an object got a global name.
     pub fn name(&mut self, fd: i32, handle: u32, name: u32) {
         if let Some(known) = self.object(fd, handle) {
             self.names.insert(name, (known.size, known.tiling));
         }
     }
 
-    /// Tiling flags of the object with a global name, if this process gave it the name.
+    /// Return size and tiling flags of the object with a global name, if this process gave it the name.
     pub fn named(&self, name: u32) -> Option<(u64, u32)> {
         self.names.get(&name).copied()
     }

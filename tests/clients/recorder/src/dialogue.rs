@@ -73,7 +73,7 @@ pub fn result(errno: i32) -> String {
     format!("-> {name}")
 }
 
-/// Domain bits by name.
+/// Return domain bits by name.
 fn domains(bits: u32) -> String {
     let mut names = Vec::new();
     for (bit, name) in [
@@ -96,7 +96,7 @@ fn object(known: Option<Known>) -> String {
     known.map_or("bo?".into(), |known| format!("bo{}", known.number))
 }
 
-/// One entry of a relocation list.
+/// Describe one entry of a relocation list.
 pub fn relocation(entry: &abi::CsReloc, known: Option<Known>) -> String {
     format!(
         "{} read={} write={} flags={:x}",
@@ -125,7 +125,7 @@ pub fn submission(submission: &Submission, objects: &[String], file: &str) -> St
     text
 }
 
-/// Any call but a submission. Updates what is known of the file's objects.
+/// Describe any call but a submission, and update what is known of the file's objects.
 pub fn describe(call: &Prepared, errno: i32, memory: &Memory, clients: &mut Clients) -> String {
     let after: Vec<u8> = memory
         .slice(call.argument, call.before.len())

@@ -10,12 +10,12 @@ use zerocopy::{FromBytes, FromZeros, IntoBytes};
 pub struct Memory(File);
 
 impl Memory {
-    /// `None` without `/proc`.
+    /// Open the memory. `None` without `/proc`.
     pub fn open() -> Option<Memory> {
         File::open("/proc/self/mem").ok().map(Memory)
     }
 
-    /// `count` values at `address`.
+    /// Return `count` values at `address`.
     pub fn slice<T: FromBytes + FromZeros + IntoBytes + Clone>(
         &self,
         address: u64,
@@ -28,7 +28,7 @@ impl Memory {
         Some(values)
     }
 
-    /// One value at `address`.
+    /// Return one value at `address`.
     pub fn value<T: FromBytes + FromZeros + IntoBytes + Clone>(&self, address: u64) -> Option<T> {
         self.slice(address, 1)?.pop()
     }

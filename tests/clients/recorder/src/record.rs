@@ -104,7 +104,7 @@ impl Recorder {
         }
     }
 
-    /// False in a forked child.
+    /// Return whether this is the process that the record began in. False in a forked child.
     pub fn is_this_process(&self) -> bool {
         self.process == std::process::id()
     }
@@ -216,7 +216,7 @@ impl Recorder {
         dialogue::submission(submission, &names, &file)
     }
 
-    /// A descriptor is about to be closed.
+    /// Forget a descriptor that is about to be closed.
     pub fn closed(&mut self, fd: i32) {
         self.clients.closed(fd);
     }

@@ -42,7 +42,7 @@ impl Allocations {
         Ok(Some(trace))
     }
 
-    /// Allocations during `action`.
+    /// Return the number of allocations during `action`.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Drop for Allocations {
     }
 }
 
-/// Events of one CPU: those in the buffer and those that have been overwritten.
+/// Return the number of events of one CPU. They are those in the buffer and those that have been overwritten.
 fn count(stats: &str) -> Option<u64> {
     let value = |name: &str| -> Option<u64> {
         let line = stats.lines().find_map(|line| line.strip_prefix(name))?;

@@ -157,8 +157,8 @@ fn pause(length: Duration) -> Result<()> {
     Ok(())
 }
 
-/// One round on one side. A round does not count if the engine is still at work at its end, because the host is slow:
-/// what it has caused has not all happened; nor if a wait was over before it began.
+/// Do one round on one side. A round does not count if the engine is still at work at its end, because the host is
+/// slow: what it has caused has not all happened. Nor does it count if a wait was over before it began.
 fn once(row: &Row, side: &mut Side, op: &mut Op, meter: &Meter, counts: &mut Counts) -> Result<()> {
     for _ in 0..ATTEMPTS {
         let mut calls = Vec::with_capacity(row.times);

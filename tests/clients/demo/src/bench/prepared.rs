@@ -15,7 +15,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// For commands `words` and objects `entries`; with flags for a ring.
+    /// Prepare commands `words` and objects `entries`, with flags for a ring.
     pub fn new(words: &[u32], entries: &[CsReloc], flags: [u32; 2]) -> Prepared {
         let data = Box::new((words.to_vec(), entries.to_vec(), flags));
         let chunk = |chunk_id, bytes: &[u8]| CsChunk {

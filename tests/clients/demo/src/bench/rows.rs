@@ -64,7 +64,8 @@ impl Row {
         }
     }
 
-    /// A submission that is made `times` times in a round. `make` returns its stream, and the objects that it names.
+    /// Return the row of a submission that is made `times` times in a round. `make` returns its stream, and the objects
+    /// that it names.
     pub fn submission(
         name: String,
         times: usize,
@@ -186,7 +187,7 @@ fn submission(side: &Side, dwords: usize, count: usize) -> Result<Op> {
     Ok(again(side, &stream, objects))
 }
 
-/// Two clients submit by turns: what a change of the client costs.
+/// Return an operation by which two clients submit by turns. It tells what a change of the client costs.
 fn by_turns(side: &Side) -> Result<Op> {
     let clients = [side.device.clone(), side.device.another()?];
     let mut all = Vec::new();
@@ -248,7 +249,7 @@ fn replay(side: &Side, recordings: &[Recording]) -> Result<Op> {
     }))
 }
 
-/// The engine works for some milliseconds: a client that waits has to sleep.
+/// Return an operation for which the engine works for some milliseconds, so that a client that waits has to sleep.
 fn wait(side: &Side) -> Result<Op> {
     const BYTES: u64 = 16 << 20;
     let target = side

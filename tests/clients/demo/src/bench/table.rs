@@ -29,7 +29,7 @@ impl Values {
         self.0.get(self.0.len().checked_sub(1)? / 2).copied()
     }
 
-    /// Least and greatest.
+    /// Return the least and the greatest.
     pub fn range(&self) -> Option<(f64, f64)> {
         Some((*self.0.first()?, *self.0.last()?))
     }

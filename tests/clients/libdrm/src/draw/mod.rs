@@ -28,7 +28,7 @@ pub struct Rect(pub u32, pub u32, pub u32, pub u32);
 pub struct Picture(pub Vec<u32>);
 
 impl Picture {
-    /// One colour.
+    /// Return a picture of one colour.
     pub fn plain(colour: u32) -> Picture {
         Picture(vec![colour; (WIDTH * HEIGHT) as usize])
     }

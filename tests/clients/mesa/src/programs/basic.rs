@@ -12,7 +12,7 @@ const TRIANGLE: [Vertex; 3] = [
     [0.0, 0.9, 1.0, 1.0, 0.0, 0.0, 1.0, 0.5],
 ];
 
-/// Clear of colour, depth and stencil together and alone, with masks and a scissor.
+/// Clear colour, depth and stencil together and alone, with masks and a scissor.
 pub fn clear(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.target(SIDE, SIDE, true)?;
@@ -42,7 +42,7 @@ pub fn clear(scene: &Scene) -> Result<()> {
     scene.done("a clear with masks")
 }
 
-/// One triangle, interpolated colours.
+/// Draw one triangle with interpolated colours.
 pub fn triangle(scene: &Scene) -> Result<()> {
     scene.usual_target(false)?;
     scene.program(VERTEX, PLAIN)?;
@@ -52,7 +52,7 @@ pub fn triangle(scene: &Scene) -> Result<()> {
     scene.done("a triangle")
 }
 
-/// All functions of the depth and the stencil test, two-sided stencil, no depth writes, polygon offset.
+/// Test all functions of the depth and the stencil test, two-sided stencil, no depth writes, polygon offset.
 pub fn depth_stencil(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(true)?;
@@ -106,7 +106,7 @@ pub fn depth_stencil(scene: &Scene) -> Result<()> {
     scene.done("the stencil test")
 }
 
-/// Blend equations and factors, a constant colour, colour masks, dithering.
+/// Blend by equations and factors, with a constant colour, colour masks, dithering.
 pub fn blend(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;
@@ -150,7 +150,7 @@ pub fn blend(scene: &Scene) -> Result<()> {
     scene.done("blending")
 }
 
-/// Scissors and viewports at the edges and beyond them, culling, discarded fragments.
+/// Draw with scissors and viewports at the edges and beyond them, culling, discarded fragments.
 pub fn scissor(scene: &Scene) -> Result<()> {
     const DISCARD: &str = "
 precision mediump float;

@@ -7,7 +7,7 @@ use crate::scene::{Scene, pattern};
 use anyhow::{Context as _, Result, ensure};
 use glow as c;
 
-/// Blocks in both stages, as many as there may be, whole buffers and ranges, and new content between draws.
+/// Use blocks in both stages, as many as there may be, whole buffers and ranges, and new content between draws.
 pub fn uniform_blocks(scene: &Scene) -> Result<()> {
     const EACH: usize = 12;
     let gl = &scene.gl;
@@ -72,7 +72,7 @@ pub fn uniform_blocks(scene: &Scene) -> Result<()> {
     scene.done("uniform blocks")
 }
 
-/// Constants in great number, indexed by what the vertices say.
+/// Use constants in great number, indexed by what the vertices say.
 pub fn constants(scene: &Scene) -> Result<()> {
     const TABLE: &str = "
 uniform vec4 table[200];
@@ -113,7 +113,7 @@ void main() {
     scene.done("constants")
 }
 
-/// Buffers as textures of many formats, in both stages, and their sizes.
+/// Use buffers as textures of many formats, in both stages, and their sizes.
 pub fn texture_buffers(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;

@@ -42,7 +42,7 @@ fn prepared(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Samples in numbers and as yes or no, many at once, empty ones, and over the end of a submission.
+/// Count samples in numbers and as yes or no, many at once, empty ones, and over the end of a submission.
 pub fn occlusion(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     prepared(scene)?;
@@ -74,7 +74,7 @@ pub fn occlusion(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Time, and what the stages did.
+/// Measure time, and what the stages did.
 pub fn statistics(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     prepared(scene)?;
@@ -111,7 +111,7 @@ pub fn statistics(scene: &Scene) -> Result<()> {
     scene.done("statistics")
 }
 
-/// Draws and clears under every kind of condition, by samples and by overflow of a capture.
+/// Draw and clear under every kind of condition, by samples and by overflow of a capture.
 pub fn conditional(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     prepared(scene)?;

@@ -8,7 +8,7 @@ use crate::scene::{SIDE, Scene, pattern};
 use anyhow::{Result, ensure};
 use glow as c;
 
-/// Copies between targets: scaled, mirrored, in part, from format to format, within one texture's levels.
+/// Copy between targets: scaled, mirrored, in part, from format to format, within one texture's levels.
 pub fn blits(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.whole()?;
@@ -63,7 +63,7 @@ pub fn blits(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Buffers copied, mapped in every way, thrown away and filled anew, between draws that use them.
+/// Copy buffers, map them in every way, throw them away and fill them anew, between draws that use them.
 pub fn buffers(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;
@@ -125,7 +125,7 @@ pub fn buffers(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Pixels from and to buffers, in several formats and with every alignment of rows.
+/// Copy pixels from and to buffers, in several formats and with every alignment of rows.
 pub fn pixel_buffers(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;
@@ -170,7 +170,8 @@ pub fn pixel_buffers(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Desktop OpenGL: regions of one texture copied into another of another kind; textures cleared and read back.
+/// Copy regions of one texture into another of another kind. Clear textures and read them back. This needs desktop
+/// OpenGL.
 pub fn images(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.need("GL_ARB_copy_image")?;

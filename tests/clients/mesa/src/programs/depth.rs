@@ -100,7 +100,7 @@ fn drawn(scene: &Scene, format: Format, stencil: bool, size: [i32; 2]) -> Result
     Ok(depth)
 }
 
-/// Depth of every format: drawn to, then sampled with and without a comparison, in several sizes.
+/// Draw to depth of every format, then sample it with and without a comparison, in several sizes.
 pub fn formats(scene: &Scene) -> Result<()> {
     const LOOK: &str = "
 uniform sampler2D image;
@@ -144,7 +144,7 @@ void main() { colour = vec4(texture(image, value.xyz)) + textureProj(image, valu
     Ok(())
 }
 
-/// Shadow maps as arrays and cubes, filled by the client and by draws into layers and levels.
+/// Use shadow maps as arrays and cubes, filled by the client and by draws into layers and levels.
 pub fn shadows(scene: &Scene) -> Result<()> {
     const ARRAY: &str = "
 uniform sampler2DArrayShadow image;
@@ -207,7 +207,7 @@ void main() { colour = vec4(texture(image, value)); }
     Ok(())
 }
 
-/// Copies of depth and of stencil between targets, alone and together.
+/// Copy depth and stencil between targets, alone and together.
 pub fn copies(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.whole()?;

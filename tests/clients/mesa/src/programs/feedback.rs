@@ -63,7 +63,8 @@ fn answered(scene: &Scene, query: Query) -> Result<()> {
     Ok(())
 }
 
-/// Interleaved and separate buffers, whole and in part, with every kind of primitive; drawing from what was written.
+/// Capture into interleaved and separate buffers, whole and in part, with every kind of primitive, and draw from what
+/// was written.
 pub fn buffers(scene: &Scene) -> Result<()> {
     const WRITTEN: u32 = c::TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN;
     let gl = &scene.gl;
@@ -139,7 +140,7 @@ pub fn buffers(scene: &Scene) -> Result<()> {
     scene.done("captured vertices")
 }
 
-/// Captures that pause and go on, with other draws and a submission in between, and two objects in turn.
+/// Capture with pauses, with other draws and a submission in between, and with two objects in turn.
 pub fn paused(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;
@@ -189,7 +190,8 @@ pub fn paused(scene: &Scene) -> Result<()> {
     scene.done("paused captures")
 }
 
-/// Buffers that are too small: what is written and what would have been. Four buffers at once, with gaps.
+/// Capture into buffers that are too small, and count what is written and what would have been. Use four buffers at
+/// once, with gaps.
 pub fn overflow(scene: &Scene) -> Result<()> {
     const FOUR: &str = "
 in vec4 position;

@@ -44,7 +44,7 @@ fn primitive(scene: &Scene, mode: u32, count: usize) {
     calls.end_primitive();
 }
 
-/// Vertices one by one, every primitive that there is, in lists, and the state of that time.
+/// Draw vertices one by one, every primitive that there is, in lists, and with the state of that time.
 pub fn immediate(scene: &Scene) -> Result<()> {
     let (gl, calls) = (&scene.gl, &scene.entries);
     scene.usual_target(true)?;
@@ -116,7 +116,7 @@ pub fn immediate(scene: &Scene) -> Result<()> {
     scene.done("the state before shaders")
 }
 
-/// Textures of the fixed pipeline, pixels and bitmaps at the raster position, sprites, two-sided colours.
+/// Draw textures of the fixed pipeline, pixels and bitmaps at the raster position, sprites, two-sided colours.
 pub fn pixels(scene: &Scene) -> Result<()> {
     const SIDES: &str = "
 void main() {
@@ -167,7 +167,7 @@ void main() { gl_FragColor = gl_Color + texture2D(image, gl_TexCoord[0].xy); }
     Ok(())
 }
 
-/// Indices and vertices in the client's memory: few enough for the command stream, and more.
+/// Draw by indices and vertices in the client's memory, of which there are few enough for the command stream, and more.
 pub fn client_memory(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;

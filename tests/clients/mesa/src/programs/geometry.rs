@@ -27,7 +27,7 @@ fn wave(count: usize) -> Vec<Vertex> {
         .collect()
 }
 
-/// Attributes of every type, interleaved and apart, with offsets and strides, and one that is constant.
+/// Draw with attributes of every type, interleaved and apart, with offsets and strides, and one that is constant.
 pub fn buffers(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;
@@ -75,7 +75,7 @@ pub fn buffers(scene: &Scene) -> Result<()> {
     scene.done("vertex buffers")
 }
 
-/// Indices of 8, 16 and 32 bits from buffers at odd offsets, and from the client's memory.
+/// Draw by indices of 8, 16 and 32 bits from buffers at odd offsets, and from the client's memory.
 pub fn indices(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;
@@ -107,7 +107,7 @@ pub fn indices(scene: &Scene) -> Result<()> {
     scene.done("indices")
 }
 
-/// Every kind of primitive, sizes of points and lines, point sprites.
+/// Draw every kind of primitive, sizes of points and lines, point sprites.
 pub fn points_lines(scene: &Scene) -> Result<()> {
     const SIZED: &str = "
 attribute vec4 position;
@@ -148,7 +148,7 @@ void main() { gl_FragColor = vec4(gl_PointCoord, value.zw); }
     scene.done("points and lines")
 }
 
-/// Many draws with other constants each, more than one submission's worth.
+/// Make many draws with other constants each, more than one submission's worth.
 pub fn uniforms(scene: &Scene) -> Result<()> {
     const MOVED: &str = "
 attribute vec4 position;
@@ -194,7 +194,7 @@ void main() { gl_FragColor = value * tint[0] + tint[3] * tint[7].wzyx; }
     scene.done("uniforms")
 }
 
-/// Long fragment programs, branches and loops, dependent texture reads, and depth written by a shader.
+/// Run long fragment programs, with branches and loops, dependent texture reads, and depth written by a shader.
 pub fn shaders(scene: &Scene) -> Result<()> {
     const LOOPED: &str = "
 precision mediump float;
@@ -266,7 +266,7 @@ void main() {
     scene.done("shaders")
 }
 
-/// Buffers of megabytes, and a draw of more vertices than 16 bits count.
+/// Draw from buffers of megabytes, and make a draw of more vertices than 16 bits count.
 pub fn big(scene: &Scene) -> Result<()> {
     const COUNT: usize = 100_000;
     let gl = &scene.gl;

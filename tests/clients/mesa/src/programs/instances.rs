@@ -29,7 +29,7 @@ fn spiral(count: usize) -> Vec<Vertex> {
         .collect()
 }
 
-/// Instances with attributes that advance once per vertex, per instance and per several, with indices and without.
+/// Draw instances with attributes that advance once per vertex, per instance and per several, with indices and without.
 pub fn instances(scene: &Scene) -> Result<()> {
     const MOVED: &str = "
 in vec4 position;
@@ -71,7 +71,8 @@ void main() {
     scene.done("instances")
 }
 
-/// Attributes of sixteen streams, each a buffer of its own; integers, packed and half floats, normalised and not.
+/// Draw with attributes of sixteen streams, each a buffer of its own. They are integers, packed and half floats,
+/// normalised and not.
 pub fn attributes(scene: &Scene) -> Result<()> {
     const WHOLE: &str = "
 in vec4 position;
@@ -154,7 +155,7 @@ void main() {
     scene.done("attributes of many streams")
 }
 
-/// Strips that an index restarts, in each size of index.
+/// Draw strips that an index restarts, in each size of index.
 pub fn restarts(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;
@@ -197,7 +198,7 @@ pub fn restarts(scene: &Scene) -> Result<()> {
     scene.done("restarted strips")
 }
 
-/// Offsets that are added to indices, several ranges in one call, and the number of a vertex in the shader.
+/// Add offsets to indices, draw several ranges in one call, and use the number of a vertex in the shader.
 pub fn offsets(scene: &Scene) -> Result<()> {
     const NUMBERED: &str = "
 in vec4 position;

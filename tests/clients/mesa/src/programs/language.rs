@@ -22,7 +22,7 @@ fn shown(scene: &Scene, declarations: &str, body: &str) -> Result<()> {
     Ok(())
 }
 
-/// Integer arithmetic, conversions, transcendental functions, and every kind of flow of control.
+/// Use integer arithmetic, conversions, transcendental functions, and every kind of flow of control.
 pub fn arithmetic(scene: &Scene) -> Result<()> {
     scene.usual(c::RGBA8)?;
     scene.whole()?;
@@ -57,8 +57,8 @@ pub fn arithmetic(scene: &Scene) -> Result<()> {
     scene.done("arithmetic")
 }
 
-/// Arrays that are indexed by numbers of the shader's own, small in registers and large in memory, and functions. Loops
-/// have bounds that the compiler does not know: it would have no registers for what is left of them otherwise.
+/// Index arrays by numbers of the shader's own, small in registers and large in memory, and call functions. Loops have
+/// bounds that the compiler does not know: it would have no registers for what is left of them otherwise.
 pub fn arrays(scene: &Scene) -> Result<()> {
     const CALLS: &str = "
 uniform int count;
@@ -107,7 +107,7 @@ vec4 twice(vec4 a, int n, out float sum) { sum = dot(a, a); return deep(deep(a, 
     scene.done("arrays and functions")
 }
 
-/// Textures fetched by texel, by level, by gradient, with offsets, projected, and asked for their size.
+/// Fetch textures by texel, by level, by gradient, with offsets, projected, and asked for their size.
 pub fn fetches(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;

@@ -16,7 +16,7 @@ fn sampling(kind: &str, place: &str) -> String {
     )
 }
 
-/// Volumes and arrays with all levels, filled in slices, in parts and by copies, and a level or layer as target.
+/// Use volumes and arrays with all levels, filled in slices, in parts and by copies, and a level or layer as target.
 pub fn volumes(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;
@@ -75,7 +75,7 @@ pub fn volumes(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Textures of every uncompressed format, with integers and floats, sampled as what they are.
+/// Sample textures of every uncompressed format, with integers and floats, as what they are.
 pub fn formats(scene: &Scene) -> Result<()> {
     const BYTE: u32 = c::UNSIGNED_BYTE;
     let formats: [(&str, &[Format]); 3] = [
@@ -164,7 +164,7 @@ pub fn formats(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Sampler objects: filters, wrapping, limits of the level, and colours of the border where there are some.
+/// Use sampler objects with filters, wrapping, limits of the level, and colours of the border where there are some.
 pub fn samplers(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;
@@ -222,7 +222,7 @@ pub fn samplers(scene: &Scene) -> Result<()> {
     scene.done("samplers")
 }
 
-/// Desktop OpenGL: textures of one dimension, arrays of them, and rectangles; as targets, too.
+/// Draw with textures of one dimension, arrays of them, and rectangles, also as targets. This needs desktop OpenGL.
 pub fn lines(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;
@@ -272,7 +272,7 @@ pub fn lines(scene: &Scene) -> Result<()> {
     scene.done("lines and rectangles")
 }
 
-/// Compressed formats in textures, arrays and cubes; RGTC and sRGB; parts that are replaced.
+/// Draw with compressed formats in textures, arrays and cubes, with RGTC and sRGB, and with parts that are replaced.
 pub fn compressed(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual(c::RGBA8)?;

@@ -28,7 +28,7 @@ fn attachments(count: usize) -> Vec<u32> {
         .collect()
 }
 
-/// One to eight targets, with holes between them, of one format and of several, cleared together and alone.
+/// Draw to one to eight targets, with holes between them, of one format and of several, cleared together and alone.
 pub fn eight_targets(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     let most = gl.get_parameter_i32(c::MAX_DRAW_BUFFERS);
@@ -86,7 +86,7 @@ pub fn eight_targets(scene: &Scene) -> Result<()> {
     scene.done("eight targets")
 }
 
-/// Blending, equations and masks of each target by itself; two sources of blending.
+/// Blend with equations and masks of each target by itself, and with two sources of blending.
 pub fn blending(scene: &Scene) -> Result<()> {
     const SOURCES: &str = "
 in vec4 value;
@@ -217,7 +217,7 @@ fn each(scene: &Scene, kind: &str, formats: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// Targets of every format of OpenGL ES 3: normalised, signed, unsigned, and floats.
+/// Draw to targets of every format of OpenGL ES 3, normalised, signed, unsigned, and floats.
 pub fn formats(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.whole()?;
@@ -282,7 +282,8 @@ pub fn formats(scene: &Scene) -> Result<()> {
     scene.done("targets of every format")
 }
 
-/// Formats of targets that only desktop OpenGL has: signed and 16 bits normalised, and sRGB in linear light.
+/// Draw to formats of targets that only desktop OpenGL has, which are signed and 16 bits normalised, and sRGB in linear
+/// light.
 pub fn desktop_formats(scene: &Scene) -> Result<()> {
     scene.whole()?;
     let formats = [

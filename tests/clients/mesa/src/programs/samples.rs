@@ -16,7 +16,8 @@ fn need_samples(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Renderbuffers of each number of samples and many formats, with depth, resolved to one sample whole and in part.
+/// Draw to renderbuffers of each number of samples and many formats, with depth, and resolve them to one sample whole
+/// and in part.
 pub fn resolves(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     need_samples(scene)?;
@@ -66,7 +67,8 @@ pub fn resolves(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Several targets with samples, resolved one after another; depth and stencil resolved, and copied with their samples.
+/// Draw to several targets with samples, and resolve them one after another. Resolve depth and stencil, and copy them
+/// with their samples.
 pub fn several(scene: &Scene) -> Result<()> {
     const TWO: &str = "
 in vec4 value;
@@ -111,7 +113,7 @@ void main() { first = value; second = value.wzyx; }
     Ok(())
 }
 
-/// Textures with samples that shaders fetch one by one, masks of samples, and shaders that run for each sample.
+/// Use textures with samples that shaders fetch one by one, masks of samples, and shaders that run for each sample.
 pub fn textures(scene: &Scene) -> Result<()> {
     const FETCH: &str = "
 uniform sampler2DMS image;
@@ -187,7 +189,7 @@ void main() {
     Ok(())
 }
 
-/// Shaders that run for each sample, with the sample's number and place.
+/// Run shaders for each sample, with the sample's number and place.
 pub fn shading(scene: &Scene) -> Result<()> {
     const EACH: &str = "#version 330
 #extension GL_ARB_sample_shading : require

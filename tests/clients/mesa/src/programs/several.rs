@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use glow as c;
 use std::process::{Child, Command, Stdio};
 
-/// Three contexts that share objects and take turns; two end before the first.
+/// Draw by three contexts that share objects and take turns. Two end before the first.
 pub fn contexts(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     let texture = scene.texture(64, 64)?;

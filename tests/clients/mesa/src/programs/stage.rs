@@ -50,7 +50,8 @@ out vec4 colour;
 void main() { colour = shade; }
 ";
 
-/// Every kind of input and output, several sizes, indices, and a shader that sometimes emits nothing.
+/// Run geometry shaders with every kind of input and output, several sizes, indices, and one that sometimes emits
+/// nothing.
 pub fn geometry(scene: &Scene) -> Result<()> {
     const CUT: &str = "
 layout(triangles) in;
@@ -130,7 +131,7 @@ void main() {
     scene.done("geometry shaders")
 }
 
-/// Geometry shaders with samplers and constants, and with a capture of what they emit.
+/// Run geometry shaders with samplers and constants, and with a capture of what they emit.
 pub fn geometry_feedback(scene: &Scene) -> Result<()> {
     const FETCHING: &str = "
 layout(points) in;
@@ -195,7 +196,7 @@ void main() {
     scene.done("a geometry shader's capture")
 }
 
-/// Layers of arrays, cubes and volumes as one target, cleared and drawn to together, with depth.
+/// Draw to layers of arrays, cubes and volumes as one target, clear them together, with depth.
 pub fn layered(scene: &Scene) -> Result<()> {
     const LAYERS: &str = "
 layout(triangles) in;
@@ -258,7 +259,8 @@ void main() {
     scene.done("layered targets")
 }
 
-/// Clip distances, sizes of points, interpolation of every kind, the first vertex as the provoking one, clamped depth.
+/// Use clip distances, sizes of points, interpolation of every kind, the first vertex as the provoking one, clamped
+/// depth.
 pub fn between(scene: &Scene) -> Result<()> {
     const CLIPPED: &str = "
 in vec4 position;
@@ -317,7 +319,7 @@ void main() {
     scene.done("between vertices and pixels")
 }
 
-/// Sixteen viewports and scissors, chosen by a geometry shader.
+/// Draw with sixteen viewports and scissors, chosen by a geometry shader.
 pub fn viewports(scene: &Scene) -> Result<()> {
     const CHOOSING: &str = "#version 330
 #extension GL_ARB_viewport_array : require

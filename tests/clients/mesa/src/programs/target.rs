@@ -8,7 +8,7 @@ use crate::scene::{PLAIN, SIDE, Scene, TEXTURED, VERTEX, pattern};
 use anyhow::{Result, anyhow};
 use glow as c;
 
-/// Two targets that are drawn from one into the other, back and forth, and levels of one texture.
+/// Draw from one of two targets into the other, back and forth, and to levels of one texture.
 pub fn render_to_texture(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     let targets = [scene.usual_target(false)?, scene.target(128, 64, true)?];
@@ -35,7 +35,7 @@ pub fn render_to_texture(scene: &Scene) -> Result<()> {
     scene.done("mipmaps of a target")
 }
 
-/// Renderbuffers of every format that OpenGL ES 2 can draw to.
+/// Draw to renderbuffers of every format that OpenGL ES 2 can draw to.
 pub fn formats(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.program(VERTEX, PLAIN)?;
@@ -80,7 +80,7 @@ pub fn formats(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Reading back: whole, parts, other formats and row lengths, between draws.
+/// Read back the whole, parts, other formats and row lengths, between draws.
 pub fn readback(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(true)?;
@@ -102,7 +102,7 @@ pub fn readback(scene: &Scene) -> Result<()> {
     scene.done("reading back")
 }
 
-/// Desktop OpenGL: multisampled renderbuffers, drawn to and resolved.
+/// Draw to multisampled renderbuffers, and resolve them. This needs desktop OpenGL.
 pub fn multisample(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     let (single, _) = scene.usual_target(false)?;
@@ -144,7 +144,7 @@ pub fn multisample(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Desktop OpenGL: several targets at once, and scaled copies between framebuffers.
+/// Draw to several targets at once, and copy between framebuffers with scaling. This needs desktop OpenGL.
 pub fn several_targets(scene: &Scene) -> Result<()> {
     const BOTH: &str = "
 varying vec4 value;
@@ -178,8 +178,8 @@ void main() { gl_FragData[0] = value; gl_FragData[1] = value.wzyx; gl_FragData[2
     scene.done("copies between framebuffers")
 }
 
-/// Desktop OpenGL: what OpenGL ES does not reach, volume textures, wire frames, sRGB and float
-/// textures and targets.
+/// Draw what OpenGL ES does not reach: volume textures, wire frames, sRGB and float textures and targets. This needs
+/// desktop OpenGL.
 pub fn desktop(scene: &Scene) -> Result<()> {
     const VOLUME: &str = "
 uniform sampler3D image;
@@ -294,7 +294,7 @@ fn scene_target(
     Ok(complete)
 }
 
-/// Frames of a swap chain, with a draw in each.
+/// Draw frames of a swap chain, with a draw in each.
 pub fn swap_chain(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.program(VERTEX, PLAIN)?;

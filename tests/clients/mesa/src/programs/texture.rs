@@ -7,8 +7,7 @@ use crate::scene::{PLAIN, SIDE, Scene, TEXTURED, VERTEX, pattern};
 use anyhow::{Result, anyhow};
 use glow as c;
 
-/// A square texture with mipmaps under every filter and wrap mode, and one whose sides are no powers of
-/// two.
+/// Sample a square texture with mipmaps under every filter and wrap mode, and one whose sides are no powers of two.
 pub fn mipmaps(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;
@@ -73,7 +72,7 @@ const FACES: [u32; 6] = [
     c::TEXTURE_CUBE_MAP_NEGATIVE_Z,
 ];
 
-/// Cube maps with and without mipmaps, and a face as a target.
+/// Sample cube maps with and without mipmaps, and draw to a face as a target.
 pub fn cube_map(scene: &Scene) -> Result<()> {
     const CUBE: &str = "
 precision mediump float;
@@ -131,7 +130,7 @@ void main() { gl_FragColor = textureCube(image, vec3(value.xy - 0.5, 0.3)); }
     scene.done("drawing to a cube map")
 }
 
-/// Every uncompressed format of OpenGL ES 2, whole images and parts, with odd widths and alignments.
+/// Upload every uncompressed format of OpenGL ES 2, whole images and parts, with odd widths and alignments.
 pub fn upload(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;
@@ -171,7 +170,7 @@ pub fn upload(scene: &Scene) -> Result<()> {
     scene.done("uploads")
 }
 
-/// Compressed formats that the chip samples as they are.
+/// Sample compressed formats that the chip samples as they are.
 pub fn compressed(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;
@@ -233,7 +232,7 @@ pub fn copies(scene: &Scene) -> Result<()> {
     scene.done("copies")
 }
 
-/// Sixteen textures in one draw.
+/// Sample sixteen textures in one draw.
 pub fn units(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;

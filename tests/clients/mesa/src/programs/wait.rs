@@ -7,7 +7,7 @@ use crate::scene::{PLAIN, Scene, VERTEX};
 use anyhow::{Result, anyhow, ensure};
 use glow as c;
 
-/// glFlush, glFinish and EGL fences, with work in between and without.
+/// Call glFlush, glFinish and EGL fences, with work in between and without.
 pub fn fences(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;
     scene.usual_target(false)?;
@@ -28,7 +28,7 @@ pub fn fences(scene: &Scene) -> Result<()> {
     scene.done("fences")
 }
 
-/// Fences of OpenGL ES 3: waited for by the CPU and by the GPU, signalled and not, and thrown away.
+/// Use fences of OpenGL ES 3, waited for by the CPU and by the GPU, signalled and not, and thrown away.
 pub fn syncs(scene: &Scene) -> Result<()> {
     /// Nanoseconds.
     const LIMIT: i32 = i32::MAX;
@@ -70,7 +70,7 @@ pub fn syncs(scene: &Scene) -> Result<()> {
     scene.done("fences of the GPU")
 }
 
-/// Occlusion queries one after another and several under way. How many samples passed is not looked at:
+/// Run occlusion queries one after another, and several under way at once. How many samples passed is not looked at:
 /// the model does not draw.
 pub fn queries(scene: &Scene) -> Result<()> {
     let gl = &scene.gl;

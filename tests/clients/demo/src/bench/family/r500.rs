@@ -86,7 +86,7 @@ impl Family for R500 {
         0.9
     }
 
-    /// The first object is the colour buffer, the others are textures.
+    /// Return a stream whose first object is the colour buffer, and whose other objects are textures.
     fn state(&self, objects: &[Bo], dwords: usize) -> Stream {
         let mut stream = Stream::new();
         let mut runs = RUNS.iter().cycle();
@@ -115,7 +115,7 @@ impl Family for R500 {
         stream
     }
 
-    /// The last packet would move the ring.
+    /// Return a stream whose last packet would move the ring.
     fn refused(&self, objects: &[Bo], dwords: usize) -> Stream {
         let mut stream = self.state(objects, dwords - 2);
         stream.register(mmio::CP_RB_BASE, 0);

@@ -68,7 +68,7 @@ impl Family for R600 {
         0.8
     }
 
-    /// All objects are buffers of vertex shaders, if there is room for their resources.
+    /// Return a stream whose objects are all buffers of vertex shaders, if there is room for their resources.
     fn state(&self, objects: &[Bo], dwords: usize) -> Stream {
         let mut stream = Stream::new();
         let mut runs = RUNS.iter().cycle();
@@ -97,7 +97,7 @@ impl Family for R600 {
         stream
     }
 
-    /// The last packet would move the ring.
+    /// Return a stream whose last packet would move the ring.
     fn refused(&self, objects: &[Bo], dwords: usize) -> Stream {
         let mut stream = self.state(objects, dwords - 3);
         let ring = (mmio::CP_RB_BASE - lapidary_registers::r600::pm4::set_config_reg::BASE) >> 2;
