@@ -32,7 +32,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Without clients, several times over.
+/// Unbind and bind without clients, several times over.
 fn idle(context: &mut Context) -> Result<()> {
     for round in 0..5 {
         let device = context.device()?;

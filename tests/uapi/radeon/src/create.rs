@@ -215,7 +215,7 @@ fn window_shared(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Sizes that rounding up to pages turns into 0.
+/// Ask for sizes that rounding up to pages turns into 0.
 fn wrapping(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for domain in Domain::ALL {

@@ -289,7 +289,7 @@ fn duplicates(context: &mut Context) -> Result<()> {
     })
 }
 
-/// Lengths whose number of bytes does not fit into 32 bits.
+/// Submit lengths whose number of bytes does not fit into 32 bits.
 fn wrapping_lengths(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let words = fillers(256);

@@ -164,7 +164,7 @@ fn opening(context: &mut Context) -> Result<()> {
     })
 }
 
-/// Calls that answer from what is there.
+/// Make calls that answer from what is there.
 fn questions(context: &mut Context) -> Result<()> {
     let walk = Walk::new(context)?;
     let device = &walk.device;
@@ -280,7 +280,7 @@ fn mapping(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Page faults. A system call makes them while it copies, so that a failed one is an error and not a signal.
+/// Cause page faults. A system call makes them while it copies, so that a failed one is an error and not a signal.
 fn touching(context: &mut Context) -> Result<()> {
     /// What one page of a page table maps: the first touch in such a block needs a page for the table.
     const BLOCK: usize = 2 << 20;
@@ -404,7 +404,7 @@ fn sharing(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Objects that are memory of the process.
+/// Make objects that are memory of the process.
 fn user_memory(context: &mut Context) -> Result<()> {
     let walk = Walk::new(context)?;
     let bytes = u64::from(PITCH * ROWS) * 16;

@@ -86,8 +86,8 @@ fn small_objects(context: &mut Context, domain: Domain) -> Result<()> {
     Ok(())
 }
 
-/// Many objects of 4 MiB, and three of 40 MiB, which engines do not clear in one go: R5xx's fills 8191 pages. Three
-/// leave little of the model's video memory that has never been written.
+/// Check many objects of 4 MiB, and three of 40 MiB, which engines do not clear in one go: R5xx's fills 8191 pages.
+/// Three leave little of the model's video memory that has never been written.
 fn large_objects(context: &mut Context, domain: Domain) -> Result<()> {
     for (count, bytes) in [(12, 4 << 20), (3, 40 << 20)] {
         leave_secrets(context, domain, count, bytes)?;

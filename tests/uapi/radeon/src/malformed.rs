@@ -78,7 +78,7 @@ fn unused_numbers(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// The numbers of the interface before memory management.
+/// Call the numbers of the interface before memory management.
 fn dead_numbers(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for nr in 0..=0x1b {
@@ -91,7 +91,7 @@ fn dead_numbers(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Numbers that say the argument is only read, only written, or not there.
+/// Call numbers that say the argument is only read, only written, or not there.
 fn directions(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for nr in LIVE {

@@ -352,7 +352,7 @@ fn populate(context: &mut Context) -> Result<()> {
     })
 }
 
-/// Mapped memory as the buffer of an ioctl: the kernel may read and write it like any other.
+/// Use mapped memory as the buffer of an ioctl. The kernel may read and write it like any other.
 fn as_argument(context: &mut Context) -> Result<()> {
     in_both(context, |bo| {
         let mapping = bo.map()?;

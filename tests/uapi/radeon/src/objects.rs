@@ -147,7 +147,7 @@ fn this_object_only(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Numbers of the header that no driver for these chips implements.
+/// Call numbers of the header that no driver for these chips implements.
 fn not_implemented(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let mut bytes = [0u32; 8];

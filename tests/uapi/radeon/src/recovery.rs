@@ -202,7 +202,7 @@ fn triangle(bo: &Bo) -> Option<Stream> {
     drawn.then_some(stream)
 }
 
-/// How many 3D draws the model has seen.
+/// Return how many 3D draws the model has seen.
 fn draws(context: &mut Context) -> Result<u64> {
     let counters = context.control()?.counters()?;
     let draws = counters
@@ -260,7 +260,7 @@ impl Culprit {
     }
 }
 
-/// The GPU hangs as the model's `fault` says. The work of other clients is done all the same.
+/// Hang the GPU as the model's `fault` says. The work of other clients is done all the same.
 pub fn innocents(context: &mut Context, fault: &str) -> Result<()> {
     let guilty = Culprit::new(context.device()?)?;
     let mut artists = Vec::new();

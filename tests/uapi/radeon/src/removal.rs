@@ -231,7 +231,7 @@ fn what_is_left(context: &mut Context) -> Result<()> {
     engine_works(&fresh)
 }
 
-/// As removal of the card, but the card stays.
+/// Take the device away as removal of the card does, but leave the card.
 pub fn unbound(context: &mut Context, works: &[Work], rounds: u32) -> Result<()> {
     let device = context.device()?;
     let (pci, driver) = bound(&device)?;

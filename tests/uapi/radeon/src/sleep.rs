@@ -181,7 +181,7 @@ fn shared(device: &Rc<Device>) -> Result<Shared> {
     })
 }
 
-/// What is in objects survives, and can be drawn to and read by the GPU afterwards.
+/// Check that what is in objects survives, and can be drawn to and read by the GPU afterwards.
 pub fn contents(
     context: &mut Context,
     sleep: impl FnOnce(&mut Context) -> Result<()>,

@@ -47,7 +47,7 @@ fn with(chunks: impl IntoIterator<Item = Chunk>) -> Envelope {
     chunks.into_iter().fold(nothing, Envelope::with)
 }
 
-/// The next submission's fence comes late.
+/// Make the next submission's fence come late.
 fn late(context: &mut Context) -> Result<()> {
     context.control()?.fault("late-fence", 1)
 }
@@ -411,7 +411,7 @@ fn between_clients(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// As many entries as there may be, again and again, in any order.
+/// Submit as many entries as there may be, again and again, in any order.
 fn many(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let objects: Vec<Syncobj> = (0..256)

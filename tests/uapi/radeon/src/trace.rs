@@ -129,7 +129,7 @@ fn refusals(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// More objects than VRAM holds, all used: some have to move.
+/// Use more objects than VRAM holds, so that some have to move.
 fn moves(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let tracing = Tracing::on()?;

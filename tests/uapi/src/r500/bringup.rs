@@ -144,8 +144,8 @@ fn page(control: &mut Control, offset: u64) -> Result<Vec<u32>> {
     digits.chunks_exact(8).map(word).collect()
 }
 
-/// The window lies beside VRAM, its table in VRAM. Each entry leads nowhere, or to a page that may be read and written;
-/// what lies behind the table, where reads of nothing are answered from, is zero.
+/// Check that the window lies beside VRAM, and its table in VRAM. Each entry leads nowhere, or to a page that may be
+/// read and written. What lies behind the table, where reads of nothing are answered from, is zero.
 fn page_table(control: &mut Control) -> Result<()> {
     let vram = vram_start(control)?;
     let size = u64::from(peek(control, "CONFIG_MEMSIZE")?);

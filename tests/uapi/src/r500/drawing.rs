@@ -192,7 +192,7 @@ fn inside_an_object(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// More streams than the ring has room for at once.
+/// Submit more streams than the ring has room for at once.
 fn many_small_streams(context: &mut Context) -> Result<()> {
     const COUNT: i32 = 5000;
     let device = context.device()?;
@@ -345,7 +345,7 @@ fn copies_between_domains(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// All 256 operations on one pixel each, with patterns in which every combination of bits occurs.
+/// Draw by all 256 operations on one pixel each, with patterns in which every combination of bits occurs.
 fn raster_operations(context: &mut Context) -> Result<()> {
     const P: u32 = 0xf0f0_f0f0;
     const S: u32 = 0xcccc_cccc;

@@ -109,8 +109,8 @@ const COLOUR_USES: [Use; 2] = [
     },
 ];
 
-/// A use is refused without ownership, admitted with it, refused to other clients, and refused again once it is given
-/// back.
+/// Check that a use is refused without ownership, admitted with it, refused to other clients, and refused again once it
+/// is given back.
 fn owned(context: &mut Context, request: abi::InfoRequest, uses: &[Use]) -> Result<()> {
     let owner = context.device()?;
     let other = owner.another()?;

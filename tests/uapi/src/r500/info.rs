@@ -50,7 +50,7 @@ fn not_for_this_family(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// The clocks that the video BIOS has set.
+/// Check the clocks that the video BIOS has set.
 fn clocks(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let most = device.info(find("MAX_SCLK"))?;

@@ -24,7 +24,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Fills video memory to the last page, and looks where everything lies.
+/// Fill video memory to the last page, and look where everything lies.
 fn page_table(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     room(&device)?;

@@ -66,7 +66,7 @@ pub fn last_tests() -> Vec<Test> {
     ]
 }
 
-/// A client, where the model sees the CPU's accesses.
+/// Return a client, where the model sees the CPU's accesses.
 fn device(context: &mut Context) -> Result<Rc<Device>> {
     let device = context.device()?;
     let bo = device.create(SIZE, Domain::Vram)?;
@@ -235,7 +235,7 @@ fn many(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Threads that take the registers from each other all the time, each with an object of its own.
+/// Let threads take the registers from each other all the time, each with an object of its own.
 fn rob(context: &mut Context) -> Result<()> {
     let first = device(context)?;
     let second = first.another()?;

@@ -86,7 +86,7 @@ fn rings_see_each_other(context: &mut Context) -> Result<()> {
 /// Commands about an object.
 type Commands = fn(&mut Stream, &Bo);
 
-/// Commands that leave their objects, and such as belong to the kernel.
+/// Submit commands that leave their objects, and such as belong to the kernel.
 fn refused_commands(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     needs_ring(&device)?;

@@ -64,7 +64,7 @@ pub fn reclaim(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Eviction of one object from video memory that is full of small ones.
+/// Evict one object from video memory that is full of small ones.
 pub fn eviction(context: &mut Context) -> Result<()> {
     const ROUNDS: u64 = 64;
     // Four rows, which a mark takes.

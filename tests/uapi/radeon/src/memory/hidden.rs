@@ -16,7 +16,7 @@ fn behind(device: &Device) -> Result<(u64, u64)> {
     Ok((memory.vram_visible, hidden))
 }
 
-/// More objects than the CPU can see at once, all of them written and read by the CPU and drawn on by the GPU.
+/// Use more objects than the CPU can see at once, all of them written and read by the CPU and drawn on by the GPU.
 pub fn hidden(context: &mut Context) -> Result<()> {
     const SIZE: u64 = 4 * MIB;
     let device = context.device()?;

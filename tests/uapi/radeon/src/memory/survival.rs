@@ -50,7 +50,7 @@ pub fn every_byte(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Pictures in twice the memory, drawn on and copied from one to the next for some rounds.
+/// Draw on pictures in twice the memory, and copy from one to the next for some rounds.
 pub fn drawing(context: &mut Context) -> Result<()> {
     const SIZE: u64 = MIB;
     let device = context.device()?;

@@ -84,7 +84,7 @@ pub(super) fn twice(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
-/// As [`twice`], but the first user of the object is another driver.
+/// Do as [`twice`] does, with another driver as the first user of the object.
 pub(super) fn exported(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let vgem = vgem()?;

@@ -83,7 +83,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// Submits a stream that must be refused without a trace.
+/// Submit a stream that must be refused without a trace.
 fn refuse(context: &mut Context, device: &Device, what: &str, stream: &Stream) -> Result<()> {
     untouched(context, || {
         refused("the stream", device.submit(stream), Errno::INVAL)
@@ -156,7 +156,7 @@ fn unknown_opcodes(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Packets that make the command processor wait, jump or skip.
+/// Submit packets that make the command processor wait, jump or skip.
 fn kernel_packets(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for (opcode, body) in [
@@ -174,7 +174,7 @@ fn kernel_packets(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Draws, and packets that prepare them, in a stream that has set nothing.
+/// Submit draws, and packets that prepare them, in a stream that has set nothing.
 fn draws_without_state(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for (opcode, body) in [
@@ -293,7 +293,7 @@ fn forbidden_registers(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Every register of the display and of what comes behind it.
+/// Write every register of the display and of what comes behind it.
 fn beyond_the_engines(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for offset in (0x6000..0x8000).step_by(4) {
@@ -305,7 +305,7 @@ fn beyond_the_engines(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A run of registers that begins with allowed ones, and one register written often.
+/// Write a run of registers that begins with allowed ones, and one register often.
 fn forbidden_run(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let from = mmio::DP_BRUSH_FRGD_CLR;
@@ -332,8 +332,8 @@ fn surface_of(bo: &Bo) -> Surface<'_> {
     Surface::new(bo, PITCH)
 }
 
-/// All packets that drive the 2D engine: each well-formed, inside its object, behind a stream that has set the state
-/// which it may rely on.
+/// Submit all packets that drive the 2D engine. Each is well-formed, inside its object, behind a stream that has set
+/// the state which it may rely on.
 fn engine2d_packets(context: &mut Context) -> Result<()> {
     use lapidary_registers::r500::enums::{brush_type, src_load};
     use lapidary_registers::r500::pm4::gui_control;
@@ -444,7 +444,7 @@ fn log_flood(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Dwords of any kind: refused or accepted, but nothing breaks, and what is not the stream's stays.
+/// Submit dwords of any kind. They are refused or accepted, but nothing breaks, and what is not the stream's stays.
 fn random_streams(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context)?;
     let guard = support::surface(&device, 64, Domain::Vram)?;

@@ -171,7 +171,7 @@ pub(super) fn host_data(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// A fill that becomes a blit which waits for host data that the stream does not bring.
+/// Submit a fill that becomes a blit which waits for host data that the stream does not bring.
 pub(super) fn host_data_missing(context: &mut Context) -> Result<()> {
     use lapidary_registers::r500::enums::src_load;
     use lapidary_registers::r500::pm4::gui_control;

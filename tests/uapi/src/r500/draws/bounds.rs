@@ -24,7 +24,7 @@ pub(super) fn refuse(
     .with_context(|| what.to_owned())
 }
 
-/// Submits a draw that must be refused without a trace.
+/// Submit a draw that must be refused without a trace.
 pub(super) fn refuse_draw(
     context: &mut Context,
     device: &Device,

@@ -251,7 +251,7 @@ pub(super) fn wide_scissor(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Sizes and offsets whose sums and products do not fit into 32 bits.
+/// Draw with sizes and offsets whose sums and products do not fit into 32 bits.
 pub(super) fn wrapping(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context, Domain::Gtt)?;
     let depth = surface(&device, SIZE, Domain::Gtt)?;

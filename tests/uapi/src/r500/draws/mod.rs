@@ -76,7 +76,7 @@ fn whole(bo: &Bo) -> Image<'_> {
     Image::new(bo, SIZE, SIZE)
 }
 
-/// Submits the draw with its objects declared to the judge, and waits for it.
+/// Submit the draw with its objects declared to the judge, and wait for it.
 fn admit(
     context: &mut Context,
     device: &Device,

@@ -105,7 +105,7 @@ pub fn no_row(context: &mut Context) -> Result<()> {
 /// Whole rows, parts of rows, more than the object. At 1024 the object holds one row and a half of macro tiles.
 const PITCHES: [u32; 10] = [16, 48, 128, 256, 384, 768, 1024, 1280, 3840, 4080];
 
-/// Pitches that divide nothing, with all kinds of tiles.
+/// Use pitches that divide nothing, with all kinds of tiles.
 pub fn odd_pitches(context: &mut Context) -> Result<()> {
     let device = device(context)?;
     let row = Row::new(context, &device, 3)?;

@@ -98,7 +98,7 @@ fn all_write(writers: &mut [Writer]) -> Result<()> {
     Ok(())
 }
 
-/// `ring` hangs by the model's `fault` while four clients use both rings.
+/// Hang `ring` by the model's `fault` while four clients use both rings.
 fn survived(context: &mut Context, ring: Ring, fault: &str) -> Result<()> {
     let device = device(context)?;
     let guilty = device.another()?;
@@ -140,8 +140,8 @@ fn shared(client: &Rc<Device>, bo: &Bo) -> Result<Bo> {
     Ok(Bo::adopt(client.clone(), handle, bo.size(), bo.domain()))
 }
 
-/// `ring` hangs in a job behind which another client's job waits on the other ring. Only the first client is refused, and
-/// the second one's job is done.
+/// Hang `ring` in a job behind which another client's job waits on the other ring. Only the first client is refused,
+/// and the second one's job is done.
 fn waited(context: &mut Context, ring: Ring, fault: &str) -> Result<()> {
     let other = match ring {
         Ring::Cp => Ring::Dma,

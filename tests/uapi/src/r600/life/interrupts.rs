@@ -47,7 +47,7 @@ fn wait(context: &mut Context, device: &Rc<Device>, bo: &Bo, value: u32) -> Resu
     Ok(irqs(context)? - before)
 }
 
-/// A page that is idle.
+/// Return a page that is idle.
 fn page(device: &Rc<Device>) -> Result<Bo> {
     let bo = device.create(PAGE, Domain::Gtt)?;
     bo.wait()?;

@@ -65,7 +65,7 @@ fn all_end(clients: Vec<Child>) -> Result<()> {
     Ok(())
 }
 
-/// Four processes, each from ring to ring in its own way.
+/// Let four processes work, each from ring to ring in its own way.
 fn clients(context: &mut Context) -> Result<()> {
     let device = device(context)?;
     let mut all = Vec::new();
