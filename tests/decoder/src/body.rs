@@ -126,7 +126,7 @@ impl Walk {
         self.bad.take()
     }
 
-    /// The body ends here: the name of the dword that should have followed, if one should.
+    /// End the body, and return the name of the dword that should have followed, if one should.
     pub fn finish(mut self) -> Option<&'static str> {
         if self.may_end_inside {
             return None;

@@ -62,7 +62,7 @@ pub enum Access {
     Write,
 }
 
-/// One access of the CPU to a register of the aperture, by name: `R RBBM_STATUS = 0x00000040 { … }`.
+/// Describe one access of the CPU to a register of the aperture, by name: `R RBBM_STATUS = 0x00000040 { … }`.
 ///
 /// `offset` is in bytes.
 pub fn mmio_access(database: &Database, access: Access, offset: u32, value: u32) -> String {

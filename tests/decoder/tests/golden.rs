@@ -28,7 +28,7 @@ fn check(name: &str, base: u64) {
     compare(name, decode_stream(&r500::DATABASE, &words(name), options));
 }
 
-/// As `check`, of another family.
+/// Check as `check` does, with another family.
 #[track_caller]
 fn check_of(database: &'static Database, name: &str) {
     compare(
@@ -37,7 +37,7 @@ fn check_of(database: &'static Database, name: &str) {
     );
 }
 
-/// As `check`, of the DMA engine.
+/// Check as `check` does, with the DMA engine.
 #[track_caller]
 fn check_dma(database: &'static Database, name: &str) {
     let engine = database.engine("dma").expect("a DMA engine");

@@ -30,7 +30,7 @@ fn text(slots: &[Slot]) -> Vec<String> {
         .collect()
 }
 
-/// All marks of a program, in order.
+/// Return all marks of a program, in order.
 fn notes(slots: &[Slot]) -> Vec<Note> {
     lines(&R7XX, slots)
         .iter()
@@ -38,7 +38,7 @@ fn notes(slots: &[Slot]) -> Vec<Note> {
         .collect()
 }
 
-/// Control flow without operands; the program ends here if `end`.
+/// Return control flow without operands. The program ends here if `end`.
 fn control(opcode: u32, address: u32, end: bool) -> Slot {
     [
         address,
@@ -61,7 +61,7 @@ fn fetch_clause(opcode: u32, address: u32, count: u32) -> Slot {
     ]
 }
 
-/// An instruction of two operands that writes R0 at `chan`.
+/// Return an instruction of two operands that writes R0 at `chan`.
 fn op2(opcode: u32, chan: u32, last: bool) -> Slot {
     [
         alu_word0::LAST.of(u32::from(last)),
@@ -71,7 +71,7 @@ fn op2(opcode: u32, chan: u32, last: bool) -> Slot {
     ]
 }
 
-/// The ends of a program of one slot and of its clause, which follows it.
+/// Return a program that ends with the clause and its slots, which follow it.
 fn with_clause(clause: Slot, slots: &[Slot]) -> Vec<Slot> {
     let mut program = vec![clause, control(cf::NOP, 0, true)];
     program.extend(slots);
@@ -173,7 +173,8 @@ proptest! {
     }
 }
 
-/// A word that looks like one of a program more often than not: small addresses, and opcodes in their places.
+/// Return a word that looks like one of a program more often than not. It has small addresses, and opcodes in their
+/// places.
 fn word_of_a_program() -> impl Strategy<Value = u32> {
     prop_oneof![
         any::<u32>(),
@@ -353,7 +354,7 @@ fn parts_behind_the_end_are_shown_if_something_leads_there() {
     );
 }
 
-/// The slots of a program in the order in which they are shown; remarks are in brackets.
+/// Return the slots of a program in the order in which they are shown. Remarks are in brackets.
 fn order(slots: &[Slot]) -> String {
     let lines = lines(&R7XX, slots);
     let shown = lines.iter().map(|l| match l.words {

@@ -114,7 +114,7 @@ fn named(name: &str) -> &str {
     other.map_or(name, |(_, ours)| ours)
 }
 
-/// `T3.XY_1` as `R3.xy_1`, `KC0[5].Y` as `KC0[5].y`, the integers with an `i`.
+/// Spell `T3.XY_1` as `R3.xy_1`, `KC0[5].Y` as `KC0[5].y`, and the integers with an `i`.
 fn operand(theirs: &str) -> String {
     if theirs.parse::<i32>().is_ok() {
         return format!("{theirs}i");

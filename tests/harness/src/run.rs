@@ -59,8 +59,8 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// For the driver under test, if there is a device; `unmarked` makes it blind to known differences, `stop` ends a
-    /// run with the first failure.
+    /// Make a harness for the driver under test, if there is a device. `unmarked` makes it blind to known differences,
+    /// and `stop` ends a run with the first failure.
     pub fn new(driver: Option<Driver>, unmarked: bool, stop: bool) -> Result<Harness> {
         let control = Control::find()?;
         // Without a device the log is none of our business.

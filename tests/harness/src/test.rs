@@ -55,7 +55,7 @@ pub struct Test {
 }
 
 impl Test {
-    /// A test that provokes nothing and may take a minute.
+    /// Make a test that provokes nothing and may take a minute.
     pub fn new(name: &'static str, body: fn(&mut Context) -> Result<()>) -> Test {
         Test {
             name,

@@ -31,7 +31,7 @@ pub trait Family: Sync {
     /// Return an empty stream for one of the rings that the family's streams work on.
     fn stream(&self, rng: &mut fastrand::Rng) -> Stream;
 
-    /// Fills, in one way or another.
+    /// Append fills, in one way or another.
     fn fill(
         &self,
         rng: &mut fastrand::Rng,
@@ -41,7 +41,7 @@ pub trait Family: Sync {
         rect: Rect,
     );
 
-    /// Copies, in one way or another.
+    /// Append copies, in one way or another.
     fn copy(
         &self,
         rng: &mut fastrand::Rng,
@@ -52,7 +52,8 @@ pub trait Family: Sync {
         rect: Rect,
     );
 
-    /// Commands that are sound as they are and touch nothing but some of the objects, of which there is at least one.
+    /// Append commands that are sound as they are and touch nothing but some of the objects, of which there is at least
+    /// one.
     fn draw(&self, rng: &mut fastrand::Rng, stream: &mut Stream, objects: &[Object]);
 }
 
@@ -65,7 +66,7 @@ pub fn supply() {
     painter::supply(&PAINTERS);
 }
 
-/// That of the device.
+/// Return the family of the device.
 pub fn family() -> &'static dyn Family {
     let module = painter().module();
     let found = FAMILIES

@@ -32,7 +32,7 @@ pub struct Mark(u32);
 impl Mark {
     const COMMON: u32 = 0x5ec2_0000;
 
-    /// Of a process. Another life of it has another mark.
+    /// Return the mark of a process. Another life of it has another mark.
     pub fn of(worker: u32, life: u32) -> Mark {
         Mark(Mark::COMMON | ((((worker << 4) | (life & 0xf)) & 0xff) << 8))
     }
@@ -60,7 +60,7 @@ pub struct UserMemory {
 }
 
 impl UserMemory {
-    /// New, zeroed.
+    /// Make new, zeroed memory.
     pub fn new(bytes: usize) -> Result<UserMemory> {
         // SAFETY: a new mapping at an address of the kernel's choice.
         let address = unsafe {
@@ -128,7 +128,7 @@ impl Object {
         Rc::ptr_eq(&self.content, &other.content)
     }
 
-    /// Dwords of it, for the CPU; maps it if need be.
+    /// Return the dwords of it for the CPU, and map it if need be.
     fn words(&mut self) -> Result<(*mut u32, usize)> {
         if let Window::None = self.window {
             self.window = Window::Mapped(self.bo.map().context("mapping")?);
@@ -176,8 +176,9 @@ impl Object {
         Ok(())
     }
 
-    /// The CPU sees the object with these flags and this pitch for a moment, whatever they are: what it writes it finds
-    /// again, and afterwards all of it lies in the object, in some order. What is in the object then is its content.
+    /// Let the CPU see the object with these flags and this pitch for a moment, whatever they are. What it writes it
+    /// finds again, and afterwards all of it lies in the object, in some order. What is in the object then is its
+    /// content.
     ///
     /// Not for memory of the process.
     pub fn tile(&mut self, flags: u32, pitch: u32, mark: Mark) -> Result<()> {
@@ -304,7 +305,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Without objects.
+    /// Make a client without objects.
     pub fn new(device: Rc<Device>) -> Client {
         Client {
             device,

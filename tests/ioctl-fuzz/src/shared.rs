@@ -62,7 +62,7 @@ struct Content {
 pub struct Board(&'static Content);
 
 impl Board {
-    /// New, all zero.
+    /// Make a new board, all zero.
     pub fn new() -> Result<Board> {
         // SAFETY: a new mapping at an address of the kernel's choice.
         let address = unsafe {
@@ -87,7 +87,7 @@ impl Board {
         self.0.calls.add(calls);
     }
 
-    /// Processes that were killed.
+    /// Return the number of processes that were killed.
     pub fn killed(&self) -> u64 {
         self.0.killed.load()
     }

@@ -29,7 +29,7 @@ fn rect(rng: &mut fastrand::Rng, rows: i32) -> Rect {
 }
 
 impl Sound {
-    /// Some fills and copies of the objects, of which there is at least one.
+    /// Make some fills and copies of the objects, of which there is at least one.
     pub fn new(rng: &mut fastrand::Rng, objects: &[Object], mark: Mark) -> Sound {
         let mut sound = Sound {
             stream: family().stream(rng),

@@ -67,14 +67,14 @@ pub struct Wild {
 }
 
 impl Wild {
-    /// With a target of its own.
+    /// Make it with a target of its own.
     pub fn new() -> Wild {
         Wild {
             target: Box::new([0; TARGET]),
         }
     }
 
-    /// One call.
+    /// Make one call.
     pub fn call(&mut self, rng: &mut fastrand::Rng, device: &Device) -> Result<(), Errno> {
         let (nr, usual) = match rng.u32(..4) {
             0 => CORE[rng.usize(..CORE.len())],

@@ -67,7 +67,7 @@ pub fn run(plan: &Plan<'_>, steps: Option<u64>) -> Result<()> {
     Ok(())
 }
 
-/// SIGUSR1 interrupts calls and does nothing else, here and in all processes that begin later.
+/// Let SIGUSR1 interrupt calls and do nothing else, here and in all processes that begin later.
 pub fn quiet_signals() -> Result<()> {
     extern "C" fn nothing(_: libc::c_int) {}
     // SAFETY: all zero is a valid action without flags, so that calls are interrupted and not restarted.
@@ -120,7 +120,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// One step of a random kind.
+    /// Make one step of a random kind.
     fn step(&mut self) -> Result<()> {
         let chances = [
             ("make", 8),
@@ -277,7 +277,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Sound work, which must be done.
+    /// Submit sound work, which must be done.
     fn draw(&mut self) -> Result<bool> {
         let client = self.any_sound();
         let rng = &mut self.rng;
@@ -392,7 +392,7 @@ impl<'a> Worker<'a> {
         Ok(answer.is_ok())
     }
 
-    /// An object is tiled for a moment, with a pitch of any kind.
+    /// Tile an object for a moment, with a pitch of any kind.
     fn tile(&mut self) -> Result<bool> {
         const KINDS: u32 =
             abi::TILING_MACRO | abi::TILING_MICRO | abi::TILING_SWAP_16BIT | abi::TILING_SWAP_32BIT;
@@ -418,7 +418,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// An object of one client gets a name in the other.
+    /// Give an object of one client a name in the other.
     fn share(&mut self) -> Result<bool> {
         let Some((client, at)) = self.any_object() else {
             return Ok(false);
@@ -488,7 +488,7 @@ impl<'a> Worker<'a> {
         Ok(done)
     }
 
-    /// A client goes with all it has, busy or not, and a new one comes. The file may have had another descriptor.
+    /// Replace a client with all it has, busy or not, by a new one. The file may have had another descriptor.
     fn client(&mut self) -> Result<bool> {
         let fresh = Client::new(self.wild.0.another()?);
         let at = self.any_sound();
@@ -506,7 +506,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// A child sees what its parent has mapped, and goes.
+    /// Fork a child that sees what its parent has mapped, and goes.
     fn fork(&mut self) -> Result<bool> {
         let mark = self.mark;
         let client = self.any_sound();
@@ -531,7 +531,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Memory of the process becomes an object.
+    /// Make an object of memory of the process.
     fn user_memory(&mut self) -> Result<bool> {
         /// ANONONLY, VALIDATE, REGISTER.
         const FLAGS: u32 = 2 | 4 | 8;
@@ -558,8 +558,8 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Synchronisation objects come and go; one that work was submitted with is signalled in the end. The file for wild
-    /// calls gets some, too, so that it may guess their handles.
+    /// Make or drop synchronisation objects. One that work was submitted with is signalled in the end. The file for
+    /// wild calls gets some, too, so that it may guess their handles.
     fn syncobj(&mut self) -> Result<bool> {
         let client = self.any_sound();
         let Client { device, links, .. } = &mut self.sound[client];

@@ -437,7 +437,7 @@ impl Finder<'_> {
         look.found
     }
 
-    /// The statements of a block, whose last may be its value.
+    /// Look through the statements of a block, whose last may be its value.
     fn block(&mut self, statements: &[Stmt], tail: Tail) {
         for (at, statement) in statements.iter().enumerate() {
             let last = at + 1 == statements.len();
@@ -471,7 +471,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A statement, or a value, that is an expression.
+    /// Look at a statement, or a value, that is an expression.
     fn statement(&mut self, expr: &Expr, range: Range<usize>, tail: Tail) {
         match expr {
             Expr::If(expr) => {

@@ -160,7 +160,7 @@ impl Tree {
     }
 }
 
-/// `text` with the one occurrence of `what` replaced.
+/// Return `text` with the one occurrence of `what` replaced.
 fn replaced(text: &str, what: &str, by: &str) -> Result<String> {
     let times = text.matches(what).count();
     ensure!(times == 1, "{what:?} stands there {times} times, not once");

@@ -223,7 +223,7 @@ fn read(folder: &Path, prefix: &str) -> Result<Vec<Source>> {
 }
 
 impl List {
-    /// Whether all entries are sites, once.
+    /// Check that all entries are sites, once.
     fn check(&self, sites: &[Site]) -> Result<()> {
         for (at, entry) in self.unseen.iter().enumerate() {
             ensure!(

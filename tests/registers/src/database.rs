@@ -76,7 +76,7 @@ struct Index {
 }
 
 impl Index {
-    /// Overlays are found by name only: their word belongs to the register below.
+    /// Make the index. Overlays are found by name only: their word belongs to the register below.
     fn new(database: &Database) -> Index {
         let mut names = HashMap::new();
         let mut places = HashMap::new();
@@ -97,7 +97,7 @@ impl Index {
 }
 
 impl Headers {
-    /// From the layouts `TYPE0`, `TYPE1` and `TYPE3`; `None` if 0 or 3 is missing.
+    /// Return the headers from the layouts `TYPE0`, `TYPE1` and `TYPE3`. `None` if 0 or 3 is missing.
     fn of(database: &Database) -> Option<Headers> {
         let field = |layout: &str, name: &str| {
             database
@@ -224,12 +224,14 @@ impl Database {
         self.index().places.get(&(domain, offset)).copied()
     }
 
-    /// `NAME[i] = 0x… { FIELD=VALUE … }`: what `value` means at `offset`. An unknown register is named by its place.
+    /// Describe what `value` means at `offset`, as `NAME[i] = 0x… { FIELD=VALUE … }`. An unknown register is named by
+    /// its place.
     pub fn describe(&self, domain: Domain, offset: u32, value: u32) -> String {
         self.describe_with(domain, offset, value, None)
     }
 
-    /// As [`Database::describe`], with the value of the register that decides on the layout ([`Database::decider`]).
+    /// Describe as [`Database::describe`] does, with the value of the register that decides on the layout
+    /// ([`Database::decider`]).
     pub fn describe_with(
         &self,
         domain: Domain,

@@ -18,12 +18,12 @@ impl Field {
         Self { hi, lo }
     }
 
-    /// Highest bit.
+    /// Return the highest bit.
     pub const fn hi(self) -> u8 {
         self.hi
     }
 
-    /// Lowest bit.
+    /// Return the lowest bit.
     pub const fn lo(self) -> u8 {
         self.lo
     }
@@ -43,7 +43,7 @@ impl Field {
         (word >> self.lo) & self.max()
     }
 
-    /// `word` with the field replaced by `value`, whose excess bits are dropped.
+    /// Return `word` with the field replaced by `value`, whose excess bits are dropped.
     pub const fn put(self, word: u32, value: u32) -> u32 {
         (word & !self.mask()) | self.of(value)
     }
@@ -68,12 +68,13 @@ pub struct RegArray {
 }
 
 impl RegArray {
-    /// `len` registers from `base` on, `stride` apart; bytes in memory-mapped spaces, indices elsewhere.
+    /// Return `len` registers from `base` on, `stride` apart. These are bytes in memory-mapped spaces, and indices
+    /// elsewhere.
     pub const fn new(base: u32, len: u32, stride: u32) -> Self {
         Self { base, len, stride }
     }
 
-    /// Number of elements.
+    /// Return the number of elements.
     #[allow(
         clippy::len_without_is_empty,
         reason = "an array of registers is never empty"
@@ -119,7 +120,7 @@ impl Domain {
         Self(name)
     }
 
-    /// As the database spells it.
+    /// Return the name as the database spells it.
     pub const fn name(self) -> &'static str {
         self.0
     }
@@ -250,7 +251,7 @@ impl Register {
         self.fields.iter().find(|f| f.name == name)
     }
 
-    /// `RB_BUFSZ=14 RB_NO_UPDATE=1 …`: the fields of `value`, see [`Dword::describe`].
+    /// Return the fields of `value` as `RB_BUFSZ=14 RB_NO_UPDATE=1 …`, see [`Dword::describe`].
     pub fn describe(&self, value: u32) -> String {
         describe_fields(self.fields, value)
     }
@@ -307,7 +308,8 @@ impl Dword {
         self.fields.iter().find(|f| f.name == name)
     }
 
-    /// `WIDTH=64 HEIGHT=8`: the fields of `value`, named values by name, and `?=0x…` for bits outside of all fields.
+    /// Return the fields of `value` as `WIDTH=64 HEIGHT=8`, with named values by name, and `?=0x…` for bits outside of
+    /// all fields.
     pub fn describe(&self, value: u32) -> String {
         describe_fields(self.fields, value)
     }

@@ -7,14 +7,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use lapidary_registers::{DATABASES, Database, Dword, FieldInfo, Item, Packet, Register};
 
-/// Each register, with the name of its database.
+/// Return each register, with the name of its database.
 fn registers() -> impl Iterator<Item = (&'static Database, &'static Register)> {
     DATABASES
         .iter()
         .flat_map(|d| d.registers.iter().map(|r| (*d, r)))
 }
 
-/// The packets of a database, those of all its engines.
+/// Return the packets of a database, which are those of all its engines.
 fn packets(database: &'static Database) -> impl Iterator<Item = &'static Packet> {
     let engines = database.engines.iter().flat_map(|e| e.packets);
     database.packets.iter().chain(engines)

@@ -376,7 +376,7 @@ fn driver_lists() {
     );
 }
 
-/// The good database with two maps.
+/// Return the good database with two maps.
 fn with_maps() -> String {
     const MAPS: &str = r#"</domain>
 <domain name="mmio_one" map-of="mmio" block="B">
@@ -399,7 +399,7 @@ fn with_maps() -> String {
     )
 }
 
-/// As `refuse`, of the database with two maps; without the line.
+/// Check as `refuse` does, with the database with two maps, but without the line.
 #[track_caller]
 fn refuse_map(from: &str, to: &str, message: &str) {
     let good = with_maps();
@@ -537,7 +537,7 @@ fn outputs_have_the_maps() {
     );
 }
 
-/// The good database with two maps and packets of every form.
+/// Return the good database with two maps and packets of every form.
 fn with_engines() -> String {
     const MORE: &str = r#"<packet name="SET" opcode="0x93"><doc>Sets registers.</doc>
 <dword name="AT"><bitfield name="AT" low="0" high="15"/></dword><registers from="AT.AT" base="0x10" end="0x80"/></packet>
@@ -562,7 +562,7 @@ fn with_engines() -> String {
         )
 }
 
-/// As `refuse`, of the database with packets of every form; without the line.
+/// Check as `refuse` does, with the database with packets of every form, but without the line.
 #[track_caller]
 fn refuse_engine(from: &str, to: &str, message: &str) {
     let good = with_engines();

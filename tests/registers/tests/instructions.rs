@@ -6,7 +6,7 @@
 use lapidary_registers::r600::{R6XX, R7XX, isa};
 use lapidary_registers::{DATABASES, Database, Instruction};
 
-/// All arithmetic instructions of a database.
+/// Return all arithmetic instructions of a database.
 fn arithmetic(database: &Database) -> Vec<&'static Instruction> {
     ["alu_op2", "alu_op3"]
         .iter()

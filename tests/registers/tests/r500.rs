@@ -47,7 +47,7 @@ fn manual_entries() -> Vec<Entry> {
         .collect()
 }
 
-/// Registers that come from the manual's chapter 10.
+/// Return the registers that come from the manual's chapter 10.
 fn manual_registers() -> impl Iterator<Item = &'static Register> {
     REGISTERS.iter().filter(|r| r.source.starts_with("seed:L"))
 }

@@ -37,7 +37,8 @@ fn manual_entries() -> Vec<Entry> {
         .collect()
 }
 
-/// The names of an array's elements, from its ranges in brackets: `A[0-1]_B` is `A0_B`, `A1_B` and, for all, `Ax_B`.
+/// Return the names of an array's elements, from its ranges in brackets. `A[0-1]_B` is `A0_B`, `A1_B` and, for all,
+/// `Ax_B`.
 fn elements(manual: &str) -> Vec<String> {
     let Some((head, rest)) = manual.split_once('[') else {
         return vec![manual.to_owned()];

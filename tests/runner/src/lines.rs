@@ -31,7 +31,7 @@ pub struct Line {
 }
 
 impl Verdict {
-    /// One word.
+    /// Return one word.
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Ok => "ok",

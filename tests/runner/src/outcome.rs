@@ -78,7 +78,7 @@ impl Outcome {
         true
     }
 
-    /// One word for the log.
+    /// Return one word for the log.
     pub fn verdict(&self) -> &'static str {
         if self.failed > 0 {
             "FAILED"

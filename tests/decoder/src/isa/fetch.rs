@@ -64,7 +64,7 @@ impl Fetch {
         }
     }
 
-    /// An access to memory or a data share: the tables of these have a word each, of three that belong together.
+    /// Return an access to memory or a data share. The tables of these have a word each, of three that belong together.
     fn memory(database: &Database, words: [u32; WORDS]) -> Fetch {
         let tables = database
             .instructions

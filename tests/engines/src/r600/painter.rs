@@ -75,7 +75,7 @@ impl Painter for R600 {
         stream.packet(pm4::NOP, &[0]).pad(8);
     }
 
-    /// An end-of-pipe event writes to memory only.
+    /// Return `false`, since an end-of-pipe event writes to memory only.
     fn keeps_fences(&self) -> bool {
         false
     }

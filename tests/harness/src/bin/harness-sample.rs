@@ -8,7 +8,7 @@ use lapidary_harness::{Context, Test, main as run, skip};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Here and not in a unit test, because forking needs a process with one thread.
+/// Check how children end. This stands here and not in a unit test, because forking needs a process with one thread.
 fn ends_of_children(_: &mut Context) -> Result<()> {
     let limit = Duration::from_secs(10);
     ensure!(child::run(limit, || Ok(7))? == End::Exit(7), "a status");

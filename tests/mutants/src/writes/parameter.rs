@@ -31,8 +31,8 @@ pub(super) fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     Ok(text.replace(opening, &parameter) + &asked)
 }
 
-/// A suite that has only the step `name`, which loads library and driver without a site and ends with the first test
-/// that fails.
+/// Return a suite that has only the step `name`, which loads library and driver without a site and ends with the first
+/// test that fails.
 pub(super) fn without(
     suite: &str,
     name: &str,
