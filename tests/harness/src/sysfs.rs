@@ -48,7 +48,7 @@ impl PciDevice {
             .with_context(|| path.display().to_string())
     }
 
-    /// Name of the bound PCI driver.
+    /// Return the name of the bound PCI driver.
     pub fn driver(&self) -> Option<String> {
         let driver = std::fs::read_link(self.directory.join("driver")).ok()?;
         Some(driver.file_name()?.to_string_lossy().into_owned())

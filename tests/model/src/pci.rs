@@ -123,7 +123,7 @@ impl Capability {
         }
     }
 
-    /// Power management 1.2: D1 and D2 supported; without No_Soft_Reset.
+    /// Return power management 1.2, with D1 and D2 supported, and without No_Soft_Reset.
     pub fn power(at: u8) -> Capability {
         Capability::new(at, Self::POWER, &[(2, 0x0602, 0), (Self::PMCSR, 0, 3)])
     }

@@ -194,7 +194,7 @@ pub fn insert(s: &mut System) {
     lose(s, true);
 }
 
-/// Scramble memory as it is without refresh, with other bytes each time, and the same ones in each run.
+/// Scramble memory that lacks refresh, with other bytes each time, and the same ones in each run.
 pub fn scramble(m: &mut Machine) {
     m.power.scrambles += 1;
     let seed = m.power.scrambles << 40;

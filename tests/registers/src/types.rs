@@ -68,7 +68,7 @@ pub struct RegArray {
 }
 
 impl RegArray {
-    /// Return `len` registers from `base` on, `stride` apart. These are bytes in memory-mapped spaces, and indices
+    /// Return `len` registers from `base` on, `stride` apart, in bytes in memory-mapped spaces and in indices
     /// elsewhere.
     pub const fn new(base: u32, len: u32, stride: u32) -> Self {
         Self { base, len, stride }
@@ -83,12 +83,12 @@ impl RegArray {
         self.len
     }
 
-    /// Place of the first element.
+    /// Return the place of the first element.
     pub const fn base(self) -> u32 {
         self.base
     }
 
-    /// Place of element `i`, `None` beyond the end.
+    /// Return the place of element `i`, `None` beyond the end.
     pub const fn at(self, i: u32) -> Option<u32> {
         if i < self.len {
             Some(self.base + i * self.stride)

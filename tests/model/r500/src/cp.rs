@@ -146,7 +146,7 @@ pub struct Cp {
 }
 
 impl Cp {
-    /// Reset the streams softly. Microcode and the write pointer survive.
+    /// Soft-reset the streams. Microcode and the write pointer survive.
     pub fn reset(&mut self) {
         let me = std::mem::take(&mut self.me);
         let mut ring = std::mem::take(&mut self.ring);

@@ -209,7 +209,7 @@ impl R5xx {
         }
     }
 
-    /// Fetch the indices of the draw that the packet before has begun from memory, by way of the second indirect buffer
+    /// Fetch from memory the indices of the draw that the packet before has begun, by way of the second indirect buffer
     /// (R5xx 5.2.3.11).
     fn index_buffer(&mut self, m: &mut Machine, stream: Stream, header: u32, body: &[u32]) {
         use lapidary_registers::r500::pm4::indx_buffer::{buffer_base, buffer_size, control};

@@ -110,7 +110,7 @@ pub struct Cp {
 }
 
 impl Cp {
-    /// Reset the CP softly. The microcode and the write pointer stay.
+    /// Soft-reset the CP. The microcode and the write pointer stay.
     pub fn reset(&mut self) {
         let (me, pfp) = (std::mem::take(&mut self.me), std::mem::take(&mut self.pfp));
         let mut ring = std::mem::take(&mut self.ring);

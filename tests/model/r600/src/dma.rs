@@ -81,7 +81,7 @@ impl Place {
 }
 
 impl Engine {
-    /// Reset the engine softly.
+    /// Soft-reset the engine.
     pub fn reset(&mut self) {
         *self = Engine::default();
     }

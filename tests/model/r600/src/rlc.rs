@@ -26,7 +26,7 @@ impl Rlc {
         self.enabled
     }
 
-    /// Reset the controller softly, which stops it. The microcode stays.
+    /// Soft-reset the controller, which stops it. The microcode stays.
     pub fn reset(&mut self) {
         self.enabled = false;
     }

@@ -140,7 +140,7 @@ impl Ring {
         crossed || self.pending(shape) == 0
     }
 
-    /// Reset the ring softly. Reading begins at the ring's start again. The write pointer stays, so the host must write
+    /// Soft-reset the ring. Reading begins at the ring's start again. The write pointer stays, so the host must write
     /// it.
     pub fn reset(&mut self) {
         self.rptr = 0;

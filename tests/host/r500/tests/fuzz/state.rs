@@ -105,7 +105,7 @@ pub fn odd(s: &mut Scene<'_>) {
     s.on().packet(packet.opcode, &body);
 }
 
-/// Clear of the mask memories, for their owners.
+/// Clear the mask memories, for their owners.
 pub fn masks(s: &mut Scene<'_>) {
     s.piece();
     let opcode = match (s.options.hyperz, s.options.cmask) {

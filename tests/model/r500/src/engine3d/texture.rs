@@ -212,7 +212,7 @@ mod tests {
         set.write(offset, old | bits);
     }
 
-    /// Start and end of each area, from the base.
+    /// Return start and end of each area, from the base.
     fn spans(set: &mut Set) -> Vec<(u64, u64)> {
         let mut areas = Vec::new();
         fetched(&set.state(), &mut areas);

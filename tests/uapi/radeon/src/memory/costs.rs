@@ -34,7 +34,7 @@ fn ask_for_memory() -> Result<()> {
     fs::write("/proc/sys/vm/drop_caches", "2").context("asking for memory")
 }
 
-/// Reclaim of the pages of idle objects, one page each.
+/// Reclaim the pages of idle objects, one page each.
 pub fn reclaim(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let resident = || Lines::of(&device)?.bytes("drm-resident-gtt");
