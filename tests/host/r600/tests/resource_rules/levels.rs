@@ -20,9 +20,9 @@ fn every_level_counts() {
     let tiles = texture!(lines; mode: 2);
     let levels = 4 * (32 * 32 + 16 * 16 + 4 * 8 * 8);
     fits(tiles, &RV770, PICTURE, levels);
-    // Sizes of levels are powers of two: 24 of 50 becomes 32.
-    let odd = texture!(tiles; width: 50, height: 50, last_level: 1);
-    fits(odd, &RV770, 64 * 56 * 4, 32 * 32 * 4);
+    // Sizes of levels are powers of two: 18, half of 36, becomes 32, and not 24 as its tiles alone want.
+    let odd = texture!(tiles; width: 36, height: 36, last_level: 1);
+    fits(odd, &RV770, 64 * 40 * 4, 32 * 32 * 4);
     // Levels smaller than one texel.
     let many = texture!(tiles; last_level: 15);
     fits(many, &RV770, PICTURE, levels + 9 * 256);
