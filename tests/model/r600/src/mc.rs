@@ -257,7 +257,7 @@ impl Bus {
         inside(self.system) && inside(self.frame_buffer)
     }
 
-    /// Return what an address leads to.
+    /// Return what an address leads to. That the TLB has an old entry for it is a finding.
     ///
     /// # Errors
     /// Why it leads nowhere.
@@ -266,6 +266,25 @@ impl Bus {
         m: &mut Machine,
         address: u64,
         write: bool,
+    ) -> Result<Target, Miss> {
+        let mut stale = None;
+        let found = self.look_up(m, address, write, &mut stale);
+        if let Some((kind, text)) = stale {
+            m.finding(kind, format_args!("{text}"));
+        }
+        found
+    }
+
+    /// Return what an address leads to, and in `stale` that the TLB has an old entry for it.
+    ///
+    /// # Errors
+    /// Why it leads nowhere.
+    pub fn look_up(
+        &mut self,
+        m: &Machine,
+        address: u64,
+        write: bool,
+        stale: &mut Option<Miss>,
     ) -> Result<Target, Miss> {
         if self.blackout {
             return Err((kind::MC_BLACKOUT, format!("{address:#012x}")));
@@ -301,15 +320,11 @@ impl Bus {
             ));
         }
         let now = u64::from_le_bytes(bytes);
-        let (entry, stale) = self.tlb.look_up(page, now);
-        if stale {
-            m.finding(
-                kind::VM_STALE_TLB,
-                format_args!(
-                    "{address:#012x}: the TLB has {:#018x}, the table {now:#018x}",
-                    entry.0
-                ),
-            );
+        let (entry, old) = self.tlb.look_up(page, now);
+        if old {
+            let entry = entry.0;
+            let text = format!("{address:#012x}: the TLB has {entry:#018x}, the table {now:#018x}");
+            *stale = Some((kind::VM_STALE_TLB, text));
         }
         if (write && !entry.writable()) || (!write && !entry.readable()) {
             let way = if write { "written" } else { "read" };

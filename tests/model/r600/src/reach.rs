@@ -19,7 +19,8 @@ const PAGES: u64 = 4096;
 
 impl Bus {
     /// Judge what a unit of the 3D engine may touch in a draw, as if it did. What is left over from another buffer belongs to
-    /// the footprint. That it leads nowhere is no finding, because no program need use it: it is counted.
+    /// the footprint. That it leads nowhere is no finding, because no program need use it: it is counted. For the same reason
+    /// the driver need not have invalidated what the TLB has of it.
     pub fn touch(&mut self, m: &mut Machine, area: &Area, stated: bool) {
         let (start, end) = (area.runs.start, area.runs.end());
         if self.journal.on() {
@@ -33,11 +34,14 @@ impl Bus {
         if !m.in_object(SPACE, start, end - start) {
             m.finding(kind::OUTSIDE_OBJECTS, format_args!("{area}"));
         }
-        if let Some((kind, text)) = self.unreachable(m, area) {
-            if stated {
+        let mut stale = None;
+        let miss = self.unreachable(m, area, &mut stale);
+        if !stated {
+            m.counters
+                .add("left_over_without_memory", u64::from(miss.is_some()));
+        } else {
+            for (kind, text) in stale.into_iter().chain(miss) {
                 m.finding(kind, format_args!("{area}: {text}"));
-            } else {
-                m.counters.add("left_over_without_memory", 1);
             }
         }
         if !area.write {
@@ -57,25 +61,25 @@ impl Bus {
         }
     }
 
-    /// Return the first reason why not all of an area can be reached.
-    fn unreachable(&mut self, m: &mut Machine, area: &Area) -> Option<Miss> {
+    /// Return the first reason why not all of an area can be reached, and in `stale` an old entry of the TLB for it.
+    fn unreachable(&mut self, m: &Machine, area: &Area, stale: &mut Option<Miss>) -> Option<Miss> {
         let key = (area.runs.start, area.runs.end(), area.write);
         if self.tlb.reached(key) {
             return None;
         }
-        let miss = self.walk(m, area);
-        if miss.is_none() {
+        let miss = self.walk(m, area, stale);
+        if miss.is_none() && stale.is_none() {
             self.tlb.remember(key);
         }
         miss
     }
 
-    fn walk(&mut self, m: &mut Machine, area: &Area) -> Option<Miss> {
+    fn walk(&mut self, m: &Machine, area: &Area, stale: &mut Option<Miss>) -> Option<Miss> {
         let (start, end) = (area.runs.start, area.runs.end());
         let (first, last) = self.frame_buffer();
         if self.is_vram(start, end - 1) {
             // It is all there or not, apart from a memory controller that is closed.
-            return self.look(m, start, area).or_else(|| {
+            return self.look(m, start, area, stale).or_else(|| {
                 (end - first > m.vram.len()).then(|| {
                     let text = format!("{:#012x} is beyond the end of VRAM", end - 1);
                     (kind::ADDRESS_UNMAPPED, text)
@@ -87,7 +91,7 @@ impl Bus {
         let step = pages.div_ceil(PAGES);
         let looks = (0..pages).step_by(step as usize).chain([pages - 1]);
         for n in looks {
-            let miss = self.look(m, start.max((page + n) * PAGE), area);
+            let miss = self.look(m, start.max((page + n) * PAGE), area, stale);
             if miss.is_some() {
                 return miss;
             }
@@ -96,12 +100,18 @@ impl Bus {
     }
 
     /// Return why an address cannot be reached.
-    fn look(&mut self, m: &mut Machine, at: u64, area: &Area) -> Option<Miss> {
+    fn look(
+        &mut self,
+        m: &Machine,
+        at: u64,
+        area: &Area,
+        stale: &mut Option<Miss>,
+    ) -> Option<Miss> {
         for (does, write) in [(area.read, false), (area.write, true)] {
             if !does {
                 continue;
             }
-            match self.translate(m, at, write) {
+            match self.look_up(m, at, write, stale) {
                 Ok(Target::Vram(offset)) if offset >= m.vram.len() => {
                     let text = format!("{at:#012x} is VRAM {offset:#x}, beyond its end");
                     return Some((kind::ADDRESS_UNMAPPED, text));

@@ -345,6 +345,24 @@ fn a_page_in_the_middle_counts_until_an_invalidation() {
 }
 
 #[test]
+fn what_is_left_over_may_be_old_in_the_tlb() {
+    let mut b = bench();
+    touched(&mut b, &[buffer(160, Bench::GTT, 0x1000), auto(3)]);
+    assert_eq!(b.findings(), []);
+    let mut kept = [0; 8];
+    b.parts().1.vram.read(entry(0), &mut kept);
+    let moved = u64::from_le_bytes(kept) + 4096;
+    b.parts().1.vram.write(entry(0), &moved.to_le_bytes());
+    // Not the same area: it is known that the first one leads to memory.
+    let other = buffer(160, Bench::GTT, 0x800);
+    touched(&mut b, &[other.clone()]);
+    touched(&mut b, &[auto(3)]);
+    assert_eq!(b.findings(), []);
+    touched(&mut b, &[other, auto(3)]);
+    assert_eq!(kinds(&mut b), [kind::VM_STALE_TLB]);
+}
+
+#[test]
 fn what_is_left_over_may_lead_nowhere() {
     let mut b = bench();
     let nowhere = buffer(160, 0x5000_0000, 0x100);
