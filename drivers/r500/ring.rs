@@ -130,10 +130,8 @@ pub(crate) fn setup(ring: &Ring<'_>, start: GpuAddr) -> Result<Setup> {
 }
 
 impl Engine for Cp<'_> {
-    const JOB_DWORDS: usize = emit::RESTART_COUNTERS_DWORDS
-        + emit::INDIRECT_BUFFER_DWORDS
-        + emit::FENCE_DWORDS
-        + ALIGN as usize;
+    const JOB_DWORDS: usize =
+        emit::FORGET_DWORDS + emit::INDIRECT_BUFFER_DWORDS + emit::FENCE_DWORDS + ALIGN as usize;
 
     fn name(&self) -> &'static str {
         "CP"
@@ -164,8 +162,8 @@ impl Engine for Cp<'_> {
     }
 
     fn change_client(&self, slot: &mut Slot<'_, Self>) {
-        let mut words = [0; emit::RESTART_COUNTERS_DWORDS];
-        if emit::restart_counters(&mut SliceSink::new(&mut words)).is_err() {
+        let mut words = [0; emit::FORGET_DWORDS];
+        if emit::forget(&mut SliceSink::new(&mut words)).is_err() {
             slot.spoil();
         }
         slot.append(&words);

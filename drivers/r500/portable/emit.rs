@@ -47,8 +47,14 @@ pub const FENCE_DWORDS: usize = FLUSH_DWORDS + 8;
 pub const INDIRECT_BUFFER_DWORDS: usize = 3;
 /// Length of [`scratch`] in dwords.
 pub const SCRATCH_DWORDS: usize = 2;
-/// Length of [`restart_counters`] in dwords.
-pub const RESTART_COUNTERS_DWORDS: usize = 2;
+/// Length of [`forget`] in dwords.
+pub const FORGET_DWORDS: usize =
+    2 + 1 + BRUSH_REGISTERS as usize + 1 + COMPARE_REGISTERS as usize + 1 + 2;
+
+/// Registers of the brush, one behind the other: both colours, and the pattern.
+const BRUSH_REGISTERS: u32 = 2 + 64;
+/// Registers of the colour comparison, one behind the other.
+const COMPARE_REGISTERS: u32 = 3;
 
 /// Unit of [`Fill`] and [`Copy`] in bytes.
 pub const PAGE_SIZE: u64 = 4096;
@@ -187,16 +193,28 @@ pub fn fence(out: &mut impl Sink, fence: Fence) -> Result<(), Full> {
     write(out, mmio::GEN_INT_STATUS, gen_int_status::SW_INT_SET.of(1))
 }
 
-/// Set the counters of pixels that passed the depth test to zero, in all pipes. A client can have them written to its
-/// memory, and they also count the pixels of other clients (R5xx 10.11, ZB_ZPASS_DATA).
+/// Set to zero what a client has left in registers and another client could read.
 ///
-/// The engines must be idle, as behind a fence, and register writes must reach all pipes.
+/// The counters of pixels that passed the depth test: a client can have them written to its memory, and they also count
+/// the pixels of other clients (R5xx 10.11, ZB_ZPASS_DATA). Register writes must reach all pipes. The colours and patterns of
+/// the 2D engine: a client can draw with them without setting them (R5xx 5.2.2).
+///
+/// The engines must be idle, as behind a fence.
 ///
 /// # Errors
 ///
-/// [`Full`] if `out` takes less than [`RESTART_COUNTERS_DWORDS`].
-pub fn restart_counters(out: &mut impl Sink) -> Result<(), Full> {
-    write(out, mmio::ZB_ZPASS_DATA, 0)
+/// [`Full`] if `out` takes less than [`FORGET_DWORDS`].
+pub fn forget(out: &mut impl Sink) -> Result<(), Full> {
+    write(out, mmio::ZB_ZPASS_DATA, 0)?;
+    zero(out, mmio::DP_BRUSH_BKGD_CLR, BRUSH_REGISTERS)?;
+    zero(out, mmio::CLR_CMP_CLR_SRC, COMPARE_REGISTERS)?;
+    zero(out, mmio::DP_SRC_FRGD_CLR, 2)
+}
+
+/// Write zero to `count` registers from byte offset `first` on.
+fn zero(out: &mut impl Sink, first: u32, count: u32) -> Result<(), Full> {
+    out.put(pm4::write(first, count))?;
+    (0..count).try_for_each(|_| out.put(0))
 }
 
 /// Execute the `dwords` dwords at GPU address `address`, a multiple of 4, as an indirect buffer.

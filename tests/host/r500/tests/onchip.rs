@@ -3,13 +3,17 @@
 //! What one client leaves in the chip's own memories and counters, and the kernel removes: executed on the model, which has
 //! its own idea of their sizes.
 
+mod support;
+
 use lapidary::portable::sink::{Full, SliceSink};
 use lapidary_model_r500::bench::Bench;
 use r500::portable::checker::Chip;
-use r500::portable::emit::{restart_counters, RESTART_COUNTERS_DWORDS};
+use r500::portable::emit::{forget, FORGET_DWORDS};
 use r500::portable::onchip::{clear, Memory, MOST_DWORDS};
 use r500::portable::pm4::{operation, write};
-use r500::portable::regs::{mmio, pm4::op};
+use r500::portable::regs::{mmio, mmio::dp_cntl, pm4::op};
+
+use self::support::{fill_control, gui};
 
 const SECRET: u32 = 0x5ec2_e703;
 
@@ -82,7 +86,7 @@ fn counters_of_pixels_begin_anew_in_all_pipes() {
         for pipe in 0..z {
             assert!(bench.execute(&on(pipe, mmio::ZB_ZPASS_DATA, SECRET + pipe)));
         }
-        let words = commands(RESTART_COUNTERS_DWORDS, |out| restart_counters(out));
+        let words = commands(FORGET_DWORDS, |out| forget(out));
         assert!(bench.execute(&words));
         for pipe in 0..z {
             let address = AT + 4 * pipe;
@@ -94,4 +98,70 @@ fn counters_of_pixels_begin_anew_in_all_pipes() {
         }
         assert_eq!(bench.findings(), [], "{name}");
     }
+}
+
+/// Return commands that fill 8 by 8 pixels of 32 bits at an address, with the brush as it is.
+fn filled(address: u32, brush: u32) -> Vec<u32> {
+    let control = gui::DST_CLIPPING.of(1) | gui::BRUSH_TYPE.put(fill_control(), brush);
+    let direction = dp_cntl::DST_X_LEFT_TO_RIGHT.of(1) | dp_cntl::DST_Y_TOP_TO_BOTTOM.of(1);
+    [
+        [mmio::DST_PITCH_OFFSET, (1 << 22) | (address / 1024)],
+        [mmio::SC_TOP_LEFT, 0],
+        [mmio::SC_BOTTOM_RIGHT, 0x1fff_1fff],
+        [mmio::DP_GUI_MASTER_CNTL, control],
+        [mmio::DP_CNTL, direction],
+        [mmio::DST_Y_X, 0],
+        [mmio::DST_HEIGHT_WIDTH, (8 << 16) | 8],
+    ]
+    .map(|[register, value]| [write(register, 1), value])
+    .concat()
+}
+
+#[test]
+fn brushes_of_others_are_not_seen() {
+    const AT: u32 = Bench::GTT + 0x1000;
+    let brushes = [
+        gui::brush_type::SOLID_COLOR,
+        gui::brush_type::MONO_8X8_FG_BG,
+        gui::brush_type::COLOR_8X8,
+    ];
+    let mut bench = Bench::new("rv515", 1 << 20).unwrap();
+    for brush in brushes {
+        for forgotten in [false, true] {
+            let mut words = vec![write(mmio::DP_BRUSH_BKGD_CLR, 2 + 64)];
+            words.extend((0..2 + 64).map(|at| SECRET + at));
+            assert!(bench.execute(&words));
+            if forgotten {
+                assert!(bench.execute(&commands(FORGET_DWORDS, |out| forget(out))));
+            }
+            assert!(bench.execute(&filled(AT, brush)));
+            let mut seen = [0xee; 8 * 4];
+            bench.get(AT, &mut seen);
+            assert_eq!(seen == [0; 8 * 4], forgotten, "{brush:#x}: {seen:x?}");
+        }
+    }
+    assert_eq!(bench.findings(), []);
+}
+
+#[test]
+fn colours_of_others_are_forgotten() {
+    let colours = [
+        mmio::DP_BRUSH_BKGD_CLR,
+        mmio::DP_BRUSH_FRGD_CLR,
+        mmio::CLR_CMP_CLR_SRC,
+        mmio::CLR_CMP_CLR_DST,
+        mmio::CLR_CMP_MASK,
+        mmio::DP_SRC_FRGD_CLR,
+        mmio::DP_SRC_BKGD_CLR,
+    ];
+    let mut bench = Bench::new("rv515", 1 << 20).unwrap();
+    for colour in colours {
+        assert!(bench.execute(&[write(colour, 1), SECRET]));
+        assert_eq!(bench.read(colour), SECRET, "{colour:#x}");
+    }
+    assert!(bench.execute(&commands(FORGET_DWORDS, |out| forget(out))));
+    for colour in colours {
+        assert_eq!(bench.read(colour), 0, "{colour:#x}");
+    }
+    assert_eq!(bench.findings(), []);
 }
