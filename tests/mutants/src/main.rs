@@ -9,18 +9,21 @@
 //! With `--writes` the list says which part of the driver to look at, and the program finds by itself what can be taken
 //! away there (see [`sites`]). The list has the reasons for what no test can notice (see [`writes`]).
 
+mod edits;
+mod functions;
+mod guests;
 mod list;
 mod outcome;
+mod parameter;
 mod sites;
+mod switch;
 mod tree;
 mod writes;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Parser;
-
-use crate::{list::List, outcome::Verdict, tree::Tree};
 
 /// Takes features away, one at a time, and looks which tests fail; to be started inside the Debian root, in the
 /// checkout.
@@ -66,67 +69,11 @@ fn main() -> Result<ExitCode> {
     let passed = if args.writes {
         writes::run(&args)?
     } else {
-        edits(&args)?
+        edits::run(&args)?
     };
     Ok(if passed {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
-}
-
-/// Make the edits of a list; say whether all were noticed.
-fn edits(args: &Args) -> Result<bool> {
-    let list = List::read(&args.list)?;
-    let mutants: Vec<_> = list
-        .mutant
-        .iter()
-        .filter(|m| args.wants(&m.feature))
-        .collect();
-    ensure!(!mutants.is_empty(), "no feature has such a name");
-
-    let tree = Tree::of_head(&args.tree)?;
-    for mutant in &mutants {
-        tree.edit(mutant)
-            .with_context(|| format!("feature {:?}", mutant.feature))?
-            .undo()?;
-    }
-    if args.dry {
-        println!("{} edits can be made", mutants.len());
-        return Ok(true);
-    }
-
-    for command in &list.setup {
-        tree.must(command, "setup")?;
-    }
-    // A test that fails without any edit proves nothing by failing.
-    for step in &list.step {
-        if mutants.iter().any(|m| m.caught.contains_key(&step.name)) {
-            let run = tree.run(step)?;
-            ensure!(
-                run.passed(),
-                "{} fails without any edit; its output is in {}",
-                step.name,
-                run.log.display()
-            );
-            eprintln!("{} passes without any edit", step.name);
-        }
-    }
-
-    let mut rows = Vec::new();
-    for mutant in &mutants {
-        let edit = tree.edit(mutant)?;
-        for (name, text) in &mutant.caught {
-            let step = list.step(name)?;
-            let verdict = tree.run(step)?.verdict(text);
-            eprintln!("{}: {name}: {verdict}", mutant.feature);
-            rows.push((*mutant, name.as_str(), text.as_str(), verdict));
-        }
-        edit.undo()?;
-    }
-
-    args.show(&outcome::markdown(&rows))?;
-    let missed = rows.iter().filter(|r| r.3 != Verdict::Caught).count();
-    println!("\n{} passed, {missed} failed", rows.len() - missed);
-    Ok(missed == 0)
 }

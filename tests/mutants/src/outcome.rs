@@ -38,6 +38,19 @@ impl fmt::Display for Verdict {
     }
 }
 
+impl Verdict {
+    /// Return what the claim is worth that a failure with `name` in its name is among `failed`.
+    pub fn of<S: AsRef<str>>(failed: &[S], name: &str) -> Verdict {
+        if failed.is_empty() {
+            Verdict::Survived
+        } else if failed.iter().any(|f| f.as_ref().contains(name)) {
+            Verdict::Caught
+        } else {
+            Verdict::Otherwise
+        }
+    }
+}
+
 impl Run {
     /// Return whether all tests passed.
     pub fn passed(&self) -> bool {
@@ -81,6 +94,13 @@ mod tests {
             output: output.into(),
             log: PathBuf::new(),
         }
+    }
+
+    #[test]
+    fn the_failure_that_was_named_counts() {
+        assert_eq!(Verdict::of::<&str>(&[], "a"), Verdict::Survived);
+        assert_eq!(Verdict::of(&["ba"], "a"), Verdict::Caught);
+        assert_eq!(Verdict::of(&["b", "c"], "a"), Verdict::Otherwise);
     }
 
     #[test]

@@ -20,11 +20,13 @@ use std::{collections::BTreeSet, ops::Range};
 use anyhow::{Result, bail, ensure};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{
-    Attribute, Block, Expr, ImplItem, Item, ReturnType, Signature, Stmt, Type,
+    Block, Expr, ReturnType, Signature, Stmt, Type,
     parse::Parser,
     spanned::Spanned,
     visit::{self, Visit},
 };
+
+use crate::{functions::functions, parameter::ASK};
 
 /// Methods that write.
 const WRITES: [&str; 9] = [
@@ -50,9 +52,6 @@ const MACROS: [&str; 1] = ["io_write"];
 const MODULES: [&str; 2] = ["emit", "atom"];
 /// Functions that are never left out for what they call: all values come from them.
 const MAKERS: [&str; 1] = ["new"];
-
-/// The function that a switched driver asks whether a site is there.
-const ASK: &str = "crate::mutant::on";
 
 /// A file of the driver.
 pub struct Source {
@@ -170,77 +169,6 @@ fn number(sites: &mut [Site]) {
             }
         }
     }
-}
-
-/// A function with a body.
-struct Function<'a> {
-    name: String,
-    signature: &'a Signature,
-    block: &'a Block,
-}
-
-/// Return whether this is for the tests only.
-fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("kunit_tests")
-            || attribute.path().is_ident("cfg")
-                && attribute
-                    .meta
-                    .require_list()
-                    .is_ok_and(|list| list.tokens.to_string().contains("KUNIT"))
-    })
-}
-
-/// Return the functions of a file, with those in modules and implementations.
-fn functions(items: &[Item]) -> Vec<Function<'_>> {
-    let mut found = Vec::new();
-    for item in items {
-        match item {
-            Item::Fn(function) if !is_test(&function.attrs) => found.push(Function {
-                name: function.sig.ident.to_string(),
-                signature: &function.sig,
-                block: &function.block,
-            }),
-            Item::Impl(item) if !is_test(&item.attrs) => {
-                let of = match &*item.self_ty {
-                    Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
-                    _ => None,
-                };
-                for inner in &item.items {
-                    if let ImplItem::Fn(function) = inner {
-                        let name = &function.sig.ident;
-                        found.push(Function {
-                            name: of
-                                .as_ref()
-                                .map_or(name.to_string(), |of| format!("{of}::{name}")),
-                            signature: &function.sig,
-                            block: &function.block,
-                        });
-                    }
-                }
-            }
-            Item::Trait(item) => {
-                for inner in &item.items {
-                    if let syn::TraitItem::Fn(function) = inner {
-                        if let Some(block) = &function.default {
-                            found.push(Function {
-                                name: format!("{}::{}", item.ident, function.sig.ident),
-                                signature: &function.sig,
-                                block,
-                            });
-                        }
-                    }
-                }
-            }
-            Item::Mod(module) if !is_test(&module.attrs) => {
-                if let Some((_, items)) = &module.content {
-                    found.extend(functions(items));
-                }
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 /// Return the names of the functions that have a site, or call one that has.

@@ -89,12 +89,22 @@ impl Tree {
     ///
     /// The text to be replaced does not stand in the file exactly once: the list is out of date.
     pub fn edit(&self, mutant: &Mutant) -> Result<Edit> {
-        let file = self.checkout().join(&mutant.file);
-        let before =
-            fs::read_to_string(&file).with_context(|| format!("cannot read {}", mutant.file))?;
+        let before = fs::read_to_string(self.checkout().join(&mutant.file))
+            .with_context(|| format!("cannot read {}", mutant.file))?;
         let after =
             replaced(&before, &mutant.replace, &mutant.by).with_context(|| mutant.file.clone())?;
-        fs::write(&file, after)?;
+        self.change(&mutant.file, after)
+    }
+
+    /// Replace the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or written.
+    pub fn change(&self, name: &str, text: String) -> Result<Edit> {
+        let file = self.checkout().join(name);
+        let before = fs::read_to_string(&file).with_context(|| format!("cannot read {name}"))?;
+        fs::write(&file, text)?;
         Ok(Edit {
             file,
             before,
@@ -117,15 +127,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Build what a step needs and run it.
+    /// Run a step.
     ///
     /// # Errors
     ///
-    /// The build fails, or a command cannot be started.
+    /// It cannot be started.
     pub fn run(&self, step: &Step) -> Result<Run> {
-        for build in &step.build {
-            self.must(build, &step.name)?;
-        }
         self.command(&step.run, &step.dir, step.timeout, &step.name)
     }
 

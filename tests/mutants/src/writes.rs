@@ -3,7 +3,7 @@
 //! Takes each write and each wait of a driver away (see [`sites`]): which test notices?
 //!
 //! In the copy of the checkout every site gets a switch, and the modules a parameter that says which one is off (see
-//! [`parameter`]). So the modules are built once. Sites are in the family's module and in what the library shares
+//! [`crate::parameter`]). So the modules are built once. Sites are in the family's module and in what the library shares
 //! between families. All sites go through the KUnit suites first, in one guest that loads the module again for each of
 //! them. What is left goes through the steps of the list, each in a guest of its own, since a chip remembers what it
 //! has been told, until one of them fails.
@@ -11,8 +11,6 @@
 //! A site that nothing notices must stand in the list with the reason why only silicon could. The list is right only if
 //! all its entries are sites, and nothing notices them. Such sites pass all steps, so they are left out together first:
 //! only if a step fails without all of them does each go through the steps.
-
-mod parameter;
 
 use std::{
     collections::BTreeSet,
@@ -23,19 +21,14 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-use self::parameter::{NONE, PARAMETER, REASONED, with_parameter, without};
 use crate::{
     Args,
-    list::Step,
+    guests::Guests,
     outcome::Run,
+    parameter::{NONE, REASONED, with_parameter},
     sites::{self, Site, Source},
     tree::Tree,
 };
-
-/// Seconds that a guest may take for the KUnit suites of all sites.
-const KUNIT_LIMIT: u64 = 3600;
-/// Seconds that a step may take; its guest has a limit of its own.
-const STEP_LIMIT: u64 = 900;
 
 /// The list.
 #[derive(Debug, Deserialize)]
@@ -143,18 +136,23 @@ pub fn run(args: &Args) -> Result<bool> {
     for command in &list.build {
         tree.must(command, "build")?;
     }
-    let mut noticed = kunit(&tree, &list, &sites, &wanted)?;
-    let mut guests = Guests {
+    let mut steps = Steps {
         list: &list,
-        tree: &tree,
+        guests: Guests {
+            tree: &tree,
+            suite: &list.suite,
+            library: &list.shared.module,
+            drivers: &[&list.module],
+        },
         tried: BTreeSet::new(),
     };
+    let mut noticed = steps.kunit(&sites, &wanted)?;
     let reasoned = |at: &usize| list.reason(&sites[*at].name).is_some();
-    let together = wanted.iter().any(reasoned) && guests.notice("", REASONED)?.is_none();
+    let together = wanted.iter().any(reasoned) && steps.notice("", REASONED)?.is_none();
     for (at, noticed) in wanted.iter().zip(&mut noticed) {
         let site = &sites[*at];
         if noticed.is_none() && !(together && reasoned(at)) {
-            *noticed = guests.notice(&site.name, *at as isize)?;
+            *noticed = steps.notice(&site.name, *at as isize)?;
         }
         eprintln!(
             "{}: {}",
@@ -177,29 +175,54 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 /// The guest steps, and which of them are known to pass with all sites.
-struct Guests<'a> {
+struct Steps<'a> {
     list: &'a List,
-    tree: &'a Tree,
+    guests: Guests<'a>,
     tried: BTreeSet<&'a str>,
 }
 
-impl Guests<'_> {
+impl Steps<'_> {
+    /// Return what notices each of `wanted` in the KUnit suites.
+    fn kunit(&self, sites: &[Site], wanted: &[usize]) -> Result<Vec<Option<Noticed>>> {
+        let numbers: Vec<_> = wanted.iter().map(|at| *at as isize).collect();
+        let failed = self.guests.kunit(&self.list.module, &numbers)?;
+        let noticed = wanted.iter().zip(failed).map(|(at, failed)| {
+            let first = failed.into_iter().next();
+            let said = first.as_deref().unwrap_or("passes");
+            eprintln!("kunit: {said}: {}", sites[*at].name);
+            first.map(|test| Noticed {
+                step: "kunit".into(),
+                test,
+            })
+        });
+        Ok(noticed.collect())
+    }
+
     /// Run the steps without the site of that name and number, until one fails.
     fn notice(&mut self, name: &str, site: isize) -> Result<Option<Noticed>> {
         for step in self.list.steps_for(name) {
             // A step that fails anyway proves nothing by failing.
             if self.tried.insert(&step.name) {
-                if let Some(noticed) = self.list.guest(self.tree, step, NONE)? {
+                if let Some(noticed) = self.run(step, NONE)? {
                     bail!("{} fails with all sites: {}", step.name, noticed.test);
                 }
                 eprintln!("{} passes with all sites", step.name);
             }
-            let noticed = self.list.guest(self.tree, step, site)?;
+            let noticed = self.run(step, site)?;
             if noticed.is_some() {
                 return Ok(noticed);
             }
         }
         Ok(None)
+    }
+
+    /// Run a step without one site, to the first test that fails.
+    fn run(&self, step: &GuestStep, site: isize) -> Result<Option<Noticed>> {
+        let run = self.guests.run(&step.name, site, true)?;
+        Ok((!run.passed()).then(|| Noticed {
+            step: step.name.clone(),
+            test: complaint(&run),
+        }))
     }
 }
 
@@ -297,38 +320,6 @@ impl List {
         self.step.iter().filter(is_first).chain(rest)
     }
 
-    /// Run a guest step without one site.
-    fn guest(&self, tree: &Tree, step: &GuestStep, site: isize) -> Result<Option<Noticed>> {
-        let suite = fs::read_to_string(tree.checkout().join(&self.suite))?;
-        let suite = without(
-            &suite,
-            &step.name,
-            [&self.shared.module, &self.module],
-            site,
-        )
-        .with_context(|| format!("in {}", self.suite))?;
-        let file = "build/mutant-suite.toml";
-        fs::write(tree.checkout().join(file), suite)?;
-        let run = [
-            "build/target/release/lapidary-runner",
-            "--suite",
-            file,
-            "--out",
-            "build/guests",
-        ];
-        let run = tree.run(&Step {
-            name: step.name.clone(),
-            build: Vec::new(),
-            run: run.map(String::from).to_vec(),
-            dir: String::new(),
-            timeout: STEP_LIMIT,
-        })?;
-        Ok((!run.passed()).then(|| Noticed {
-            step: step.name.clone(),
-            test: complaint(&run),
-        }))
-    }
-
     /// Return the table, and how many rows are not as they should be.
     fn judge(&self, rows: &[(&str, Option<Noticed>)]) -> (String, usize) {
         let mut table = String::from("| without | fails in | test |\n| --- | --- | --- |\n");
@@ -362,129 +353,6 @@ fn complaint(run: &Run) -> String {
         Some((test, _)) => test.to_owned(),
         None => lines().next().unwrap_or("the runner failed").to_owned(),
     }
-}
-
-/// Return what notices each of `wanted` in the KUnit suites.
-fn kunit(
-    tree: &Tree,
-    list: &List,
-    sites: &[Site],
-    wanted: &[usize],
-) -> Result<Vec<Option<Noticed>>> {
-    // The control comes first, and last again: a site that leaves something behind must not fail those after it.
-    let mut left: Vec<isize> = vec![NONE];
-    left.extend(wanted.iter().map(|at| *at as isize));
-    left.push(NONE);
-    let mut results: Vec<(isize, Option<String>)> = Vec::new();
-    while !left.is_empty() {
-        let words = [
-            "scripts/boot",
-            "--out",
-            "build/guests/kunit-each",
-            "--chip",
-            "none",
-            "--append",
-            "kunit.enable=1 log_buf_len=1M",
-            "--timeout",
-            &KUNIT_LIMIT.to_string(),
-            "--",
-            &kunit_job(list, &left),
-        ]
-        .map(String::from);
-        tree.command(&words, "", KUNIT_LIMIT + 60, "kunit-each")?;
-        let output = fs::read(tree.checkout().join("build/guests/kunit-each/job"))?;
-        let shown = kunit_results(&String::from_utf8_lossy(&output));
-        ensure!(
-            !shown.is_empty(),
-            "the guest for the KUnit suites did nothing; what it left is in build/guests/kunit-each of the copy"
-        );
-        left.drain(..shown.len().min(left.len()));
-        results.extend(shown);
-    }
-    let results = controlled(results)?;
-    eprintln!("KUnit passes with all sites, before and after");
-    for (at, failed) in &results {
-        let failed = failed.as_deref().unwrap_or("passes");
-        if let Some(site) = usize::try_from(*at).ok().and_then(|at| sites.get(at)) {
-            eprintln!("kunit: {failed}: {}", site.name);
-        }
-    }
-    Ok(results
-        .into_iter()
-        .map(|(_, failed)| {
-            failed.map(|test| Noticed {
-                step: "kunit".into(),
-                test,
-            })
-        })
-        .collect())
-}
-
-/// Return the results of sites, without those of the controls around them, which must have passed.
-fn controlled(mut results: Vec<(isize, Option<String>)>) -> Result<Vec<(isize, Option<String>)>> {
-    let last = results.pop();
-    let first = results.drain(..1.min(results.len())).next();
-    for control in [first, last] {
-        match control {
-            Some((NONE, None)) => {}
-            Some((NONE, Some(failed))) => bail!("KUnit fails with all sites: {failed}"),
-            _ => bail!("KUnit was not run with all sites, before and after"),
-        }
-    }
-    Ok(results)
-}
-
-/// Load library and driver once for each of `sites`, and show what the suites said.
-fn kunit_job(list: &List, sites: &[isize]) -> String {
-    let mut job = String::new();
-    let (library, module) = (&list.shared.module, &list.module);
-    let sites: Vec<_> = sites.iter().map(isize::to_string).collect();
-    job += &format!("for site in {}; do\n", sites.join(" "));
-    job += "echo \"site $site\"\n";
-    job += "dmesg -c >/dev/null\n";
-    job += &format!("load {library} {PARAMETER}=$site || echo 'not loaded'\n");
-    job += &format!("load {module} {PARAMETER}=$site || echo 'not loaded'\n");
-    job += "dmesg -c | grep -E '   (not )?ok |BUG|Oops|panic|WARNING'\n";
-    job += &format!("rmmod {module} {library} || exit 1\necho done\ndone\n");
-    job
-}
-
-/// Return the sites that such a job has run, each with what failed first.
-///
-/// The last one that began and did not end has taken the guest down.
-fn kunit_results(output: &str) -> Vec<(isize, Option<String>)> {
-    let mut results: Vec<(isize, Option<String>)> = Vec::new();
-    let mut passed = 0;
-    let mut ended = true;
-    for line in output.lines() {
-        if let Some(site) = line.strip_prefix("site ").and_then(|s| s.parse().ok()) {
-            results.push((site, None));
-            passed = 0;
-            ended = false;
-        } else if let Some((_, failed)) = results.last_mut() {
-            let said = line.split_once("] ").map_or(line, |(_, said)| said);
-            let case = |ok: &str| {
-                let case = said.strip_prefix("   ")?.trim_start().strip_prefix(ok)?;
-                Some(case.split_once(' ')?.1.to_owned())
-            };
-            if line == "done" {
-                ended = true;
-                if passed == 0 && failed.is_none() {
-                    *failed = Some("no case ran".into());
-                }
-            } else if case("ok ").is_some() {
-                passed += 1;
-            } else if said.starts_with("ok ") || said.starts_with("not ok ") {
-                // A whole suite.
-            } else if failed.is_none() {
-                *failed = Some(case("not ok ").unwrap_or_else(|| said.trim().to_owned()));
-            }
-        }
-    }
-    if let (false, Some((_, failed))) = (ended, results.last_mut()) {
-        *failed = Some("the guest dies".into());
-    }
-    results
 }
 
 #[cfg(test)]
@@ -553,35 +421,6 @@ mod tests {
         assert_eq!(list.path("a.rs"), Path::new("s/a.rs"));
         assert_eq!(list.path("t/a.rs"), Path::new("s/t/a.rs"));
         assert_eq!(list.path("n/a.rs"), Path::new("l/n/a.rs"));
-    }
-
-    #[test]
-    fn cases_that_fail_are_told_by_site() {
-        let output = "site -1\n[ 1.0]     ok 1 a\n[ 1.0] ok 1 s\ndone\n\
-            site 3\n[ 2.0]     ok 1 a\n[ 2.0]     not ok 2 b\n[ 2.0] not ok 1 s\ndone\n\
-            site 4\ndone\n\
-            site 5\n[ 3.0] BUG: x\n";
-        assert_eq!(
-            kunit_results(output),
-            [
-                (-1, None),
-                (3, Some("b".into())),
-                (4, Some("no case ran".into())),
-                (5, Some("the guest dies".into())),
-            ]
-        );
-    }
-
-    #[test]
-    fn sites_count_only_between_controls_that_pass() {
-        let failed = || Some("a".to_owned());
-        let run = |results: &[(isize, Option<String>)]| controlled(results.to_vec()).ok();
-        let all = [(NONE, None), (3, failed()), (4, None), (NONE, None)];
-        assert_eq!(run(&all), Some(all[1..3].to_vec()));
-        assert_eq!(run(&[(NONE, failed()), (3, None), (NONE, None)]), None);
-        assert_eq!(run(&[(NONE, None), (3, None), (NONE, failed())]), None);
-        assert_eq!(run(&[(NONE, None), (3, None)]), None);
-        assert_eq!(run(&[(NONE, None)]), None);
     }
 
     #[test]

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! The modules' parameter that says which site is off, in their source and in the steps that load them.
+//! The modules' parameter that says which fault they have, in their source and in the steps that load them.
+//!
+//! Faults have numbers. A fault is a site that is left out (see [`crate::sites`]), or an edit (see [`crate::switch`]).
 
 use anyhow::{Context, Result, bail, ensure};
 
+/// The function that a switched module asks whether it is without a fault.
+pub const ASK: &str = "crate::mutant::on";
 /// Name of the parameter.
-pub(super) const PARAMETER: &str = "mutant";
-/// No site has this number.
-pub(super) const NONE: isize = -1;
+pub const PARAMETER: &str = "mutant";
+/// No fault has this number.
+pub const NONE: isize = -1;
 /// All sites with a reason have this number.
-pub(super) const REASONED: isize = -2;
+pub const REASONED: isize = -2;
 /// The program in the guest that has the tests.
 const TESTS: &str = "lapidary-uapi-tests";
 
-/// Return a module's root with a parameter that says which site is off, or that those of `reasoned` are.
-pub(super) fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
+/// Return a module's root with a parameter that says which fault it has, or that it has all of `reasoned`.
+///
+/// # Errors
+///
+/// The module has no parameters.
+pub fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     let opening = "    params: {\n";
     ensure!(
         text.matches(opening).count() == 1,
         "the module's parameters do not begin where they did"
     );
     let parameter = format!(
-        "{opening}        {PARAMETER}: i32 {{\n            default: {NONE},\n            description: \"Site that is left out\",\n        }},\n"
+        "{opening}        {PARAMETER}: i32 {{\n            default: {NONE},\n            description: \"Fault\",\n        }},\n"
     );
     let asked = format!(
         "\nmod mutant {{\n    pub(crate) fn on(site: i32) -> bool {{\n        \
@@ -31,13 +39,19 @@ pub(super) fn with_parameter(text: &str, reasoned: &[usize]) -> Result<String> {
     Ok(text.replace(opening, &parameter) + &asked)
 }
 
-/// Return a suite that has only the step `name`, which loads library and driver without a site and ends with the first
-/// test that fails.
-pub(super) fn without(
+/// Return a suite that has only the step `name`, which loads library and driver with a fault. The driver is the one of
+/// `drivers` that the step loads. With `stop`, the step ends with the first test that fails.
+///
+/// # Errors
+///
+/// The suite has no such step, or it loads none of the drivers.
+pub fn with_fault(
     suite: &str,
     name: &str,
-    [library, driver]: [&str; 2],
-    site: isize,
+    library: &str,
+    drivers: &[&str],
+    fault: isize,
+    stop: bool,
 ) -> Result<String> {
     let mut suite: toml::Table = toml::from_str(suite)?;
     let usual = suite
@@ -47,13 +61,7 @@ pub(super) fn without(
         .and_then(toml::Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
-        bail!("there are no guest steps");
-    };
-    steps.retain(|step| step.get("name").and_then(toml::Value::as_str) == Some(name));
-    let [toml::Value::Table(step)] = steps.as_mut_slice() else {
-        bail!("there is no step {name:?}");
-    };
+    let step = leave_only(&mut suite, name)?;
     let text = |key| {
         step.get(key)
             .and_then(toml::Value::as_str)
@@ -62,26 +70,52 @@ pub(super) fn without(
     let job = text("job").with_context(|| format!("{name} has no job"))?;
     let loads = text("load").unwrap_or(usual);
     let before = text("before").unwrap_or_default();
-    let load = format!("load {driver}");
-    ensure!(
-        job.contains(&load) || loads.contains(&load),
-        "{name} does not load {driver}"
-    );
-    let with_site =
-        |text: &str, load: &str| text.replace(load, &format!("{load} {PARAMETER}={site}"));
-    let job = with_site(&job, &load).replace(TESTS, &format!("{TESTS} --stop"));
-    let loads = with_site(&loads, &load);
+    let load = drivers
+        .iter()
+        .map(|driver| format!("load {driver}"))
+        .find(|load| job.contains(load) || loads.contains(load))
+        .with_context(|| format!("{name} loads none of {drivers:?}"))?;
+    let with_fault =
+        |text: &str, load: &str| text.replace(load, &format!("{load} {PARAMETER}={fault}"));
+    let mut job = with_fault(&job, &load);
+    if stop {
+        job = job.replace(TESTS, &format!("{TESTS} --stop"));
+    }
+    let loads = with_fault(&loads, &load);
     // The library comes before the driver, and with parameters only where it is loaded by name.
     let load = format!("load {library}");
     let before = match before.as_str() {
-        "" => with_site(&load, &load),
-        before if before.contains(&load) => with_site(before, &load),
-        before => format!("{} && {before}", with_site(&load, &load)),
+        "" => with_fault(&load, &load),
+        before if before.contains(&load) => with_fault(before, &load),
+        before => format!("{} && {before}", with_fault(&load, &load)),
     };
     step.insert("before".into(), before.into());
     step.insert("load".into(), loads.into());
     step.insert("job".into(), job.into());
     Ok(toml::to_string(&suite)?)
+}
+
+/// Return a suite that has only the step `name`.
+///
+/// # Errors
+///
+/// The suite has no such step.
+pub fn only(suite: &str, name: &str) -> Result<String> {
+    let mut suite: toml::Table = toml::from_str(suite)?;
+    leave_only(&mut suite, name)?;
+    Ok(toml::to_string(&suite)?)
+}
+
+/// Take all guest steps out of a suite but one.
+fn leave_only<'a>(suite: &'a mut toml::Table, name: &str) -> Result<&'a mut toml::Table> {
+    let Some(toml::Value::Array(steps)) = suite.get_mut("guest") else {
+        bail!("there are no guest steps");
+    };
+    steps.retain(|step| step.get("name").and_then(toml::Value::as_str) == Some(name));
+    let [toml::Value::Table(step)] = steps.as_mut_slice() else {
+        bail!("there is no step {name:?}");
+    };
+    Ok(step)
 }
 
 #[cfg(test)]
@@ -102,12 +136,19 @@ mod tests {
             load = "load m"
             job = "load m z=3"
         "#;
-        let text = |suite: &str, name| without(suite, name, ["l", "m"], 7).unwrap();
+        let drivers = ["other", "m"];
+        let text = |suite: &str, name| with_fault(suite, name, "l", &drivers, 7, true).unwrap();
         let a = text(suite, "a");
         assert!(a.contains("before = \"load l mutant=7\""), "{a}");
         assert!(a.contains("load = \"load m mutant=7 x=1\""), "{a}");
         assert!(a.contains("job = \"lapidary-uapi-tests --stop t\""), "{a}");
         assert!(!a.contains("\"b\""), "{a}");
+        let b = only(suite, "b").unwrap();
+        assert!(
+            b.contains("before = \"load l y=2\"") && !b.contains("\"a\""),
+            "{b}"
+        );
+        assert!(only(suite, "c").is_err());
         let b = text(suite, "b");
         assert!(b.contains("before = \"load l mutant=7 y=2\""), "{b}");
         assert!(b.contains("load = \"load m mutant=7\""), "{b}");
@@ -117,8 +158,10 @@ mod tests {
             other.contains("before = \"load l mutant=7 && load v\""),
             "{other}"
         );
-        assert!(without(suite, "c", ["l", "m"], 7).is_err());
-        assert!(without(suite, "a", ["l", "other"], 7).is_err());
+        let whole = with_fault(suite, "a", "l", &drivers, 7, false).unwrap();
+        assert!(whole.contains("job = \"lapidary-uapi-tests t\""), "{whole}");
+        assert!(with_fault(suite, "c", "l", &drivers, 7, true).is_err());
+        assert!(with_fault(suite, "a", "l", &["other"], 7, true).is_err());
     }
 
     #[test]
