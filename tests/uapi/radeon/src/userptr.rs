@@ -6,7 +6,7 @@
 //! chips, so that what the GPU writes there is lost. It also ignores a failure to pin pages, and then the GPU may read
 //! page 0. Tests that need either are for ours only.
 
-use crate::support::{PITCH, copy, engine_works, fill, surface, vgem};
+use crate::support::{PITCH, copy, engine_works, fill, fillers, surface, vgem};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::{Bo, Device, Domain, Errno, abi};
@@ -19,6 +19,7 @@ use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::os::fd::AsFd;
 use std::rc::Rc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const READONLY: u32 = 1;
@@ -50,6 +51,9 @@ pub fn tests() -> Vec<Test> {
             .needs_control(),
         Test::new("userptr/other_pages_at_the_same_address", replaced).lapidary_only(LOST),
         Test::new("userptr/changed_under_a_submission", changed).lapidary_only(LOST),
+        Test::new("userptr/changed_while_the_rings_are_full", changed_late)
+            .lapidary_only(LOST)
+            .needs_control(),
         Test::new("userptr/moved_away", moved).lapidary_only(IGNORED),
         Test::new("userptr/fork", forked).lapidary_only(LOST),
         Test::new("userptr/exit_while_it_is_written", exits)
@@ -58,6 +62,8 @@ pub fn tests() -> Vec<Test> {
         Test::new("userptr/many", many).lapidary_only(LOST),
         Test::new("userptr/named_often_and_got_once", named_often)
             .lapidary_only("upstream gets the pages again for each entry"),
+        Test::new("userptr/validated_and_got_once", validated)
+            .lapidary_only("upstream keeps no pages that it got to validate them"),
         Test::new("userptr/not_more_than_a_part_of_memory", half)
             .lapidary_only("upstream's bound is the size of its window"),
     ]
@@ -98,6 +104,16 @@ impl Memory {
             // SAFETY: inside the mapping.
             unsafe { self.address.cast::<u32>().add(i).write_volatile(word) };
         }
+    }
+
+    /// Put other memory in the place of this after `delay`. `self` unmaps that in the end.
+    fn replaced_in(&self, delay: Duration) -> JoinHandle<Result<()>> {
+        let (address, bytes) = (self.address as usize, self.bytes as u64);
+        std::thread::spawn(move || {
+            std::thread::sleep(delay);
+            let flags = MapFlags::PRIVATE | MapFlags::FIXED;
+            Memory::at(address as *mut c_void, bytes, flags).map(std::mem::forget)
+        })
     }
 
     /// Return an object that is this memory.
@@ -364,13 +380,7 @@ fn changed(context: &mut Context) -> Result<()> {
         vgem.signal(fence)?;
         Ok(0)
     })?;
-    let address = memory.address as usize;
-    let changer = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
-        // In the place of the old one, which `memory` unmaps.
-        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
-        Memory::at(address as *mut c_void, SIZE, flags).map(std::mem::forget)
-    });
+    let changer = memory.replaced_in(Duration::from_millis(300));
     let begin = Instant::now();
     let answer = device.submit(&copy(&source, &bo));
     let taken = begin.elapsed();
@@ -386,6 +396,50 @@ fn changed(context: &mut Context) -> Result<()> {
     );
     bo.wait()?;
     ensure!(memory.read() == pattern(5), "the job wrote old memory");
+    engine_works(&device)
+}
+
+/// The memory changes when a submission has placed its objects, and waits for room: it begins anew, with the new memory.
+fn changed_late(context: &mut Context) -> Result<()> {
+    /// Dwords of the largest stream. Four of them fill what jobs are executed from.
+    const LARGEST: usize = 65_536;
+    /// Each delays a job by 0.5 s.
+    const LATE: u32 = 16;
+    let device = context.device()?;
+    let other = surface(&device, ROWS, Domain::Gtt)?;
+    let memory = Memory::new(SIZE)?;
+    let bo = memory.object(&device, WRITABLE)?;
+    let large = |bo: &Bo, colour| {
+        let mut stream = fill(bo, colour);
+        stream.extend(&fillers(LARGEST - stream.words().len()));
+        stream
+    };
+    // The pages are pinned and have addresses.
+    device.submit(&fill(&bo, 1))?;
+    bo.wait()?;
+    let stream = large(&other, 2);
+    context.control()?.fault("late-fence", LATE)?;
+    for count in 0.. {
+        ensure!(count < LATE / 2, "no submission waits for room");
+        let begin = Instant::now();
+        device.submit(&stream)?;
+        if begin.elapsed() > Duration::from_millis(200) {
+            break;
+        }
+    }
+    let stream = large(&bo, 3);
+    let changer = memory.replaced_in(Duration::from_millis(100));
+    let begin = Instant::now();
+    let answer = device.submit(&stream);
+    let taken = begin.elapsed();
+    changer.join().expect("a thread").context("new memory")?;
+    answer?;
+    ensure!(
+        taken > Duration::from_millis(150),
+        "the submission did not wait: {taken:?}"
+    );
+    bo.wait()?;
+    ensure!(memory.read() == plain(3), "the job wrote old memory");
     engine_works(&device)
 }
 
@@ -478,6 +532,8 @@ fn many(context: &mut Context) -> Result<()> {
 
 /// Return the pages that were pinned for devices since the machine was started.
 fn pinned() -> Result<u64> {
+    // Adds what each CPU has counted for itself.
+    std::fs::read("/proc/sys/vm/stat_refresh")?;
     let text = std::fs::read_to_string("/proc/vmstat")?;
     let line = text
         .lines()
@@ -500,11 +556,30 @@ fn named_often(context: &mut Context) -> Result<()> {
         let before = pinned()?;
         device.submit(&stream)?;
         let seen = pinned()? - before;
-        // The count is that of the CPUs, each of which reports some at a time.
         ensure!(seen < TIMES, "{seen} pages of {} were pinned", SIZE / PAGE);
         bo.wait()?;
         ensure!(memory.read() == plain(colour), "colour {colour}");
     }
+    Ok(())
+}
+
+/// Pages that were pinned to validate memory are those that the first submission uses.
+fn validated(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let memory = Memory::new(SIZE)?;
+    let begin = pinned()?;
+    let bo = memory.object(&device, WRITABLE | VALIDATE)?;
+    let validated = pinned()?;
+    device.submit(&fill(&bo, 6))?;
+    let seen = [validated - begin, pinned()? - validated];
+    // The first write to a page may move it, so that all are pinned again.
+    ensure!(
+        seen[0] >= SIZE / PAGE && seen[1] == 0,
+        "of {} pages {seen:?} were pinned by the two calls",
+        SIZE / PAGE
+    );
+    bo.wait()?;
+    ensure!(memory.read() == plain(6), "the picture");
     Ok(())
 }
 

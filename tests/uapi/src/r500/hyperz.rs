@@ -9,6 +9,7 @@ use lapidary_guest::Client as _;
 use lapidary_guest::submit::Envelope;
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi, stream::Access};
 use lapidary_harness::child::{self, End};
+use lapidary_harness::limit::Limit;
 use lapidary_harness::{Context, Test, refused};
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
@@ -382,7 +383,7 @@ fn switched_off(context: &mut Context) -> Result<()> {
 }
 
 /// The owner changes while submissions wait for another driver's fence. They are refused after the driver has reserved
-/// everything for them, and release it. Those refused here would take more room than all jobs together have.
+/// everything for them, and release it. Together they would take more room than all jobs have.
 fn refused_late(context: &mut Context) -> Result<()> {
     /// Dwords of the largest stream, and how many of them fill what jobs are executed from.
     const LARGEST: usize = 65_536;
@@ -397,38 +398,39 @@ fn refused_late(context: &mut Context) -> Result<()> {
     stream.extend(&fillers(LARGEST));
     stream.entry(&foreign, Access::Write);
     let envelope = Envelope::of(&stream);
-    for round in 0..=FILL {
-        let fence = vgem.attach_fence(handle, true)?;
-        let own = std::process::id();
-        let other = child::spawn(|| {
-            // It sleeps nowhere else than in the submission's wait, which comes after the proof.
-            while !sleeps(own)? {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            // The same file, hence the same client.
-            let owned = ask(&device, HYPERZ, (round % 2 == 0).into())?;
-            vgem.signal(fence)?;
-            Ok(owned.into())
-        })?;
-        let answer = envelope.submit(&device);
-        let end = other.wait(Duration::from_secs(10))?;
-        ensure!(
-            end == End::Exit((round % 2 == 0).into()),
-            "round {round}: changing the owner ended with {end:?}"
-        );
-        refused("a job of another owner", answer, Errno::AGAIN)
-            .with_context(|| format!("round {round}"))?;
+    let fence = vgem.attach_fence(handle, true)?;
+    // Processes with the same file are the same client. No job comes between them, which would give back what they took.
+    let submitters = (0..=FILL).map(|_| {
+        child::spawn(|| {
+            let answer = envelope.submit(&device);
+            refused("a job of another owner", answer, Errno::AGAIN)?;
+            Ok(0)
+        })
+    });
+    let submitters = submitters.collect::<Result<Vec<_>>>()?;
+    let mut limit = Limit::new(Duration::from_secs(10));
+    for submitter in &submitters {
+        // It sleeps nowhere else than in the submission's waits, which come after the proof.
+        while !sleeps(submitter.pid())? {
+            limit.rest("a submission does not wait")?;
+        }
     }
-    ensure!(!ask(&device, HYPERZ, 0)?, "not taken back");
+    ensure!(ask(&device, HYPERZ, 1)?, "not given");
+    vgem.signal(fence)?;
+    for (number, submitter) in submitters.into_iter().enumerate() {
+        let end = submitter.wait(Duration::from_secs(10))?;
+        ensure!(end == End::Exit(0), "submitter {number} ended with {end:?}");
+    }
     within(Duration::from_secs(10), "the next job", || {
         device.submit(&stream)?;
         foreign.wait()
     })??;
+    ensure!(!ask(&device, HYPERZ, 0)?, "not taken back");
     engine_works(&device)
 }
 
 /// Return whether a process of one thread sleeps, and can be interrupted.
-fn sleeps(pid: u32) -> Result<bool> {
+fn sleeps(pid: i32) -> Result<bool> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (_, fields) = stat.rsplit_once(") ").context("its name")?;
     Ok(fields.starts_with('S'))
