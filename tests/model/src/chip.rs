@@ -109,6 +109,43 @@ impl State {
     }
 }
 
+/// Which of the units that a chip has work. The fuses of a card say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fuses {
+    /// All.
+    #[default]
+    Whole,
+    /// Every second one, but of each kind one at least, as in a card that is sold as a smaller one.
+    Half,
+    /// None: fuses that cannot be true.
+    Nothing,
+}
+
+impl Fuses {
+    /// Return the fuses of that name, as the command line uses it.
+    ///
+    /// # Errors
+    /// One line that names those there are.
+    pub fn by_name(name: &str) -> Result<Fuses, String> {
+        Ok(match name {
+            "whole" => Fuses::Whole,
+            "half" => Fuses::Half,
+            "nothing" => Fuses::Nothing,
+            _ => return Err("there are whole, half, nothing".into()),
+        })
+    }
+
+    /// Return a mask of the units that do not work, of `units` (at most 32) numbered from 0.
+    pub fn dead(self, units: u32) -> u32 {
+        let all = 1u32.checked_shl(units).unwrap_or(0).wrapping_sub(1);
+        match self {
+            Fuses::Whole => 0,
+            Fuses::Half => all & 0xaaaa_aaaa,
+            Fuses::Nothing => all,
+        }
+    }
+}
+
 /// What a chip is built with.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -120,4 +157,19 @@ pub struct Options {
     pub trapped: bool,
     /// What the firmware did.
     pub state: State,
+    /// Which units work, of a chip whose family has such fuses.
+    pub fuses: Fuses,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fuses;
+
+    #[test]
+    fn one_unit_of_each_kind_is_left_of_half_a_chip() {
+        assert_eq!([1, 2, 4, 8].map(|n| Fuses::Half.dead(n)), [0, 2, 0xa, 0xaa]);
+        assert_eq!(Fuses::Whole.dead(8), 0);
+        assert_eq!(Fuses::Nothing.dead(4), 0xf);
+        assert_eq!(Fuses::Nothing.dead(32), u32::MAX);
+    }
 }

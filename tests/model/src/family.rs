@@ -65,6 +65,11 @@ pub trait Entry: Sync {
     /// bytes).
     fn functions(&self, options: Options, rom: Vec<u8>) -> Vec<Facts>;
 
+    /// Return whether fuses say which of its units work.
+    fn has_fuses(&self) -> bool {
+        false
+    }
+
     /// Return the bytes of memory of its own; 0 of a chip that uses the computer's.
     fn memory(&self, options: Options) -> u64 {
         options.vram

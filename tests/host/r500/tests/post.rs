@@ -8,7 +8,7 @@ use lapidary::portable::atom::{
     post, run, Card, Stopped, Why, MEMORY,
 };
 use lapidary_model::{
-    chip::{Chip, Options, State},
+    chip::{Chip, Fuses, Options, State},
     machine::Machine,
     memory::Vram,
     pci::Facts,
@@ -35,6 +35,7 @@ impl Model {
             window: VRAM,
             trapped: false,
             state,
+            fuses: Fuses::Whole,
         }));
         chip.reset(&mut machine);
         Self {

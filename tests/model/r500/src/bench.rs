@@ -33,7 +33,7 @@ use lapidary_registers::r500::{mmio, pcie};
 use crate::kind::Kind;
 pub use crate::touched::{Touch, Who};
 use crate::{Checkpoint, FIRMWARE_FB, R5xx, Variant};
-use lapidary_model::chip::{Chip, Options, State, Step};
+use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
 use lapidary_model::family::Entry;
 use lapidary_model::machine::{Machine, Object, SPACE};
 use lapidary_model::memory::Vram;
@@ -88,6 +88,7 @@ impl Bench {
             window: 2 * vram.next_power_of_two(),
             trapped: false,
             state: State::Posted,
+            fuses: Fuses::Whole,
         };
         let functions = entry.functions(options, Vec::new());
         let mut machine = Machine::new(Vram::new(vram)?, &functions);

@@ -449,7 +449,7 @@ mod tests {
     use super::*;
     use crate::chips::{CHIPS, Variant};
     use lapidary_model::atom::dump;
-    use lapidary_model::chip::{Chip, Options, State};
+    use lapidary_model::chip::{Chip, Fuses, Options, State};
     use lapidary_model::memory::Vram;
     use lapidary_model::pci::Facts;
 
@@ -463,6 +463,7 @@ mod tests {
             window: VRAM,
             trapped: false,
             state,
+            fuses: Fuses::Whole,
         });
         chip.reset(&mut m);
         (m, chip)

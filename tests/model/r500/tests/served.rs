@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lapidary_model::chip::{Options, State};
+use lapidary_model::chip::{Fuses, Options, State};
 use lapidary_model::control;
 use lapidary_model::family::Entry;
 use lapidary_model::machine::Machine;
@@ -60,6 +60,7 @@ impl Card {
             window,
             trapped: !mapped,
             state: State::Posted,
+            fuses: Fuses::Whole,
         };
         let functions = entry.functions(options, entry.rom(VRAM));
         let mut machine = Machine::new(Vram::new(VRAM).unwrap(), &functions);

@@ -27,7 +27,7 @@
 
 use std::io;
 
-use lapidary_model::chip::{Chip, Options, State, Step};
+use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
 use lapidary_model::family::Entry;
 use lapidary_model::machine::{Machine, Object, SPACE};
 use lapidary_model::memory::Vram;
@@ -106,7 +106,7 @@ impl Bench {
     /// # Errors
     /// As of [`Bench::new`].
     pub fn with_vram(chip: &str, vram: u64) -> io::Result<Bench> {
-        let mut bench = Self::built(chip, vram)?;
+        let mut bench = Self::built(chip, vram, Fuses::Whole)?;
         bench.load();
         bench.start();
         bench.start = bench.chip.checkpoint();
@@ -118,10 +118,18 @@ impl Bench {
     /// # Errors
     /// As of [`Bench::new`].
     pub fn halted(chip: &str) -> io::Result<Bench> {
-        Self::built(chip, 16 << 20)
+        Self::fused(chip, Fuses::Whole)
     }
 
-    fn built(chip: &str, vram: u64) -> io::Result<Bench> {
+    /// Return the same with fuses.
+    ///
+    /// # Errors
+    /// As of [`Bench::new`].
+    pub fn fused(chip: &str, fuses: Fuses) -> io::Result<Bench> {
+        Self::built(chip, 16 << 20, fuses)
+    }
+
+    fn built(chip: &str, vram: u64, fuses: Fuses) -> io::Result<Bench> {
         let entry = Variant::by_name(chip)
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no chip {chip}")))?;
         let vram_len = vram - TABLE;
@@ -130,6 +138,7 @@ impl Bench {
             window: vram,
             trapped: true,
             state: State::Posted,
+            fuses,
         };
         let functions = entry.functions(options, Vec::new());
         let mut machine = Machine::new(Vram::new(vram)?, &functions);

@@ -5,7 +5,7 @@
 use lapidary_model::amd::card;
 use lapidary_model::atom::clocks::Clocks;
 use lapidary_model::atom::dump;
-use lapidary_model::chip::{Chip, Options};
+use lapidary_model::chip::{Chip, Fuses, Options};
 use lapidary_model::family::{Entry, Family};
 use lapidary_model::pci::Facts;
 use lapidary_registers::r600::{mmio, mmio_r6xx, mmio_r7xx};
@@ -105,6 +105,8 @@ pub struct Variant {
     pub(crate) clocks: Clocks,
     /// Quad pipes, of eight that the family could have.
     pub pipes: u32,
+    /// SIMDs, of sixteen.
+    pub simds: u32,
     /// Render backends, of eight. Each writes a counter of its own.
     pub backends: u32,
     /// General purpose registers of a SIMD, which the kinds of shaders share (Linux, `r600.c`, `rv770.c`).
@@ -123,6 +125,7 @@ pub static R600: Variant = Variant {
         memory: 82_800,
     },
     pipes: 4,
+    simds: 4,
     backends: 4,
     gprs: 256,
     vertex_cache: true,
@@ -137,6 +140,7 @@ pub static RV610: Variant = Variant {
         memory: 40_000,
     },
     pipes: 1,
+    simds: 2,
     backends: 1,
     gprs: 128,
     vertex_cache: false,
@@ -151,6 +155,7 @@ pub static RV635: Variant = Variant {
         memory: 80_000,
     },
     pipes: 2,
+    simds: 3,
     backends: 1,
     gprs: 128,
     vertex_cache: true,
@@ -165,6 +170,7 @@ pub static RV670: Variant = Variant {
         memory: 112_500,
     },
     pipes: 4,
+    simds: 4,
     backends: 4,
     gprs: 192,
     vertex_cache: true,
@@ -179,6 +185,7 @@ pub static RV770: Variant = Variant {
         memory: 90_000,
     },
     pipes: 4,
+    simds: 10,
     backends: 4,
     gprs: 256,
     vertex_cache: true,
@@ -193,6 +200,7 @@ pub static RV730: Variant = Variant {
         memory: 100_000,
     },
     pipes: 2,
+    simds: 8,
     backends: 2,
     gprs: 128,
     vertex_cache: true,
@@ -207,6 +215,7 @@ pub static RV710: Variant = Variant {
         memory: 50_000,
     },
     pipes: 2,
+    simds: 2,
     backends: 1,
     gprs: 256,
     vertex_cache: false,
@@ -221,6 +230,7 @@ pub static RV740: Variant = Variant {
         memory: 80_000,
     },
     pipes: 4,
+    simds: 8,
     backends: 4,
     gprs: 256,
     vertex_cache: true,
@@ -232,15 +242,16 @@ impl Variant {
         CHIPS.iter().copied().find(|c| c.name == name)
     }
 
-    /// Return what reads as fuses and straps: register and value. What a chip does not have is fused off.
-    pub(crate) fn straps(&self) -> impl Iterator<Item = (u32, u32)> {
-        use mmio::cc_gc_shader_pipe_config::INACTIVE_QD_PIPES;
+    /// Return what reads as fuses and straps: register and value. What a chip does not have is fused off, too.
+    pub(crate) fn straps(&self, fuses: Fuses) -> impl Iterator<Item = (u32, u32)> {
+        use mmio::cc_gc_shader_pipe_config::{INACTIVE_QD_PIPES, INACTIVE_SIMDS};
         use mmio::cc_rb_backend_disable::BACKEND_DISABLE;
-        let without = |n: u32| 0xff << n;
+        let without = |n: u32| (0xff << n) | fuses.dead(n);
         [
             (
                 mmio::CC_GC_SHADER_PIPE_CONFIG,
-                INACTIVE_QD_PIPES.of(without(self.pipes)),
+                INACTIVE_QD_PIPES.of(without(self.pipes))
+                    | INACTIVE_SIMDS.of(fuses.dead(self.simds)),
             ),
             (
                 mmio::CC_RB_BACKEND_DISABLE,
@@ -275,6 +286,10 @@ impl Variant {
 impl Entry for Variant {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn has_fuses(&self) -> bool {
+        true
     }
 
     fn build(&'static self, options: Options) -> Box<dyn Chip> {

@@ -103,13 +103,13 @@ impl R6xx {
             return;
         };
         // No draw is executed, so nothing has been counted.
-        let (counts, stride, value) = match kind_of_event {
-            event::ZPASS_DONE => (self.variant.backends, 16, VALID),
-            event::SAMPLE_STREAMOUTSTATS => (2, 8, VALID),
-            event::SAMPLE_PIPELINESTAT => (8, 8, 0),
+        let (counters, stride, value) = match kind_of_event {
+            event::ZPASS_DONE => (self.live_backends(), 16, VALID),
+            event::SAMPLE_STREAMOUTSTATS => (0b11, 8, VALID),
+            event::SAMPLE_PIPELINESTAT => (0xff, 8, 0),
             _ => return,
         };
-        for i in 0..u64::from(counts) {
+        for i in (0..32).filter(|i| (counters >> i) & 1 != 0) {
             self.bus
                 .write(m, Unit::Event, at + i * stride, &value.to_le_bytes());
         }

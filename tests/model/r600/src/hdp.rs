@@ -10,10 +10,11 @@
 
 use std::collections::HashSet;
 
+use lapidary_model::chip::Fuses;
 use lapidary_model::machine::Machine;
 use lapidary_model::marks::Marks;
 use lapidary_model::runs::Runs;
-use lapidary_registers::r600::mmio;
+use lapidary_registers::r600::mmio::{self, gb_tiling_config};
 
 use crate::R6xx;
 use crate::kind;
@@ -102,6 +103,32 @@ impl R6xx {
             .then_some(offset)
     }
 
+    /// Return a mask of the backends that work. Fuses that leave none cannot be true, and all work.
+    pub(crate) fn live_backends(&self) -> u32 {
+        let count = self.variant.backends;
+        match Fuses::Nothing.dead(count) & !self.options.fuses.dead(count) {
+            0 => Fuses::Nothing.dead(count),
+            live => live,
+        }
+    }
+
+    /// Judge which backends serve the pipes among which memory is tiled.
+    fn judge_backends(&self, m: &mut Machine, who: &str) {
+        let live = self.live_backends();
+        let config = self.regs.get(mmio::GB_TILING_CONFIG);
+        let map = gb_tiling_config::BACKEND_MAP.get(config);
+        let pipes = 1u32 << gb_tiling_config::PIPE_TILING.get(config).min(3);
+        for pipe in 0..pipes {
+            let backend = (map >> (2 * pipe)) & 3;
+            if (live >> backend) & 1 == 0 {
+                m.finding(
+                    kind::DEAD_BACKEND,
+                    format_args!("{who} starts, backend {backend} serves pipe {pipe}"),
+                );
+            }
+        }
+    }
+
     /// Judge the host path when an engine is about to take commands. The CPU must find what the chip will read, and the
     /// units that know how memory is tiled must agree.
     pub(crate) fn judge_host_path(&self, m: &mut Machine, who: &str) {
@@ -115,6 +142,7 @@ impl R6xx {
                 ),
             );
         }
+        self.judge_backends(m, who);
         let whole = self.regs.get(mmio::GB_TILING_CONFIG) & 0xffff;
         for (name, register) in self.variant.generation.tiling_copies {
             let copy = self.regs.get(*register) & 0xffff;

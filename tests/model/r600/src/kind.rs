@@ -56,6 +56,8 @@ lapidary_model::kinds! { FAMILY;
     /// An engine took commands while the CPU's way to VRAM led elsewhere (HDP_NONSURFACE_BASE), or while the tiling
     /// configuration differed between the units that have a copy of it.
     HOST_PATH_MISMATCH = "host-path-mismatch",
+    /// An engine took commands while a pipe was served by a render backend that the fuses say does not work.
+    DEAD_BACKEND = "dead-backend",
     /// A copy of the DMA engine or of CP_DMA that the engine cannot execute.
     COPY_UNSUPPORTED = "copy-unsupported",
     /// An interrupt vector was lost because the interrupt ring was full.

@@ -192,7 +192,7 @@ impl Chip for R6xx {
         self.stated = Stated::default();
         self.captured = 0;
         self.start = Instant::now();
-        for (register, value) in self.variant.straps() {
+        for (register, value) in self.variant.straps(self.options.fuses) {
             self.regs.set(register, value);
         }
         self.regs

@@ -401,6 +401,7 @@ impl R6xx {
             return;
         }
         let at = wide(body[0] & !0xf, body[1]);
+        let live = self.live_backends();
         let mut count = |offset: u64| {
             let mut bytes = [0; 8];
             self.bus.read(m, Unit::Cp, at + offset, &mut bytes);
@@ -415,7 +416,7 @@ impl R6xx {
                 after.0.wrapping_sub(before.0) == after.1.wrapping_sub(before.1)
             }
             _ => {
-                let pairs = 0..u64::from(self.variant.backends);
+                let pairs = (0..32).filter(|i| (live >> i) & 1 != 0);
                 let passed = pairs.map(|i| count(16 * i + 8).wrapping_sub(count(16 * i)));
                 passed.fold(0, |any, n| any | n) != 0
             }

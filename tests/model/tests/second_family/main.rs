@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lapidary_model::chip::{Options, State};
+use lapidary_model::chip::{Fuses, Options, State};
 use lapidary_model::control::request;
 use lapidary_model::family::find;
 use lapidary_model::machine::Machine;
@@ -47,6 +47,7 @@ impl Model {
             window: 0,
             trapped: false,
             state: State::Posted,
+            fuses: Fuses::Whole,
         };
         let (_, entry) = find(&[&FAMILY], "twin").unwrap();
         let functions = entry.functions(options, Vec::new());

@@ -2,7 +2,7 @@
 
 //! INFO on R6xx and R7xx. Expected answers are those that upstream gives and that Mesa's r600 relies on.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi::{self, info_request as find};
 use lapidary_guest::{Client as _, Errno};
 use lapidary_harness::{Context, Test, refused};
@@ -17,45 +17,76 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// A chip with what its models' fuses say.
+/// A chip, and what its fuses leave.
 struct Chip {
     id: u64,
     pipes: u64,
     tile_pipes: u64,
+    /// Backends as the chip was made, whatever the fuses say.
     backends: u64,
+    whole: Units,
+    /// Every second unit works, beginning with the first.
+    half: Units,
+}
+
+/// Units that work.
+#[derive(Clone, Copy)]
+struct Units {
+    simds: u64,
     backend_map: u64,
-    tiling_config: u64,
 }
 
 /// Return a row of the table.
 const fn chip(
     id: u64,
     [pipes, tile_pipes, backends]: [u64; 3],
-    backend_map: u64,
-    tiling_config: u64,
+    [whole, half]: [(u64, u64); 2],
 ) -> Chip {
     Chip {
         id,
         pipes,
         tile_pipes,
         backends,
-        backend_map,
-        tiling_config,
+        whole: Units {
+            simds: whole.0,
+            backend_map: whole.1,
+        },
+        half: Units {
+            simds: half.0,
+            backend_map: half.1,
+        },
     }
 }
 
 /// R600, RV610, RV635, RV670, RV770, RV730, RV710, RV740.
 const CHIPS: [Chip; 8] = [
-    chip(0x9400, [4, 8, 4], 0xfa50, 0xfa50_4916),
-    chip(0x94c3, [1, 1, 1], 0, 0x4910),
-    chip(0x9598, [2, 2, 1], 0, 0x4912),
-    chip(0x9501, [4, 4, 4], 0xe4, 0xe4_4914),
-    chip(0x9440, [4, 8, 4], 0xfa50, 0xfa50_4916),
-    chip(0x9490, [2, 4, 2], 0x50, 0x50_4914),
-    chip(0x9540, [2, 2, 1], 0, 0x4912),
-    chip(0x94b3, [4, 4, 4], 0xe4, 0xe4_4914),
+    chip(0x9400, [4, 8, 4], [(4, 0xfa50), (2, 0xaa00)]),
+    chip(0x94c3, [1, 1, 1], [(2, 0), (1, 0)]),
+    chip(0x9598, [2, 2, 1], [(3, 0), (2, 0)]),
+    chip(0x9501, [4, 4, 4], [(4, 0xe4), (2, 0xa0)]),
+    chip(0x9440, [4, 8, 4], [(10, 0xfa50), (5, 0xaa00)]),
+    chip(0x9490, [2, 4, 2], [(8, 0x50), (4, 0)]),
+    chip(0x9540, [2, 2, 1], [(2, 0), (1, 0)]),
+    chip(0x94b3, [4, 4, 4], [(8, 0xe4), (4, 0xa0)]),
 ];
 
+impl Chip {
+    /// Return what fuses of that name leave.
+    fn units(&self, fuses: &str) -> Result<Units> {
+        Ok(match fuses {
+            "whole" => self.whole,
+            "half" => self.half,
+            // Fuses that cannot be true. Memory is tiled as on a whole chip.
+            "nothing" => Units {
+                simds: 0,
+                ..self.whole
+            },
+            other => bail!("LAPIDARY_FUSES is {other}"),
+        })
+    }
+}
+
+/// The model's fuses (`gpu-model --fuses`) are in LAPIDARY_FUSES, if not those of a whole chip.
 fn pipes_and_tiles(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let id = device.info(find("DEVICE_ID"))?;
@@ -63,12 +94,17 @@ fn pipes_and_tiles(context: &mut Context) -> Result<()> {
         .iter()
         .find(|chip| chip.id == id)
         .with_context(|| format!("no model is {id:#x}"))?;
+    let fuses = std::env::var("LAPIDARY_FUSES");
+    let units = chip.units(fuses.as_deref().unwrap_or("whole"))?;
+    // The bits that are the same for all models, and the pipes.
+    let tiling = 0x4910 | (u64::from(chip.tile_pipes.ilog2()) << 1);
     for (name, want) in [
         ("MAX_PIPES", chip.pipes),
         ("NUM_TILE_PIPES", chip.tile_pipes),
         ("NUM_BACKENDS", chip.backends),
-        ("BACKEND_MAP", chip.backend_map),
-        ("TILING_CONFIG", chip.tiling_config),
+        ("BACKEND_MAP", units.backend_map),
+        ("TILING_CONFIG", (units.backend_map << 16) | tiling),
+        ("ACTIVE_CU_COUNT", units.simds),
         ("MAX_SE", 1),
         ("NUM_GB_PIPES", 0),
         ("NUM_Z_PIPES", 0),

@@ -5,7 +5,7 @@
 
 use lapidary::portable::atom::{guard::Guard, post, Card, Stopped, Why, MEMORY};
 use lapidary_model::{
-    chip::{Chip as _, Options, State},
+    chip::{Chip as _, Fuses, Options, State},
     machine::Machine,
     memory::Vram,
     pci::Facts,
@@ -33,6 +33,7 @@ impl Model {
             window: VRAM,
             trapped: false,
             state,
+            fuses: Fuses::Whole,
         });
         chip.reset(&mut machine);
         Self {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Error};
 use clap::Parser;
-use lapidary_model::chip::{Options, State};
+use lapidary_model::chip::{Fuses, Options, State};
 use lapidary_model::family;
 use lapidary_model_programs::FAMILIES;
 
@@ -34,6 +34,7 @@ fn main() -> anyhow::Result<()> {
         window: vram,
         trapped: false,
         state: State::Posted,
+        fuses: Fuses::Whole,
     };
     let image = entry
         .image("synthetic", options)

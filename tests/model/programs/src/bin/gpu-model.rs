@@ -10,7 +10,7 @@ use std::thread;
 
 use anyhow::{Context, Error, bail};
 use clap::Parser;
-use lapidary_model::chip::{Options, State};
+use lapidary_model::chip::{Fuses, Options, State};
 use lapidary_model::control;
 use lapidary_model::family::{self, Entry};
 use lapidary_model::machine::Machine;
@@ -57,6 +57,9 @@ struct Args {
     /// What the firmware has done.
     #[arg(long, value_parser = State::by_name, default_value = "posted")]
     state: State,
+    /// Which of the chip's pipes, SIMDs and render backends work: whole, half, or nothing. R6xx and R7xx have such fuses.
+    #[arg(long, value_parser = Fuses::by_name, default_value = "whole")]
+    fuses: Fuses,
     /// The expansion ROM: synthetic (what has left the card in its state), none, endless (synthetic, but its ASIC_Init
     /// does not end), short (synthetic, but without its second half), hostile (synthetic, but its ASIC_Init also tries to reach the computer's memory), or a file with
     /// the dump of a real card's.
@@ -173,7 +176,11 @@ fn run(args: &Args) -> anyhow::Result<()> {
         window,
         trapped: args.vram == VramAccess::Trapped,
         state: args.state,
+        fuses: args.fuses,
     };
+    if options.fuses != Fuses::Whole && !entry.has_fuses() {
+        bail!("{} has no fuses for its units", args.chip);
+    }
     let rom = rom(&args.rom, entry, options)?;
     let functions = entry.functions(options, rom);
     let memory = Vram::new(entry.memory(options)).context("no memory for VRAM")?;

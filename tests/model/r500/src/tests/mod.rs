@@ -22,7 +22,7 @@ use lapidary_registers::r500::{mmio, pcie};
 use super::chips::RV515;
 use super::{FIRMWARE_FB, R5xx};
 use crate::kind::Kind;
-use lapidary_model::chip::{Chip, Options, State, Step};
+use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
 use lapidary_model::family::Entry;
 use lapidary_model::machine::Machine;
 use lapidary_model::memory::Vram;
@@ -64,6 +64,7 @@ impl Bench {
             window,
             trapped: true,
             state,
+            fuses: Fuses::Whole,
         };
         let functions = RV515.functions(options, Vec::new());
         let mut m = Machine::new(Vram::new(vram).unwrap(), &functions);

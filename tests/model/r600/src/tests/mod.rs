@@ -2,7 +2,7 @@
 
 //! The whole chip, driven through registers and rings as a driver does.
 
-use lapidary_model::chip::Chip as _;
+use lapidary_model::chip::{Chip as _, Fuses};
 use lapidary_registers::r600::dma::{self, op as dma_op};
 use lapidary_registers::r600::mmio;
 use lapidary_registers::r600::pm4::op;
@@ -68,6 +68,67 @@ fn every_chip_runs_both_rings() {
         assert_eq!((b.peek("SCRATCH_REG[0]"), b.get32(0x2000)), (Some(1), 5));
         let found = b.findings();
         assert!(found.is_empty(), "{}: {found:?}", chip.name);
+    }
+}
+
+/// Return what a started RV770 of which half works finds of a map of its backends.
+fn half_with_map(map: u32) -> Vec<(Kind, u64)> {
+    let mut b = Bench::fused("rv770", Fuses::Half).unwrap();
+    let pipes = mmio::gb_tiling_config::PIPE_TILING.of(3);
+    let map = mmio::gb_tiling_config::BACKEND_MAP.of(map);
+    b.write(mmio::GB_TILING_CONFIG, pipes | map);
+    for copy in CHIPS[4].generation.tiling_copies {
+        b.write(copy.1, pipes);
+    }
+    b.load();
+    b.start();
+    b.findings()
+        .into_iter()
+        .map(|(kind, count, _)| (kind, count))
+        .collect()
+}
+
+#[test]
+fn a_backend_that_does_not_work_serves_no_pipe() {
+    assert_eq!(half_with_map(0xaa00), []);
+    // The last pipe has the fourth backend, in each of two engines.
+    assert_eq!(half_with_map(0xea00), [(kind::DEAD_BACKEND, 2)]);
+}
+
+#[test]
+fn backends_that_do_not_work_count_no_samples() {
+    use lapidary_registers::r600::enums::vgt_event::ZPASS_DONE;
+    let at = 0x10_0000u32;
+    for (fuses, valid) in [
+        (Fuses::Whole, [true; 4]),
+        (Fuses::Half, [true, false, true, false]),
+        (Fuses::Nothing, [true; 4]),
+    ] {
+        let mut b = Bench::fused("rv770", fuses).unwrap();
+        b.load();
+        b.start();
+        b.put(u64::from(at), &[0x11; 64]);
+        b.execute(&[packet(op::EVENT_WRITE, 3), ZPASS_DONE | (1 << 8), at, 0]);
+        let written = |i: u64| b.get32(u64::from(at) + 16 * i) != 0x1111_1111;
+        assert_eq!([0, 1, 2, 3].map(written), valid, "{fuses:?}");
+    }
+}
+
+#[test]
+fn fuses_say_which_units_work() {
+    use mmio::cc_gc_shader_pipe_config::{INACTIVE_QD_PIPES, INACTIVE_SIMDS};
+    for (fuses, simds, pipes, backends) in [
+        (Fuses::Whole, 0, 0xf0, 0xf0),
+        (Fuses::Half, 0x2aa, 0xfa, 0xfa),
+        (Fuses::Nothing, 0x3ff, 0xff, 0xff),
+    ] {
+        let mut b = Bench::fused("rv770", fuses).unwrap();
+        let config = b.read(mmio::CC_GC_SHADER_PIPE_CONFIG);
+        let disabled = b.read(mmio::CC_RB_BACKEND_DISABLE);
+        assert_eq!(INACTIVE_SIMDS.get(config), simds, "{fuses:?}");
+        assert_eq!(INACTIVE_QD_PIPES.get(config), pipes, "{fuses:?}");
+        let field = mmio::cc_rb_backend_disable::BACKEND_DISABLE;
+        assert_eq!(field.get(disabled), backends, "{fuses:?}");
     }
 }
 
