@@ -25,16 +25,24 @@ pub fn smallest(scale: u32) -> u64 {
     PAGE * u64::from(scale)
 }
 
-/// The upper bits of all that a process writes.
+/// The upper 24 bits of all that a process writes.
+///
+/// The process's number is there twice, in two bytes of which the second is a permutation of the first. A stream may
+/// write one byte or one half of a dword. What is left of the process's own mark then is no mark of another process.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(u32);
 
 impl Mark {
-    const COMMON: u32 = 0x5ec2_0000;
+    const COMMON: u32 = 0x5e00_0000;
 
     /// Return the mark of a process. Another life of it has another mark.
     pub fn of(worker: u32, life: u32) -> Mark {
-        Mark(Mark::COMMON | ((((worker << 4) | (life & 0xf)) & 0xff) << 8))
+        Mark::of_number(((worker << 4) | (life & 0xf)) as u8)
+    }
+
+    fn of_number(number: u8) -> Mark {
+        let again = number.rotate_left(3) ^ 0xa5;
+        Mark(Mark::COMMON | (u32::from(number) << 16) | (u32::from(again) << 8))
     }
 
     /// Return a dword.
@@ -44,7 +52,7 @@ impl Mark {
 
     /// Return whether a dword has the mark of any process.
     pub fn any(word: u32) -> bool {
-        word & 0xffff_0000 == Mark::COMMON
+        word & !0xff == Mark::of_number((word >> 16) as u8).0
     }
 
     /// Return whether a dword has the mark of another process.
@@ -311,6 +319,42 @@ impl Client {
             device,
             objects: Vec::new(),
             links: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Mark;
+
+    fn all() -> impl Iterator<Item = Mark> {
+        (0..=255).map(|number| Mark::of(number >> 4, number & 15))
+    }
+
+    #[test]
+    fn marks_of_others_are_foreign() {
+        for (i, mark) in all().enumerate() {
+            for (j, other) in all().enumerate() {
+                assert_eq!(mark.foreign(other.word(7)), i != j, "{i} and {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_an_own_dword_is_not_foreign() {
+        for mark in all() {
+            for part in [0xff, 0xff00, 0xff_0000, 0xff00_0000, 0xffff, 0xffff_0000] {
+                for written in [
+                    0,
+                    u32::MAX,
+                    mark.word(3) << 16,
+                    mark.word(3) >> 16,
+                    0x0101_0101,
+                ] {
+                    let word = (mark.word(9) & !part) | (written & part);
+                    assert!(!mark.foreign(word), "{mark:?}: {word:#x}");
+                }
+            }
         }
     }
 }
