@@ -41,18 +41,6 @@ pub enum Form {
     },
 }
 
-impl Form {
-    /// Return how far the upper part is from the lower one, and its field. `None` for an address in one dword.
-    const fn upper(self) -> Option<(usize, Field)> {
-        match self {
-            Self::Next => Some((1, HIGH)),
-            Self::Second => Some((2, HIGH)),
-            Self::SecondUpper => Some((2, HIGH_UPPER)),
-            Self::Surface { .. } => None,
-        }
-    }
-}
-
 /// An address in a checked stream that depends on where an object lies.
 pub type Fixup = lapidary::portable::pm4::Fixup<Form>;
 
@@ -66,14 +54,15 @@ pub const fn max_fixups(dwords: usize) -> usize {
 ///
 /// `None` if the stream is not the checked one, if the address is beyond the 40 bits of the chip, or if `base` is not
 /// aligned as the surface needs it. Then `words` is unchanged.
+#[inline]
 pub fn place(fixup: &Fixup, base: u64, words: &mut [u32]) -> Option<()> {
-    let low = fixup.dword as usize;
-    match fixup.kind.upper() {
-        None => {
-            let word = words.get_mut(low)?;
-            let Form::Surface { alignment } = fixup.kind else {
-                return None;
-            };
+    let words = words.get_mut(fixup.dword as usize..)?;
+    match fixup.kind {
+        Form::Next => add(words.get_mut(..2)?, HIGH, base),
+        Form::Second => add(words.get_mut(..3)?, HIGH, base),
+        Form::SecondUpper => add(words.get_mut(..3)?, HIGH_UPPER, base),
+        Form::Surface { alignment } => {
+            let word = words.first_mut()?;
             let address = u64::from(*word)
                 .checked_mul(SURFACE_UNIT)?
                 .checked_add(base)?;
@@ -82,19 +71,25 @@ pub fn place(fixup: &Fixup, base: u64, words: &mut [u32]) -> Option<()> {
                 return None;
             }
             *word = (address / SURFACE_UNIT) as u32;
-        }
-        Some((distance, field)) => {
-            let high = low.checked_add(distance)?;
-            let upper = *words.get(high)?;
-            let offset = u64::from(*words.get(low)?) | (u64::from(field.get(upper)) << 32);
-            let address = offset.checked_add(base)?;
-            if address >= ADDRESS_END {
-                return None;
-            }
-            *words.get_mut(low)? = address as u32;
-            *words.get_mut(high)? = field.put(upper, (address >> 32) as u32);
+            Some(())
         }
     }
+}
+
+/// Add `base` to the address whose lower part is the first of `words`, and whose upper part is `field` of the last. As
+/// [`place`].
+#[inline(always)]
+fn add(words: &mut [u32], field: Field, base: u64) -> Option<()> {
+    let [low, .., high] = words else {
+        return None;
+    };
+    let offset = u64::from(*low) | (u64::from(field.get(*high)) << 32);
+    let address = offset.checked_add(base)?;
+    if address >= ADDRESS_END {
+        return None;
+    }
+    *low = address as u32;
+    *high = field.put(*high, (address >> 32) as u32);
     Some(())
 }
 
