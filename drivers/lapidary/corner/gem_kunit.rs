@@ -3,14 +3,13 @@
 //! Objects without a GPU, for KUnit suites: a device on the faux bus with a DRM device that is never registered.
 
 use kernel::{
-    bindings, device,
+    device,
     drm::{
         self,
         gem, //
     },
     faux, new_mutex, new_spinlock,
     prelude::*,
-    str::CString,
     sync::{
         aref::ARef,
         atomic::{
@@ -33,6 +32,7 @@ use crate::corner::{
         Backed,
         Frame, //
     },
+    io_kunit::Device,
     pages::Pages,
     prime::{
         Import,
@@ -216,7 +216,7 @@ impl Accounts for Driver {
 /// A device that can map DMA, and the objects on it.
 pub(crate) struct Machine {
     drm: drm::UnregisteredDevice<Driver>,
-    faux: faux::Registration,
+    device: Device,
     /// Number of objects that have been released.
     pub(crate) released: Arc<Atomic<u32>>,
     /// All objects.
@@ -225,27 +225,11 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Make a device whose DMA reaches all memory.
-    ///
-    /// Each device has a name of its own. An exported buffer keeps the name of an earlier test until the process that
-    /// loads the module returns to user space.
     pub(crate) fn new() -> Result<Self> {
-        static COUNT: Atomic<u32> = Atomic::new(0);
-        let number = COUNT.fetch_add(1, Relaxed);
-        let name = CString::try_from_fmt(fmt!("lapidary-kunit-{number}"))?;
-        let faux = faux::Registration::new(&name, None)?;
-        let parent: &faux::Device<device::Bound> = faux.as_ref();
-        let dev: &device::Device<device::Bound> = parent.as_ref();
-        let raw = core::ptr::from_ref(dev)
-            .cast_mut()
-            .cast::<bindings::device>();
-        // SAFETY: The device is bound, and no other thread knows of it yet.
-        unsafe {
-            (*raw).coherent_dma_mask = u64::MAX;
-            (*raw).dma_mask = &raw mut (*raw).coherent_dma_mask;
-        }
+        let device = Device::new()?;
         Ok(Self {
-            drm: drm::UnregisteredDevice::new(parent, Ok::<(), Error>(()))?,
-            faux,
+            drm: drm::UnregisteredDevice::new(device.faux(), Ok::<(), Error>(()))?,
+            device,
             released: Arc::new(Atomic::new(0), GFP_KERNEL)?,
             roster: Roster::new()?,
         })
@@ -253,8 +237,7 @@ impl Machine {
 
     /// Return the device.
     pub(crate) fn dev(&self) -> &device::Device<device::Bound> {
-        let parent: &faux::Device<device::Bound> = self.faux.as_ref();
-        parent.as_ref()
+        self.device.dev()
     }
 
     /// Return the DRM device.

@@ -139,12 +139,13 @@ pub struct Device(faux::Registration);
 impl Device {
     /// Make a device.
     ///
-    /// Its name contains the current time. A failed test case never frees its device, and the next case must not find
-    /// the name taken, not even after the module has been loaded again.
+    /// Its name contains the current time. A failed test case never frees its device, and an exported buffer keeps the name
+    /// of its device until the process that loads the module returns to user space. The next case must not find the name
+    /// taken, not even after the module has been loaded again.
     pub fn new() -> Result<Self> {
         // SAFETY: The clock may be read in any context.
         let now = unsafe { bindings::ktime_get() };
-        let name = CString::try_from_fmt(fmt!("registers-kunit-{now}"))?;
+        let name = CString::try_from_fmt(fmt!("lapidary-kunit-{now}"))?;
         let device = Self(faux::Registration::new(&name, None)?);
         let raw = core::ptr::from_ref(device.dev())
             .cast_mut()
@@ -159,8 +160,12 @@ impl Device {
 
     /// Return the device.
     pub fn dev(&self) -> &device::Device<device::Bound> {
-        let faux: &faux::Device<device::Bound> = self.0.as_ref();
-        faux.as_ref()
+        self.faux().as_ref()
+    }
+
+    /// Return the device as one of the faux bus.
+    pub fn faux(&self) -> &faux::Device<device::Bound> {
+        self.0.as_ref()
     }
 }
 
