@@ -25,7 +25,13 @@ impl Family for R500 {
     }
 
     fn own_fault(&self) -> &'static [&'static str] {
-        &["reserved-value", "stale-read", "engine2d-overlap"]
+        // A brush for lines in a rectangle, and a brush for areas in a line, are unsupported operations of the 2D engine.
+        &[
+            "reserved-value",
+            "stale-read",
+            "engine2d-overlap",
+            "engine2d-unsupported",
+        ]
     }
 
     fn stream(&self, _: &mut fastrand::Rng) -> Stream {
