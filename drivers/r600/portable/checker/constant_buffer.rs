@@ -9,6 +9,8 @@
 //! A buffer that a stream leaves alone is as the driver or an earlier stream of the same client has set it. A buffer of
 //! which the stream states only the size, other than zero, or only the address is refused at the next draw.
 
+use lapidary::portable::bits::RegArray;
+
 use super::{
     gfx::Checker,
     place::{
@@ -18,21 +20,50 @@ use super::{
     surface::Place,
     Reason, //
 };
-use crate::portable::regs::mmio::sq_alu_const_buffer_size_ps::DATA;
+use crate::portable::regs::mmio::{
+    self,
+    sq_alu_const_buffer_size_ps::DATA, //
+};
 
 /// Constant buffers of a kind of shader.
 const EACH: u32 = 16;
-/// Kinds of shaders.
-const KINDS: u32 = 3;
-/// All constant buffers.
-const ALL: usize = (EACH * KINDS) as usize;
+/// All constant buffers: those of pixel shaders, of vertex shaders, and of geometry shaders.
+const ALL: usize = 3 * EACH as usize;
 
-/// A kind of shader that has constant buffers.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    Pixel,
-    Vertex,
-    Geometry,
+/// The address of the first of them.
+const FIRST_PLACE: u32 = register(mmio::SQ_ALU_CONST_CACHE_PS);
+/// The size of the first of them.
+const FIRST_SIZE: u32 = register(mmio::SQ_ALU_CONST_BUFFER_SIZE_PS);
+
+/// Return the first register of `array`. The compiler evaluates this.
+const fn register(array: RegArray) -> u32 {
+    match array.at(0) {
+        Some(register) if array.len() == EACH => register,
+        _ => panic!("sixteen for each kind of shader"),
+    }
+}
+
+/// The registers lie in the order that the numbers of constant buffers have.
+const _: () = {
+    assert!(register(mmio::SQ_ALU_CONST_CACHE_VS) == FIRST_PLACE + 4 * EACH);
+    assert!(register(mmio::SQ_ALU_CONST_CACHE_GS) == FIRST_PLACE + 8 * EACH);
+    assert!(register(mmio::SQ_ALU_CONST_BUFFER_SIZE_VS) == FIRST_SIZE + 4 * EACH);
+    assert!(register(mmio::SQ_ALU_CONST_BUFFER_SIZE_GS) == FIRST_SIZE + 8 * EACH);
+};
+
+/// Return the number of the constant buffer whose address is `register`.
+pub(super) fn with_place(register: u32) -> u32 {
+    register.wrapping_sub(FIRST_PLACE).wrapping_div(4)
+}
+
+/// Return the number of the constant buffer whose size is `register`.
+pub(super) fn with_size(register: u32) -> u32 {
+    register.wrapping_sub(FIRST_SIZE).wrapping_div(4)
+}
+
+/// Return the bit of buffer `number`.
+fn bit(number: u32) -> u64 {
+    1u64.wrapping_shl(number)
 }
 
 /// The constant buffers that a stream has set.
@@ -60,36 +91,29 @@ impl Default for ConstantBuffers {
     }
 }
 
-/// Return the number of a buffer among all, and its bit.
-pub(super) fn locate(kind: Kind, number: u32) -> (usize, u64) {
-    let at = EACH.wrapping_mul(kind as u32).wrapping_add(number);
-    (at as usize, 1u64.wrapping_shl(at))
-}
-
 impl ConstantBuffers {
-    /// Track a write to the size of a buffer.
+    /// Track a write to the size of buffer `number`.
     #[inline]
-    pub(super) fn set_size(&mut self, kind: Kind, number: u32, word: u32) -> Result<(), Reason> {
+    pub(super) fn set_size(&mut self, number: u32, word: u32) -> Result<(), Reason> {
         if word & !DATA.mask() != 0 {
             return Err(Reason::RegisterBits);
         }
-        let (at, bit) = locate(kind, number);
-        if let Some(size) = self.sizes.get_mut(at) {
+        if let Some(size) = self.sizes.get_mut(number as usize) {
             *size = word as u16;
         }
-        self.sized |= bit;
-        self.changed |= bit;
+        self.sized |= bit(number);
+        self.changed |= bit(number);
         Ok(())
     }
 
-    /// Track a write to the address of a buffer.
-    pub(super) fn set_place(&mut self, kind: Kind, number: u32, place: Place) {
-        let (at, bit) = locate(kind, number);
-        if let Some(known) = self.places.get_mut(at) {
+    /// Track a write to the address of buffer `number`.
+    #[inline]
+    pub(super) fn set_place(&mut self, number: u32, place: Place) {
+        if let Some(known) = self.places.get_mut(number as usize) {
             *known = place;
         }
-        self.placed |= bit;
-        self.changed |= bit;
+        self.placed |= bit(number);
+        self.changed |= bit(number);
     }
 }
 
@@ -103,16 +127,15 @@ impl Checker<'_> {
         let mut left = buffers.changed;
         buffers.changed = 0;
         while left != 0 {
-            let at = left.trailing_zeros();
-            let bit = 1u64.wrapping_shl(at);
-            left &= !bit;
+            let number = left.trailing_zeros();
+            left &= !bit(number);
             let buffers = &self.constants;
-            let size = buffers.sizes.get(at as usize).copied().unwrap_or(0);
+            let size = buffers.sizes.get(number as usize).copied().unwrap_or(0);
             if size == 0 {
                 continue;
             }
-            let place = match buffers.places.get(at as usize) {
-                Some(place) if buffers.placed & bit != 0 => *place,
+            let place = match buffers.places.get(number as usize) {
+                Some(place) if buffers.placed & bit(number) != 0 => *place,
                 _ => return Err(Reason::NoConstants),
             };
             let bytes = u64::from(size).wrapping_mul(SURFACE_UNIT);

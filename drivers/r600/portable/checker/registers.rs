@@ -16,8 +16,8 @@ use super::{
         Surface, //
     },
     constant_buffer::{
-        locate,
-        Kind, //
+        with_place,
+        with_size, //
     },
     draw::{
         self,
@@ -47,8 +47,8 @@ fn element(array: RegArray, register: u32) -> u32 {
 }
 
 /// Return the piece of state that a constant buffer is.
-fn constants_piece(kind: Kind, number: u32) -> usize {
-    piece::CONSTANTS.wrapping_add(locate(kind, number).0)
+fn constants_piece(number: u32) -> usize {
+    piece::CONSTANTS.wrapping_add(number as usize)
 }
 
 /// Return the piece of state that the ring is whose address or size is `register`.
@@ -126,29 +126,18 @@ impl Checker<'_> {
                 }
             }
             Policy::Primitive => draw::primitive(value)?,
-            Policy::PixelConstantSize => {
-                let number = element(mmio::SQ_ALU_CONST_BUFFER_SIZE_PS, register);
-                self.constant_size(Kind::Pixel, number, value)?;
+            Policy::ConstantSize => {
+                let number = with_size(register);
+                self.constants.set_size(number, value)?;
+                self.residue.state(constants_piece(number), value != 0);
+                self.changed |= group::CONSTANTS;
             }
-            Policy::VertexConstantSize => {
-                let number = element(mmio::SQ_ALU_CONST_BUFFER_SIZE_VS, register);
-                self.constant_size(Kind::Vertex, number, value)?;
-            }
-            Policy::GeometryConstantSize => {
-                let number = element(mmio::SQ_ALU_CONST_BUFFER_SIZE_GS, register);
-                self.constant_size(Kind::Geometry, number, value)?;
-            }
-            Policy::PixelConstants => {
-                let number = element(mmio::SQ_ALU_CONST_CACHE_PS, register);
-                self.constant_place(Kind::Pixel, number, value)?;
-            }
-            Policy::VertexConstants => {
-                let number = element(mmio::SQ_ALU_CONST_CACHE_VS, register);
-                self.constant_place(Kind::Vertex, number, value)?;
-            }
-            Policy::GeometryConstants => {
-                let number = element(mmio::SQ_ALU_CONST_CACHE_GS, register);
-                self.constant_place(Kind::Geometry, number, value)?;
+            Policy::Constants => {
+                let place = self.surface_address(self.position, value)?;
+                let number = with_place(register);
+                self.constants.set_place(number, place);
+                self.residue.state(constants_piece(number), true);
+                self.changed |= group::CONSTANTS;
             }
             Policy::Program => {
                 // A program has no size. It begins in its object.
@@ -156,7 +145,11 @@ impl Checker<'_> {
                 self.claim(place, SURFACE_UNIT, 1, Doing::Reads, Reason::ProgramBounds)?;
                 self.residue.state(program_piece(register), true);
             }
-            Policy::GeometryMode | Policy::RingBase | Policy::RingSize | Policy::RingItem => {
+            Policy::GeometryMode => {
+                self.rings.set_mode(value);
+                self.changed |= group::RINGS;
+            }
+            Policy::RingBase | Policy::RingSize | Policy::RingItem => {
                 self.ring_register(register, policy, value)?;
             }
             Policy::StreamOutSize => {
@@ -186,22 +179,6 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn constant_size(&mut self, kind: Kind, number: u32, value: u32) -> Result<(), Reason> {
-        self.constants.set_size(kind, number, value)?;
-        self.residue
-            .state(constants_piece(kind, number), value != 0);
-        self.changed |= group::CONSTANTS;
-        Ok(())
-    }
-
-    fn constant_place(&mut self, kind: Kind, number: u32, value: u32) -> Result<(), Reason> {
-        let place = self.surface_address(self.position, value)?;
-        self.constants.set_place(kind, number, place);
-        self.residue.state(constants_piece(kind, number), true);
-        self.changed |= group::CONSTANTS;
-        Ok(())
-    }
-
     /// Check a write to a register of a ring. Address and size take effect at once, so nothing may be drawing.
     fn ring_register(&mut self, register: u32, policy: Policy, value: u32) -> Result<(), Reason> {
         if matches!(policy, Policy::RingBase | Policy::RingSize) && !self.idle {
@@ -217,8 +194,7 @@ impl Checker<'_> {
                 self.rings.set_size(register, value);
                 self.residue.state(rings_piece(register), value != 0);
             }
-            Policy::RingItem => self.rings.set_item(register, value)?,
-            _ => self.rings.set_mode(value),
+            _ => self.rings.set_item(register, value)?,
         }
         self.changed |= group::RINGS;
         Ok(())

@@ -111,18 +111,10 @@ pub enum Policy {
     WindowScissorEnd,
     /// Where the window is.
     WindowOffset,
-    /// Constant buffers of pixel shaders: size.
-    PixelConstantSize,
-    /// Constant buffers of vertex shaders: size.
-    VertexConstantSize,
-    /// Constant buffers of geometry shaders: size.
-    GeometryConstantSize,
-    /// Constant buffers of pixel shaders: address.
-    PixelConstants,
-    /// Constant buffers of vertex shaders: address.
-    VertexConstants,
-    /// Constant buffers of geometry shaders: address.
-    GeometryConstants,
+    /// Constant buffers: size.
+    ConstantSize,
+    /// Constant buffers: address.
+    Constants,
     /// Address of a program.
     Program,
     /// Rings between shaders and scratch memory: address.

@@ -45,22 +45,19 @@ pub const TRACKED: &[(Registers, Policy)] = &[
     // Constant buffers.
     (
         Array(mmio::SQ_ALU_CONST_BUFFER_SIZE_PS),
-        Policy::PixelConstantSize,
+        Policy::ConstantSize,
     ),
     (
         Array(mmio::SQ_ALU_CONST_BUFFER_SIZE_VS),
-        Policy::VertexConstantSize,
+        Policy::ConstantSize,
     ),
     (
         Array(mmio::SQ_ALU_CONST_BUFFER_SIZE_GS),
-        Policy::GeometryConstantSize,
+        Policy::ConstantSize,
     ),
-    (Array(mmio::SQ_ALU_CONST_CACHE_PS), Policy::PixelConstants),
-    (Array(mmio::SQ_ALU_CONST_CACHE_VS), Policy::VertexConstants),
-    (
-        Array(mmio::SQ_ALU_CONST_CACHE_GS),
-        Policy::GeometryConstants,
-    ),
+    (Array(mmio::SQ_ALU_CONST_CACHE_PS), Policy::Constants),
+    (Array(mmio::SQ_ALU_CONST_CACHE_VS), Policy::Constants),
+    (Array(mmio::SQ_ALU_CONST_CACHE_GS), Policy::Constants),
     // Programs.
     (One(mmio::SQ_PGM_START_PS), Policy::Program),
     (One(mmio::SQ_PGM_START_VS), Policy::Program),
