@@ -139,10 +139,13 @@ impl Rings {
     }
 
     /// Track a write to `VGT_GS_MODE`.
+    #[inline]
     pub(super) fn set_mode(&mut self, word: u32) {
-        self.mode = Some(word);
-        // Whether a ring may be empty depends on it.
-        self.changed |= GEOMETRY;
+        // Whether a ring may be empty depends on it. Mesa states the same mode for each draw.
+        if self.mode != Some(word) {
+            self.mode = Some(word);
+            self.changed |= GEOMETRY;
+        }
     }
 
     /// Return whether there is a geometry shader with rings. Scenario A has none.
