@@ -19,7 +19,6 @@
 use super::{
     gfx::Checker,
     place::{
-        self,
         Doing,
         Form, //
     },
@@ -38,9 +37,9 @@ use crate::portable::regs::mmio::{
 impl Checker<'_> {
     /// Check the buffer in `words`, of which the first is dword `at` of the stream.
     #[inline]
-    pub(super) fn buffer(&mut self, words: &[u32; DWORDS], at: usize) -> Result<(), Fault> {
+    pub(super) fn buffer(&mut self, words: [u32; DWORDS], at: usize) -> Result<(), Fault> {
         const { assert!(word2::BASE_ADDRESS_HI.mask() == 0xff) };
-        let [low, size, mode, request, unused, none, kind] = *words;
+        let [low, size, mode, request, unused, none, kind] = words;
         // A fetch that exchanges bytes may access more than the bytes of the element.
         if word2::ENDIAN_SWAP.any(mode) {
             return Err((2, Reason::ByteOrder));
@@ -56,12 +55,13 @@ impl Checker<'_> {
         }
         let offset = u64::from(low) | (u64::from(word2::BASE_ADDRESS_HI.get(mode)) << 32);
         let (number, object) = self.object().map_err(|reason| (6, reason))?;
-        let bytes = u64::from(size).wrapping_add(1);
         let left = object.size.saturating_sub(offset);
-        place::range(object, offset, bytes.min(left).max(1), Doing::Reads)
-            .map_err(|_| (0, Reason::BufferBounds))?;
-        if bytes > left {
-            // Not zero, or the range would not lie in the object; and less than 2^32.
+        if left == 0 {
+            return Err((0, Reason::BufferBounds));
+        }
+        Doing::Reads.note(object);
+        if u64::from(size) >= left {
+            // Less than 2^32.
             let last = left.wrapping_sub(1) as u32;
             self.stream
                 .replace(at.wrapping_add(1), last)

@@ -63,23 +63,13 @@ impl Checker<'_> {
         if first % DWORDS as u32 != 0 || dwords % DWORDS as u32 != 0 {
             return Err(Reason::PartialResource);
         }
-        let words = self.stream.words();
         let mut slot = (first as usize).wrapping_div(DWORDS);
-        while !body.is_empty() {
-            let at = body.position();
-            let cells = words.get(at..at.wrapping_add(DWORDS));
-            let cells: &[Cell<u32>; DWORDS] = cells
-                .and_then(|cells| cells.try_into().ok())
-                .ok_or(Reason::PartialResource)?;
-            let result = self.resource(cells, at);
-            let taken = match result {
-                Ok(()) => DWORDS,
-                Err((dword, _)) => dword.wrapping_add(1),
-            };
-            for _ in 0..taken.min(DWORDS) {
-                body.take()?;
+        while let Some(cells) = body.rest().first_chunk() {
+            if let Err((dword, reason)) = self.resource(cells, body.position()) {
+                body.skip(dword.wrapping_add(1))?;
+                return Err(reason);
             }
-            result.map_err(|(_, reason)| reason)?;
+            body.skip(DWORDS)?;
             self.residue
                 .state(piece::RESOURCES.wrapping_add(slot), true);
             slot = slot.wrapping_add(1);
@@ -92,7 +82,7 @@ impl Checker<'_> {
     fn resource(&mut self, cells: &[Cell<u32>; DWORDS], at: usize) -> Result<(), Fault> {
         let words = cells.each_ref().map(Cell::get);
         match word6::TYPE.get(words[6]) {
-            resource_type::SQ_TEX_VTX_VALID_BUFFER => self.buffer(&words, at),
+            resource_type::SQ_TEX_VTX_VALID_BUFFER => self.buffer(words, at),
             resource_type::SQ_TEX_VTX_VALID_TEXTURE => {
                 let texture = Texture::new(&words, self.chip)?;
                 self.texture(&texture, at)
