@@ -15,33 +15,19 @@ pub const PIECES: usize = 640;
 
 const WORDS: usize = PIECES / 64;
 
-/// A set of pieces.
+/// Sixty-four pieces of the chip's state, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Pieces([u64; WORDS]);
-
-impl Pieces {
-    /// Call `change` with the word of `piece` and its bit. A piece that no family may have is left out.
-    #[inline]
-    fn with(&mut self, piece: usize, change: impl FnOnce(&mut u64, u64)) {
-        if let Some(word) = self.0.get_mut(piece / 64) {
-            change(word, 1 << (piece % 64));
-        }
-    }
-
-    /// Return whether a piece is in this set and not in `other`.
-    #[inline]
-    fn exceeds(&self, other: &Self) -> bool {
-        Iterator::zip(self.0.iter(), other.0.iter()).any(|(own, other)| own & !other != 0)
-    }
+struct Pieces {
+    /// Those that name memory when the stream has ended.
+    left: u64,
+    /// Those that the stream has stated before its first draw.
+    stated: u64,
 }
 
 /// The pieces of the chip's state that one stream of commands states and leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residue {
-    /// Pieces that name memory when the stream has ended.
-    left: Pieces,
-    /// Pieces that the stream has stated before its first draw.
-    stated: Pieces,
+    pieces: [Pieces; WORDS],
     /// The stream states a piece, or draws.
     any: bool,
     /// The stream draws.
@@ -64,13 +50,17 @@ impl Residue {
     #[inline]
     pub fn state(&mut self, piece: usize, names_memory: bool) {
         self.any = true;
+        let Some(pieces) = self.pieces.get_mut(piece / 64) else {
+            return;
+        };
+        let bit = 1 << (piece % 64);
         if !self.draws {
-            self.stated.with(piece, |word, bit| *word |= bit);
+            pieces.stated |= bit;
         }
-        self.left.with(piece, |word, bit| match names_memory {
-            true => *word |= bit,
-            false => *word &= !bit,
-        });
+        match names_memory {
+            true => pieces.left |= bit,
+            false => pieces.left &= !bit,
+        }
     }
 
     /// Note that the stream draws.
@@ -87,15 +77,17 @@ impl Residue {
             return false;
         }
         self.any = true;
-        if next.draws {
-            let stale = self.left.exceeds(&next.stated);
-            self.left = next.left;
-            return stale;
+        let mut stale = false;
+        for (pieces, next_pieces) in self.pieces.iter_mut().zip(&next.pieces) {
+            let kept = pieces.left & !next_pieces.stated;
+            if next.draws {
+                // What the draws have not found stated by their stream.
+                stale |= kept != 0;
+                pieces.left = next_pieces.left;
+            } else {
+                pieces.left = kept | next_pieces.left;
+            }
         }
-        let parts = Iterator::zip(next.stated.0.iter(), next.left.0.iter());
-        for (word, (stated, left)) in self.left.0.iter_mut().zip(parts) {
-            *word = *word & !stated | left;
-        }
-        false
+        stale
     }
 }
