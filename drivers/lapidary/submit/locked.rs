@@ -77,10 +77,16 @@ impl<'e, F: Family, I: Isolation<Note = Note<F>>> Locked<'e, F, I> {
             Err(e) if e == ENOSPC => addresses.place_in_turn(running)?,
             result => result?,
         }
+        // Neighbours often name the same entry.
+        let (mut entry, mut addr) = (usize::MAX, 0);
         for &fixup in fixups {
-            let target = *targets.get(I::target(fixup)).ok_or(EINVAL)?;
-            let object = addresses.uses.get(target as usize).ok_or(EINVAL)?;
-            I::place(fixup, object.addr().ok_or(EINVAL)?, words)?;
+            if I::target(fixup) != entry {
+                entry = I::target(fixup);
+                let target = *targets.get(entry).ok_or(EINVAL)?;
+                let object = addresses.uses.get(target as usize).ok_or(EINVAL)?;
+                addr = object.addr().ok_or(EINVAL)?;
+            }
+            I::place(fixup, addr, words)?;
         }
         if !I::SHARED {
             for item in addresses.uses.iter() {

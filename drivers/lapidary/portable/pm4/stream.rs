@@ -89,16 +89,18 @@ impl<'a> Stream<'a> {
     /// Then `position` is set to the index of that dword.
     #[inline]
     pub fn relocation(&mut self, position: &mut usize) -> Result<u32, Fault> {
-        let index = self.marker.wrapping_add(1);
-        let dword = |at: usize| self.words.get(at).map(Cell::get);
-        let (Some(MARKER), Some(dword)) = (dword(self.marker), dword(index)) else {
+        let [marker, dword, ..] = self.words.get(self.marker..).unwrap_or(&[]) else {
             return Err(Fault::MissingRelocation);
         };
+        if marker.get() != MARKER {
+            return Err(Fault::MissingRelocation);
+        }
+        let dword = dword.get();
         if dword % MARKER_UNIT != 0 {
-            *position = index;
+            *position = self.marker.wrapping_add(1);
             return Err(Fault::BadRelocation);
         }
-        self.marker = index.wrapping_add(1);
+        self.marker = self.marker.wrapping_add(2);
         Ok(dword / MARKER_UNIT)
     }
 

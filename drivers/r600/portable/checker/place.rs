@@ -66,8 +66,9 @@ pub fn place(fixup: &Fixup, base: u64, words: &mut [u32]) -> Option<()> {
             let address = u64::from(*word)
                 .checked_mul(SURFACE_UNIT)?
                 .checked_add(base)?;
-            let unit = 1u64.checked_shl(alignment.into())?.max(SURFACE_UNIT);
-            if address >= ADDRESS_END || address.checked_rem(unit) != Some(0) {
+            let unit = 1u64.wrapping_shl(alignment.into()).max(SURFACE_UNIT);
+            // The unit is a power of two.
+            if address >= ADDRESS_END || address & unit.wrapping_sub(1) != 0 {
                 return None;
             }
             *word = (address / SURFACE_UNIT) as u32;
