@@ -2,7 +2,7 @@
 
 //! How fast the checker of the graphics ring is ([`lapidary_fuzz::rate`]). The streams are
 //!
-//! - resources of one kind each, one a packet, as Mesa sets them;
+//! - resources of one kind each, one a packet, as Mesa sets them, and copies by the CP;
 //! - recordings of real clients, if `LAPIDARY_STREAMS` names the folder of a chip or of several (see [`of_chips`]): all
 //!   of a chip one after the other, and what they set for shaders.
 
@@ -103,6 +103,9 @@ fn main() {
         (0..18).flat_map(|slot| packet(0x6e, &[3 * slot, 0x0120, 0xffc00, 1 << 31], &[]));
     let samplers = Stream::new(samplers.collect(), []);
     measure(bench, "samplers", &mut [samplers], &RV770);
+    let copies = (0..100).flat_map(|n| packet(0x41, &[256 * n, 0, 0, 0, 256], &[0, 1]));
+    let copies = Stream::new(copies.collect(), [1 << 20, 1 << 20]);
+    measure(bench, "copies", &mut [copies], &RV770);
 
     recordings(bench);
 }
