@@ -206,5 +206,10 @@ fn rings_are_judged_again_when_they_change() {
     stream.before(DRAW, larger).refused(RingBounds);
     let item = part().set(ESGS_ITEM + 4, 0x7fff);
     stream.before(DRAW, item).passes();
+    // Another mode may need them.
+    let twice = rv770().op(DRAW, &[3, 2], &[]);
+    twice.before(DRAW, part().set(GS_MODE, 0)).passes();
+    let geometry = part().set(GS_MODE, 3);
+    twice.before(DRAW, geometry).refused(RingState);
     assert!(SIZES[CONSTANTS as usize] == PAGE);
 }
