@@ -5,7 +5,7 @@
 //! It contains bit fields, ring arithmetic, dword writers, heaps, page table entries, the video BIOS, what a display
 //! reads and the radeon uAPI. It decides where objects are placed, which free memory is zero, which registers a stream may write, why a
 //! submission is refused, how engine time is divided, which jobs a reset executes again, how often a process may hang
-//! the GPU, how long a submission waits for work of others, and when the chip must be made neutral.
+//! the GPU, how long a submission waits for work of others, when the chip must be made neutral, and what is dropped together.
 //!
 //! The same source is compiled into the kernel module and into a host library, where tests, fuzzing and benchmarks
 //! run in milliseconds. So it uses `core` only: no allocation, no kernel types, no `unsafe`, buffers that the caller
@@ -16,6 +16,7 @@
 
 pub mod atom;
 pub mod bits;
+pub mod bunch;
 pub mod busy;
 pub mod hangs;
 pub mod heap;

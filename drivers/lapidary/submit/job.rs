@@ -241,6 +241,7 @@ impl<'j, 'a, F: Family> Job<'j, 'a, F> {
         let timeline = self.lane.timeline();
         let own = timeline.start(self.unborn, self.seqno);
         let fence = own.fence().clone();
+        pool.keep(fence.clone());
         attach(&fence, self.uses);
         let client = self.client;
         let changed = client.is_some_and(|(record, residue)| pool.change_client(record, residue));

@@ -10,13 +10,17 @@ use kernel::{
     device,
     page::PAGE_SIZE,
     prelude::*,
-    sync::Arc, //
+    sync::{
+        aref::ARef,
+        Arc, //
+    }, //
 };
 
 use crate::{
     client_record::ClientRecord,
     corner::{
         buffer::Buffer,
+        fence::Fence,
         mm::Range, //
     },
     family::space::{
@@ -25,6 +29,7 @@ use crate::{
     },
     memory::managers::Memory,
     portable::{
+        bunch::Bunch,
         mapping::{
             Flags,
             Target, //
@@ -48,7 +53,10 @@ const ALL_DWORDS: usize = POOL_DWORDS + TEST_DWORDS + SEMAPHORE_DWORDS;
 /// Pages of the memory.
 const PAGES: usize = ALL_DWORDS * 4 / PAGE_SIZE;
 
-/// The indirect buffers of one ring.
+/// Fences that a ring keeps, to free them together.
+const FENCES: usize = 32;
+
+/// The indirect buffers of one ring, and what else the jobs of the ring have in common.
 pub(crate) struct Pool {
     memory: Buffer,
     range: Range,
@@ -58,6 +66,8 @@ pub(crate) struct Pool {
     client: Option<Arc<ClientRecord>>,
     /// What the client has left in the chip.
     residue: Residue,
+    /// Fences of the last jobs, which are freed together.
+    fences: Bunch<ARef<Fence>, FENCES>,
 }
 
 /// Return where in the memory a buffer of `dwords` behind `head` begins, and where the next one begins.
@@ -116,6 +126,7 @@ impl Pool {
             head: 0,
             client: None,
             residue: Residue::default(),
+            fences: Bunch::default(),
         };
         pool.map(memory, space)?;
         Ok(pool)
@@ -194,6 +205,11 @@ impl Pool {
         true
     }
 
+    /// Keep the memory of a job's fence until it is freed with those of other jobs.
+    pub(crate) fn keep(&mut self, fence: ARef<Fence>) {
+        self.fences.keep(fence);
+    }
+
     /// Forget for which client the ring has worked last.
     pub(crate) fn forget_client(&mut self) {
         self.client = None;
@@ -252,6 +268,7 @@ mod tests {
             head: 0,
             client: None,
             residue: Residue::default(),
+            fences: Bunch::default(),
         })
     }
 

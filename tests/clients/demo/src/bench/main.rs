@@ -223,9 +223,9 @@ fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
     let instructions = match kind {
         Kind::Submission | Kind::Refusal => Target::Ratio(family::family().submission()),
         Kind::Submission2d => Target::Ratio(1.0),
-        // 1.07 on an idle host. How often either side is disturbed while it sleeps depends on the host: 1.14 on a busy
-        // one. With a thread between interrupt and waiter it was 1.58.
-        Kind::Wait => Target::Ratio(1.25),
+        // 0.8, but how often either side is disturbed while it sleeps depends on the host. With a thread between interrupt
+        // and waiter it was 1.58.
+        Kind::Wait => Target::Ratio(1.1),
         Kind::LargeTouched => Target::Ratio(1.1),
         Kind::Vram => Target::Ratio(1.5),
         Kind::Other => Target::None,
