@@ -291,9 +291,11 @@ mod tests {
         irq.renew();
         assert!(window.read(MSI_REARM_EN).msi_rearm_en());
         assert!(!irq.is_armed());
-        // And enabled when it is armed.
+        // And enabled when it is armed, but not re-armed once more.
+        window.write_reg(MSI_REARM_EN::zeroed());
         assert!(irq.arm(true));
         assert!(window.read(GEN_INT_CNTL).sw_int_en());
+        assert!(!window.read(MSI_REARM_EN).msi_rearm_en());
         Ok(())
     }
 
