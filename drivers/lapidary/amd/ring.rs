@@ -622,6 +622,22 @@ mod tests {
     }
 
     #[test]
+    fn dwords_are_put_one_by_one_or_together() -> Result {
+        with_ring(|ring| {
+            let mut slot = ring.reserve(4)?;
+            assert!(slot.put(1).is_ok());
+            assert!(slot.put_all(&[2, 3]).is_ok());
+            assert_eq!((slot.position(), slot.left()), (3, 1));
+            // There is no room for both, so that neither is written.
+            assert!(slot.put_all(&[4, 5]).is_err());
+            drop(slot);
+            let words = [ring.word(0), ring.word(1), ring.word(2), ring.word(3)];
+            assert_eq!(words, [1, 2, 3, 0]);
+            Ok(())
+        })
+    }
+
+    #[test]
     fn a_packet_may_depend_on_its_place() -> Result {
         with_ring(|ring| {
             let mut slot = ring.reserve(Dma::JOB_DWORDS)?;
