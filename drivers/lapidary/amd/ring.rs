@@ -572,6 +572,14 @@ mod tests {
             self.told.store(completed, Relaxed);
         }
 
+        fn signal(&self, slot: &mut Slot<'_, Self>, semaphore: GpuAddr) {
+            slot.append(&[0x8000_0000, semaphore as u32]);
+        }
+
+        fn wait(&self, slot: &mut Slot<'_, Self>, semaphore: GpuAddr) {
+            slot.append(&[0x9000_0000, semaphore as u32]);
+        }
+
         fn change_client(&self, _slot: &mut Slot<'_, Self>) {}
 
         /// The packet ends at a multiple of eight dwords.
@@ -633,6 +641,19 @@ mod tests {
             drop(slot);
             let words = [ring.word(0), ring.word(1), ring.word(2), ring.word(3)];
             assert_eq!(words, [1, 2, 3, 0]);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn rings_wait_by_packets_of_the_engine() -> Result {
+        with_ring(|ring| {
+            let mut slot = ring.reserve(4)?;
+            slot.wait(0x1008);
+            slot.signal(0x1010);
+            slot.kick();
+            let words = [ring.word(0), ring.word(1), ring.word(2), ring.word(3)];
+            assert_eq!(words, [0x9000_0000, 0x1008, 0x8000_0000, 0x1010]);
             Ok(())
         })
     }
