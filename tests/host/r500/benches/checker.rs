@@ -14,6 +14,7 @@ mod support;
 use std::hint::black_box;
 
 use lapidary_fuzz::rate::Bench;
+use lapidary_streams::Recording;
 use r500::portable::{
     checker::{check, max_fixups, Chip, Fixup, Object, Options},
     pm4,
@@ -34,13 +35,33 @@ const OPTIONS: Options = Options {
     z_pipes: 1,
 };
 
-fn measure(bench: &Bench, name: &str, words: &[u32], mut objects: Vec<Object>) {
-    let mut words = words.to_vec();
-    let mut fixups = vec![Fixup::default(); max_fixups(words.len())];
-    bench.measure(name, words.len(), || {
-        let result = check(black_box(&mut words), &mut objects, OPTIONS, &mut fixups);
+/// A stream with its objects.
+struct Submission {
+    words: Vec<u32>,
+    objects: Vec<Object>,
+    fixups: Vec<Fixup>,
+}
+
+impl Submission {
+    fn new(words: Vec<u32>, objects: Vec<Object>) -> Self {
+        let fixups = vec![Fixup::default(); max_fixups(words.len())];
+        Self {
+            words,
+            objects,
+            fixups,
+        }
+    }
+
+    fn check(&mut self) {
+        let words = black_box(&mut self.words);
+        let result = check(words, &mut self.objects, OPTIONS, &mut self.fixups);
         black_box(result).expect("the checker lets it through");
-    });
+    }
+}
+
+fn measure(bench: &Bench, name: &str, words: &[u32], objects: Vec<Object>) {
+    let mut submission = Submission::new(words.to_vec(), objects);
+    bench.measure(name, words.len(), || submission.check());
 }
 
 /// Return a stream of `dwords` dwords that sets state of the shaders and the rest of the pipeline in single registers
@@ -139,28 +160,27 @@ fn host_data() -> Vec<u32> {
     stream.words
 }
 
+/// Measure all recordings together, one after the other.
 fn recordings(bench: &Bench) {
     let Some(recordings) =
         lapidary_streams::from_environment().expect("the folder holds recordings")
     else {
         return;
     };
-    for recording in recordings {
-        let stream = recording.stream;
-        if stream.words.len() < 500 {
-            continue;
-        }
-        let objects = stream
-            .objects
-            .iter()
-            .map(|object| Object {
-                size: object.size,
-                tiling: object.tiling,
-                ..Object::default()
-            })
-            .collect();
-        measure(bench, &recording.name, &stream.words, objects);
-    }
+    let submission = |recording: Recording| {
+        let object = |object: &lapidary_streams::Object| Object {
+            size: object.size,
+            tiling: object.tiling,
+            ..Object::default()
+        };
+        let objects = recording.stream.objects.iter().map(object).collect();
+        Submission::new(recording.stream.words, objects)
+    };
+    let mut submissions: Vec<Submission> = recordings.into_iter().map(submission).collect();
+    let dwords = submissions.iter().map(|one| one.words.len()).sum();
+    bench.measure("recordings", dwords, || {
+        submissions.iter_mut().for_each(Submission::check);
+    });
 }
 
 fn main() {
