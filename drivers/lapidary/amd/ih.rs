@@ -372,6 +372,8 @@ mod tests {
         with_ring(|ring| {
             ring.play_report(32)?;
             assert_eq!(ring.take_reported(|_| {}), 2);
+            // Otherwise closing it would not end.
+            assert_eq!(ring.gate.load(Relaxed), OPEN);
             ring.close();
             ring.empty();
             assert_eq!(ring.reported(), 0);
