@@ -79,7 +79,7 @@ fn a_database_is_chosen_by_its_name() {
     let out = run(&["-", "--family", "r800"], b"80000000");
     assert_eq!(
         text(&out.stderr),
-        "pm4-decode: no family r800; there are r500, r600, r700\n"
+        "pm4-decode: no family r800; there are chrome9, r500, r600, r700\n"
     );
     assert_eq!(out.status.code(), Some(2));
 }

@@ -110,7 +110,8 @@ proptest! {
 
     #[test]
     fn headers_are_where_the_counts_say(words in prop::collection::vec(word(), 0..100)) {
-        for database in DATABASES {
+        // A family without PM4 packets has no headers.
+        for database in DATABASES.iter().filter(|d| d.headers().is_some()) {
             let lines: Vec<_> = decode_stream(database, &words, Options::default()).collect();
             // A type that the family lacks is no header, and a dword by itself.
             let is_header = |n: &usize| lines[*n].is_header() || lines[*n].note == Some(Note::NoSuchType);

@@ -16,6 +16,7 @@
 mod database;
 mod types;
 
+pub mod chrome9;
 pub mod r500;
 pub mod r600;
 
@@ -26,7 +27,12 @@ pub use types::{
 };
 
 /// The database of every family and register map.
-pub static DATABASES: &[&Database] = &[&r500::DATABASE, &r600::R6XX, &r600::R7XX];
+pub static DATABASES: &[&Database] = &[
+    &chrome9::DATABASE,
+    &r500::DATABASE,
+    &r600::R6XX,
+    &r600::R7XX,
+];
 
 /// Return the database of that name, which is the name of the family's driver, or of the register map.
 pub fn database(name: &str) -> Option<&'static Database> {

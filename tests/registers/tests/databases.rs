@@ -236,6 +236,7 @@ fn choices_name_what_is_there() {
 fn decisions_are_on_the_page_of_the_family() {
     for database in DATABASES {
         let page = match database.family {
+            "chrome9" => include_str!("../../../Documentation/chrome9/registers.md"),
             "r500" => include_str!("../../../Documentation/r500/registers.md"),
             "r600" => include_str!("../../../Documentation/r600/registers.md"),
             family => panic!("{family} has no page"),
