@@ -39,6 +39,7 @@ pub mod dump;
 pub mod input;
 pub mod isa;
 mod line;
+pub mod regulator;
 mod stream;
 
 pub use line::{Line, Note};

@@ -71,6 +71,28 @@ fn unreadable_input_is_one_line() {
 }
 
 #[test]
+fn streams_of_the_command_regulator_are_decoded() {
+    let stream = b"fe000000 1 0 cc000000 6c 00400000 cc000000 cc000000";
+    let out = run(&["-", "--family", "chrome9", "--base", "0x100"], stream);
+    assert_eq!(text(&out.stderr), "");
+    let lines: Vec<&str> = text(&out.stdout).lines().collect();
+    assert_eq!(lines[0], "00000100: fe000000  REGISTERS_2D");
+    assert_eq!(lines.len(), 8);
+    assert_eq!(out.status.code(), Some(0));
+
+    // The twin has a header that is none.
+    let out = run(&["-", "--family", "chrome9"], b"fe090000 1 0 cc000000");
+    assert_eq!(out.status.code(), Some(1));
+
+    let out = run(&["-", "--family", "chrome9", "--ring", "0:1"], stream);
+    assert_eq!(
+        text(&out.stderr),
+        "pm4-decode: streams of chrome9 are decoded from a header on, whole\n"
+    );
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
 fn a_database_is_chosen_by_its_name() {
     for name in ["r500", "r600", "r700"] {
         let out = run(&["-", "--family", name], b"80000000");

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 use lapidary_decoder::dump::{Dump, MAGIC};
 use lapidary_decoder::input::{self, Format};
-use lapidary_decoder::{Options, Ring, decode_engine, decode_stream, isa};
+use lapidary_decoder::{Options, Ring, decode_engine, decode_stream, isa, regulator};
 use lapidary_registers::{DATABASES, Database, Engine};
 
 /// Prints a PM4 command stream, one line a dword, by name; or a core dump of the driver
@@ -182,6 +182,16 @@ fn run(arguments: &Arguments) -> Result<bool> {
         base: arguments.base,
         ring: arguments.ring,
     };
+    if database.family == "chrome9" {
+        if arguments.engine.is_some() || arguments.ring.is_some() {
+            bail!(
+                "streams of {} are decoded from a header on, whole",
+                database.name
+            );
+        }
+        let lines = regulator::decode(&words, arguments.base);
+        return print(lines, |line| line.note.is_some());
+    }
     let lines = match &arguments.engine {
         Some(name) => decode_engine(database, engine(database, name)?, &words, options),
         None => decode_stream(database, &words, options),
