@@ -8,7 +8,7 @@
 //! padding.
 //!
 //! A parameter is named by the type in the header's setting and by its own sub-address. The database has the types of the
-//! regulator itself, 10h and 11h. Parameters of the 3D engine are shown as data.
+//! regulator itself, 10h and 11h, and of primitives, 04h. Other parameters of the 3D engine are shown as data.
 //!
 //! ```
 //! use lapidary_decoder::regulator;

@@ -95,14 +95,23 @@ fn counted_data_is_never_a_header() {
     assert_eq!(lines(&twin)[4].meaning, Meaning::Header(2));
 }
 
-/// The types of the 3D engine are not in the database yet. The twin has a reserved type.
+/// Type 01h is not in the database yet. The twin has a reserved type.
 #[test]
-fn parameters_of_the_3d_engine_are_data() {
+fn parameters_without_a_description_are_data() {
     let stream = [0xfe02_0440, 0x43c, 0x0001_0000, TAG, 0x5000_1000];
     assert_eq!(lines(&stream)[4].meaning, Meaning::Data);
     assert_eq!(notes(&stream), []);
     let twin = [0xfe02_0440, 0x43c, 0x0012_0000, TAG, 0x5000_1000];
     assert_eq!(notes(&twin), [(4, Note::UnknownParameters)]);
+}
+
+#[test]
+fn a_primitive_is_named() {
+    let stream = [0xfe02_0440, 0x43c, 0x0004_0000, TAG, 0x2300_4002];
+    assert_eq!(
+        lines(&stream)[4].to_string(),
+        "00000010: 23004002    PRIMITIVE_SETTING_4 = 0x00004002 { SHADING=GOURAUD CW_TYPE=TRIANGLE TYPE=TRIANGLE }"
+    );
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub static DATABASE: Database = Database::new(
 /// Return the domain of the parameters of a type (HParaType), if the database has them.
 pub fn parameters(kind: u8) -> Option<Domain> {
     match kind.into() {
+        enums::para_type::PRIMITIVE => Some(domain::PARA_04),
         enums::para_type::REGULATOR => Some(domain::PARA_10),
         enums::para_type::REGULATOR_MISC => Some(domain::PARA_11),
         _ => None,
