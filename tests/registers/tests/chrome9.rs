@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What must hold of the Chrome9 database: nothing that the manual describes of the command regulator
-//! and of primitives is missing.
+//! What must hold of the Chrome9 database: nothing that the manual describes of display, command
+//! regulator and primitives is missing.
 //! `manual-entries-chrome9.txt` is a list made from the manual's text. `databases.rs` has what must hold of every database.
 
 use std::collections::BTreeMap;
@@ -67,21 +67,28 @@ fn the_counts_are_those_of_the_manual() {
     for (_, space, _) in manual_entries() {
         *counts.entry(space.name()).or_default() += 1;
     }
-    for (space, count) in [("mmio", 6), ("para_10", 32), ("para_11", 26)] {
+    for (space, count) in [("mmio", 84 + 6), ("para_10", 32), ("para_11", 26)] {
         assert_eq!(counts[space], count, "{space}");
     }
 }
 
-/// A register whose header the manual's text lost is there, and says that it is lost.
+/// Registers whose header the manual's text lost are there, and say that they are lost.
 #[test]
 fn lost_registers_are_marked() {
-    let (r, _) = DATABASE.by_offset(domain::PARA_04, 0x2f).expect("2Fh");
-    assert!(r.doc.starts_with("Lost in the text"), "{}", r.doc);
-    assert!(
-        manual_entries()
-            .iter()
-            .all(|e| (e.1, e.2) != (r.domain, r.offset))
-    );
+    for (space, place) in [
+        (Domain::MMIO, 0x12b4),
+        (Domain::MMIO, 0x12b8),
+        (Domain::MMIO, 0x12bc),
+        (domain::PARA_04, 0x2f),
+    ] {
+        let (r, _) = DATABASE.by_offset(space, place).expect("a register");
+        assert!(r.doc.starts_with("Lost in the text"), "{}", r.doc);
+        assert!(
+            manual_entries()
+                .iter()
+                .all(|e| (e.1, e.2) != (space, place))
+        );
+    }
 }
 
 /// A parameter with a sub-address has 24 bits, because the sub-address is in the others.
