@@ -283,7 +283,7 @@ impl Lines<'_> {
     /// Decode a parameter.
     fn parameter(word: u32, setting: u32) -> (Meaning, Option<Note>) {
         let kind = (setting >> 16) as u8;
-        let Some(space) = parameters(kind) else {
+        let Some(space) = parameters(kind, (setting >> 24) as u8) else {
             return match u32::from(kind) {
                 para_type::DUMMY => (Meaning::Padding, None),
                 para_type::VERTEX..=para_type::PRIMITIVE | para_type::INITIALISATION => {

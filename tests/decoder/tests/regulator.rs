@@ -141,7 +141,7 @@ fn what_does_not_fit_is_marked() {
         (&[0xfe00_0000, 1, 0, TAG, 0x6c], vec![(4, Note::Truncated)]),
         // Registers that are not there.
         (
-            &[0xfe00_0000, 1, 0, TAG, 0x1fc, 0],
+            &[0xfe00_0000, 1, 0, TAG, 0x64, 0],
             vec![(4, Note::UnknownPlace)],
         ),
         // More than the count, before the next header's place.
@@ -171,7 +171,7 @@ fn what_does_not_fit_is_marked() {
 proptest! {
     #[test]
     fn each_dword_is_one_line(words in prop::collection::vec(
-        prop_oneof![any::<u32>(), (0u32..8).prop_map(|c| 0xfe00_0000 | c << 16 | 0x420), 0u32..16, Just(TAG)], 0..80)
+        prop_oneof![any::<u32>(), (0u32..8).prop_map(|c| 0xfe00_0000 | (c << 16) | 0x420), 0u32..16, Just(TAG)], 0..80)
     ) {
         let all = lines(&words);
         prop_assert_eq!(all.len(), words.len());

@@ -32,6 +32,7 @@ pub mod memory;
 pub mod pci;
 pub mod power;
 pub mod registers;
+pub mod rop;
 pub mod run;
 pub mod runs;
 pub mod server;

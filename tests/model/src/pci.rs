@@ -36,6 +36,8 @@ pub struct Facts {
     pub bars: Vec<Bar>,
     /// Its capabilities, in the order of their list.
     pub capabilities: Vec<Capability>,
+    /// What only this device has in configuration space: words of 16 bits, each as offset, value and writable bits.
+    pub words: Vec<(u8, u16, u16)>,
     /// How it interrupts by MSI; it has INTA# in any case.
     pub msi: Msi,
     /// The expansion ROM: empty, or a power of two of bytes.
@@ -74,6 +76,8 @@ pub struct Bar {
 pub enum BarKind {
     /// Memory, by a 32-bit address.
     Memory32,
+    /// The same, without side effects of reads.
+    Prefetchable32,
     /// Memory, by a 64-bit address.
     Memory64,
     /// The same, without side effects of reads.
@@ -198,6 +202,10 @@ impl Config {
         if !facts.rom.is_empty() {
             c.allow32(at::ROM, !(facts.rom.len() as u32 - 1) | 1);
         }
+        for (offset, value, writable) in &facts.words {
+            c.put16(usize::from(*offset), *value);
+            c.allow16(usize::from(*offset), *writable);
+        }
         let mut link = 0x34;
         for capability in &facts.capabilities {
             let at = usize::from(capability.at);
@@ -288,6 +296,7 @@ impl Config {
         let (flags, wide) = match bar.kind {
             BarKind::Io => (0x1, false),
             BarKind::Memory32 => (0x0, false),
+            BarKind::Prefetchable32 => (0x8, false),
             BarKind::Memory64 => (0x4, true),
             BarKind::Prefetchable64 => (0xc, true),
         };
@@ -382,9 +391,10 @@ mod tests {
             bars: vec![Bar {
                 index: 1,
                 size: 0x1000,
-                kind: BarKind::Memory32,
+                kind: BarKind::Prefetchable32,
                 window: Window::Doorbells,
             }],
+            words: vec![(0xa0, 0x6123, 0x00ff)],
             ..Facts::default()
         };
         let mut c = Config::new(&facts, true);
@@ -392,7 +402,9 @@ mod tests {
             c.write(0x10 + bar * 4, &[0xff; 4]);
         }
         let bars: Vec<_> = (0..6).map(|bar| read32(&c, 0x10 + bar * 4)).collect();
-        assert_eq!(bars, [0, 0xffff_f000, 0, 0, 0, 0]);
+        assert_eq!(bars, [0, 0xffff_f008, 0, 0, 0, 0]);
+        c.write(0xa0, &[0; 4]);
+        assert_eq!(read32(&c, 0xa0), 0x6100, "one byte of the word is writable");
         assert_eq!(read32(&c, 8), 0x0604_0100);
         assert_eq!(read32(&c, 0xc) & 0xff_0000, 0x80_0000, "one of several");
         assert_eq!(read32(&c, 4) & 0x10_0000, 0, "no capabilities");

@@ -23,8 +23,8 @@ pub static DATABASE: Database = Database::new(
     DECISIONS,
 );
 
-/// Return the domain of the parameters of a type (HParaType), if the database has them.
-pub fn parameters(kind: u8) -> Option<Domain> {
+/// Return the domain of the parameters of a type and sub-type (HParaType, HParaSubType), if the database has them.
+pub fn parameters(kind: u8, _subtype: u8) -> Option<Domain> {
     match kind.into() {
         enums::para_type::PRIMITIVE => Some(domain::PARA_04),
         enums::para_type::REGULATOR => Some(domain::PARA_10),

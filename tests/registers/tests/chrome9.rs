@@ -110,11 +110,11 @@ fn parameters_leave_room_for_their_sub_address() {
 /// The regulator's types have parameters; those that the manual reserves have none.
 #[test]
 fn types_that_the_manual_reserves_have_no_parameters() {
-    assert_eq!(parameters(0x04), Some(domain::PARA_04));
-    assert_eq!(parameters(0x10), Some(domain::PARA_10));
-    assert_eq!(parameters(0x11), Some(domain::PARA_11));
+    assert_eq!(parameters(0x04, 0), Some(domain::PARA_04));
+    assert_eq!(parameters(0x10, 0), Some(domain::PARA_10));
+    assert_eq!(parameters(0x11, 0), Some(domain::PARA_11));
     for kind in (0x05..=0x0f).chain(0x12..=0xfd).chain([0xff]) {
-        assert_eq!(parameters(kind), None, "{kind:#x}");
+        assert_eq!(parameters(kind, 0), None, "{kind:#x}");
     }
 }
 

@@ -39,5 +39,6 @@ pub fn function(device: u16, options: Options, rom: Vec<u8>) -> Facts {
         msi: Msi::Rearmed,
         rom,
         powers: true,
+        ..Facts::default()
     }
 }

@@ -10,8 +10,8 @@ use super::super::engine2d_api::{Port, Unit};
 use super::brush::Brush;
 use super::clip::Rect;
 use super::key::Key;
-use super::rop::Rop3;
 use super::surface::Surface;
+use lapidary_model::rop::Rop3;
 
 /// A source pixel, or `None` where a transparent bitmap has a 0.
 pub type Sample = Option<u32>;

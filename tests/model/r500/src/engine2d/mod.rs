@@ -27,7 +27,6 @@ pub mod key;
 pub mod line;
 pub mod packets;
 mod registers;
-pub mod rop;
 pub mod scanline;
 pub mod state;
 pub mod surface;

@@ -22,8 +22,8 @@ use super::brush::{Brush, Description};
 use super::clip::Rect;
 use super::draw::{Pipe, pixel_mask};
 use super::key::Key;
-use super::rop::Rop3;
 use super::surface::Surface;
+use lapidary_model::rop::Rop3;
 
 /// Where the source of an operation comes from.
 pub enum Origin {

@@ -2,11 +2,11 @@
 
 //! Ternary raster operations (ROP3).
 //!
-//! Every bit the engine writes is a function of three bits: pattern (the brush), source and destination. The
-//! eight-bit code in `GUI_CONTROL.WIN31_ROP` (R5xx 5.2.2) is the truth table of that function, in the numbering
-//! that Windows made common: the bit of the result for pattern P, source S and destination D is bit
-//! `P * 4 + S * 2 + D` of the code. So `0xCC` is the source, `0xF0` the pattern and `0xAA` the destination, and all
-//! 256 codes mean something.
+//! Every bit that a 2D engine writes is a function of three bits: pattern (the brush), source and destination. An
+//! eight-bit code (`GUI_CONTROL.WIN31_ROP`, R5xx 5.2.2; bits 31:24 of a Chrome9's command) is the truth table of that
+//! function, in the numbering that Windows made common: the bit of the result for pattern P, source S and destination D
+//! is bit `P * 4 + S * 2 + D` of the code. So `0xCC` is the source, `0xF0` the pattern and `0xAA` the destination, and
+//! all 256 codes mean something.
 
 /// The truth table of one raster operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

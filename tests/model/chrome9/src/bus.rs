@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Memory as the chip's units reach it. Each location (L583-590) is an address space of its own.
+
+use lapidary_model::machine::{Machine, SPACE};
+
+use crate::chips::DISPLAY;
+use crate::kind;
+use crate::unit::Unit;
+
+/// The address space of the frame buffer (S.L.), by offset: the one in which tests declare objects.
+pub const FRAME_BUFFER: u32 = SPACE;
+
+/// Read the frame buffer. What lies beyond its end reads as ones and is a finding.
+pub fn read(m: &mut Machine, unit: Unit, address: u64, bytes: &mut [u8]) -> bool {
+    if !judged(m, unit, address, bytes.len() as u64, "reads") || !m.vram.read(address, bytes) {
+        bytes.fill(0xff);
+        return false;
+    }
+    true
+}
+
+/// Write the frame buffer. What lies beyond its end is lost and a finding.
+pub fn write(m: &mut Machine, unit: Unit, address: u64, bytes: &[u8]) {
+    if judged(m, unit, address, bytes.len() as u64, "writes") {
+        m.vram.write(address, bytes);
+    }
+}
+
+/// Judge an access to the frame buffer. Return whether it is inside.
+fn judged(m: &mut Machine, unit: Unit, address: u64, len: u64, does: &str) -> bool {
+    if address
+        .checked_add(len)
+        .is_none_or(|end| end > m.vram.len())
+    {
+        m.finding(
+            kind::FRAME_BUFFER_RANGE,
+            format_args!("{unit:?} {does} {len} bytes at {address:#010x}"),
+        );
+        return false;
+    }
+    if unit.is_engine() && !m.in_object(FRAME_BUFFER, address, len) {
+        m.finding(
+            kind::OUTSIDE_OBJECTS,
+            format_args!("{unit:?} {does} {len} bytes at {address:#010x}"),
+        );
+    }
+    true
+}
+
+/// Write a dword of system memory by its bus address.
+pub fn write_system(m: &mut Machine, unit: Unit, address: u64, value: u32) {
+    if !m.functions[DISPLAY].pci.bus_master() {
+        m.finding(
+            kind::BUS_MASTER_OFF,
+            format_args!("{unit:?} writes {address:#010x}"),
+        );
+        return;
+    }
+    if !m.functions[DISPLAY]
+        .ram
+        .write(address, &value.to_le_bytes())
+    {
+        m.finding(
+            kind::DMA_FAULT,
+            format_args!("{unit:?} writes {address:#010x}"),
+        );
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! A model of VIA Chrome9 HCM, the graphics of VX855 and VX875.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`chips`] | the chips there are, and their PCI functions |
+//! | [`host`] | register accesses of the CPU: which act at once, and which pass the command regulator |
+//! | [`queue`] | writes that the regulator has not taken yet |
+//! | [`regulator`] | the two windows, parameters, command queues in memory, fences |
+//! | [`engine2d`] | the 2D engine |
+//! | [`irq`] | interrupts |
+//! | [`regs`], [`classes`] | registers and parameters, and what the model makes of each |
+//! | [`bus`] | memory as the units reach it |
+//! | [`kind`], [`fault`], [`unit`] | the kinds of misuse, the faults and the units of this family |
+//!
+//! The chip has no memory of its own. What the firmware takes from the computer's memory as frame buffer is memory of the
+//! model here, which QEMU maps behind BAR0.
+
+mod bus;
+pub mod chips;
+mod classes;
+mod engine2d;
+pub mod fault;
+mod host;
+mod irq;
+pub mod kind;
+mod queue;
+mod regs;
+mod regulator;
+#[cfg(test)]
+mod tests;
+pub mod unit;
+
+use lapidary_model::chip::{Chip, Options, Step};
+use lapidary_model::machine::Machine;
+use lapidary_model::registers::{Space, Touched};
+use lapidary_registers::Domain;
+use lapidary_registers::chrome9::DATABASE;
+
+pub use self::chips::FAMILY;
+
+use self::chips::DISPLAY;
+use self::engine2d::Engine2d;
+use self::queue::Queue;
+use self::regs::Parameters;
+use self::regulator::Window;
+use self::unit::Unit;
+
+/// The name that findings and lists use for the CPU.
+const CPU: &str = "the CPU";
+
+/// The chip.
+pub struct Chrome9 {
+    options: Options,
+    regs: Space,
+    reads: Space,
+    parameters: Parameters,
+    windows: [Window; 2],
+    queue: Queue,
+    engine2d: Engine2d,
+    /// Numbers in the queue of fences.
+    fences: Vec<u32>,
+}
+
+impl Chrome9 {
+    /// Return a chip that has not been reset yet: call [`Chip::reset`] first.
+    pub fn new(options: Options) -> Chrome9 {
+        Chrome9 {
+            options,
+            regs: regs::register_space(),
+            reads: regs::read_space(),
+            parameters: Parameters::default(),
+            windows: Default::default(),
+            queue: Queue::default(),
+            engine2d: Engine2d::default(),
+            fences: Vec::new(),
+        }
+    }
+}
+
+impl Chip for Chrome9 {
+    fn read(&mut self, m: &mut Machine, offset: u32) -> u32 {
+        self.read_register(m, offset)
+    }
+
+    fn write(&mut self, m: &mut Machine, offset: u32, value: u32, mask: u32) {
+        self.write_register(m, offset, value & mask | self.regs.get(offset) & !mask);
+    }
+
+    fn step(&mut self, m: &mut Machine) -> Step {
+        if m.faults.armed(fault::DEAD) || m.functions[DISPLAY].pci.power_state() == 3 {
+            return Step::Idle;
+        }
+        if m.faults.armed(fault::STUCK_REGULATOR) {
+            return Step::Idle;
+        }
+        match self.queue.pop() {
+            Some(write) => {
+                self.execute(m, write);
+                Step::More
+            }
+            None => Step::Idle,
+        }
+    }
+
+    fn busy(&self) -> bool {
+        !self.queue.is_empty() || self.engine2d.busy()
+    }
+
+    fn listens(&self) -> bool {
+        false
+    }
+
+    fn lose_power(&mut self, m: &mut Machine) {
+        self.regs.reset();
+        self.reads.reset();
+        self.parameters.reset();
+        self.windows = Default::default();
+        self.queue = Queue::default();
+        self.engine2d = Engine2d::default();
+        self.fences.clear();
+        m.functions[DISPLAY].irq.reset();
+    }
+
+    fn reset(&mut self, m: &mut Machine) {
+        self.lose_power(m);
+    }
+
+    fn vram_read(&mut self, m: &mut Machine, offset: u64, data: &mut [u8]) {
+        bus::read(m, Unit::Host, offset, data);
+    }
+
+    fn vram_write(&mut self, m: &mut Machine, offset: u64, data: &[u8]) {
+        bus::write(m, Unit::Host, offset, data);
+    }
+
+    fn faults(&self) -> &'static [fault::Fault] {
+        fault::ALL
+    }
+
+    fn peek(&self, _: &Machine, name: &str) -> Option<u32> {
+        [&self.regs, &self.reads]
+            .into_iter()
+            .find_map(|s| Some(s.get(s.find(name)?)))
+            .or_else(|| self.parameters.peek(name))
+    }
+
+    fn on_chip(&self, _: &str) -> Option<&[u32]> {
+        None
+    }
+
+    fn touched(&self) -> Vec<Touched> {
+        let spaces = [&self.regs, &self.reads];
+        let registers = spaces.into_iter().flat_map(Space::touched);
+        registers.chain(self.parameters.touched()).collect()
+    }
+
+    fn describe(&self, offset: u32, value: u32) -> String {
+        DATABASE.describe(Domain::MMIO, host::canonical(offset), value)
+    }
+}

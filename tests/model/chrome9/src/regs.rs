@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! The registers of a Chrome9: those in BAR1, what reads find where parameters are written, and the parameters.
+
+use std::collections::BTreeMap;
+
+use lapidary_model::machine::Machine;
+use lapidary_model::registers::{Registers, Space, Touched, judge_read};
+use lapidary_registers::chrome9::{DATABASE, domain, parameters};
+use lapidary_registers::{Access, Domain};
+
+use crate::classes::class;
+use crate::kind;
+
+/// What there is, and what the model makes of it.
+pub static REGISTERS: Registers = Registers {
+    database: &DATABASE,
+    class,
+};
+
+/// Registers up to here are in [`register_space`]; behind them come VGA and the window of host data.
+pub const END: u32 = 0x4000;
+
+/// Return the registers in BAR1, by byte offset.
+pub fn register_space() -> Space {
+    Space::new(
+        &REGISTERS,
+        "register",
+        Domain::MMIO,
+        "",
+        4,
+        END as usize / 4,
+    )
+}
+
+/// Return what the CPU reads where it writes settings and parameters.
+pub fn read_space() -> Space {
+    Space::new(&REGISTERS, "read-back", domain::MMIO_READ, "", 4, 0x700 / 4)
+}
+
+/// Sub-addresses of a type, and the entries of most tables.
+const SUB_ADDRESSES: usize = 0x200;
+
+/// Parameters by type and sub-type. A type whose sub-types have values of their own has a space for each.
+#[derive(Default)]
+pub struct Parameters {
+    spaces: BTreeMap<(u8, u8), Space>,
+}
+
+impl Parameters {
+    /// Return the space of a type and sub-type, none if there is no such type.
+    fn space(&mut self, kind: u8, subtype: u8) -> Option<&mut Space> {
+        let domain = parameters(kind, subtype)?;
+        let space = || Space::new(&REGISTERS, "parameter", domain, "", 1, SUB_ADDRESSES);
+        Some(self.spaces.entry((kind, subtype)).or_insert_with(space))
+    }
+
+    /// Set a parameter, which is judged.
+    pub fn set(
+        &mut self,
+        m: &mut Machine,
+        (kind, subtype): (u8, u8),
+        index: u32,
+        value: u32,
+        who: &'static str,
+    ) {
+        let known = self
+            .space(kind, subtype)
+            .filter(|s| s.register(index).is_some());
+        let Some(space) = known else {
+            m.finding(
+                kind::UNDEFINED_PARAMETER,
+                format_args!("type {kind:02x}h.{subtype:02x}h {index:02x}h = {value:#010x}"),
+            );
+            return;
+        };
+        if let Some(name) = space.touch(index, true, Some(who)) {
+            m.finding(
+                kind::UNIMPLEMENTED_PARAMETER,
+                format_args!("{name} set by {who}"),
+            );
+        }
+        space.set(index, value);
+    }
+
+    /// Return a parameter's value, 0 if it was never set.
+    pub fn get(&self, kind: u8, subtype: u8, index: u32) -> u32 {
+        self.spaces
+            .get(&(kind, subtype))
+            .map_or(0, |s| s.get(index))
+    }
+
+    /// Return a parameter's value by name; of parameters with sub-types, the first's.
+    pub fn peek(&self, name: &str) -> Option<u32> {
+        let register = DATABASE.by_name(name)?;
+        let mut spaces = self.spaces.iter();
+        let (_, space) = spaces
+            .find(|((kind, subtype), _)| parameters(*kind, *subtype) == Some(register.domain))?;
+        Some(space.get(space.find(name)?))
+    }
+
+    /// Forget all values.
+    pub fn reset(&mut self) {
+        self.spaces.values_mut().for_each(Space::reset);
+    }
+
+    /// Return the parameters that were set.
+    pub fn touched(&self) -> impl Iterator<Item = Touched> + '_ {
+        self.spaces.values().flat_map(Space::touched)
+    }
+}
+
+/// Judge reading a register, and return its stored value; 0 if there is none.
+pub fn read(m: &mut Machine, space: &mut Space, offset: u32) -> u32 {
+    if judge_read(m, space, offset, Some(crate::CPU))
+        && space
+            .register(offset)
+            .is_some_and(|r| r.access != Access::Write)
+    {
+        space.get(offset)
+    } else {
+        0
+    }
+}

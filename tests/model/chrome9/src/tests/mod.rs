@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Tests of the whole chip, without a guest: registers are written as a CPU would write them, and the chip is stepped by
+//! hand.
+
+mod engine2d;
+mod properties;
+mod registers;
+mod regulator;
+
+use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
+use lapidary_model::family::Entry;
+use lapidary_model::machine::Machine;
+use lapidary_model::memory::Vram;
+use lapidary_registers::chrome9::mmio;
+
+use crate::Chrome9;
+use crate::chips::{DISPLAY, VX855};
+use crate::kind::Kind;
+
+const VRAM: u64 = 8 << 20;
+/// Where guest RAM lies on the bus.
+const RAM: u64 = 0x1_2340_0000;
+
+struct Bench {
+    chip: Chrome9,
+    m: Machine,
+}
+
+impl Bench {
+    /// Return a chip with bus mastering and a page of guest RAM.
+    fn new() -> Bench {
+        let options = Options {
+            vram: VRAM,
+            window: VRAM,
+            trapped: true,
+            state: State::Posted,
+            fuses: Fuses::Whole,
+        };
+        let functions = VX855.functions(options, Vec::new());
+        let mut m = Machine::new(Vram::new(VRAM).unwrap(), &functions);
+        m.functions[DISPLAY].pci.write(4, &[6]);
+        m.functions[DISPLAY].ram.map_anonymous(RAM, 0x1000).unwrap();
+        let mut chip = Chrome9::new(options);
+        chip.reset(&mut m);
+        Bench { chip, m }
+    }
+
+    fn read(&mut self, offset: u32) -> u32 {
+        self.chip.read(&mut self.m, offset)
+    }
+
+    /// Write without letting the chip work.
+    fn post(&mut self, offset: u32, value: u32) {
+        self.chip.write(&mut self.m, offset, value, u32::MAX);
+    }
+
+    /// Write, and let the chip work until it has nothing to do.
+    fn write(&mut self, offset: u32, value: u32) {
+        self.post(offset, value);
+        self.run();
+    }
+
+    fn run(&mut self) {
+        while self.chip.step(&mut self.m) == Step::More {}
+    }
+
+    /// Write parameters of a type through the window of the regulator.
+    fn parameters(&mut self, kind: u32, values: &[u32]) {
+        self.write(mmio::CR_SETTING, kind << 16);
+        for value in values {
+            self.write(mmio::CR_SPACE.base(), *value);
+        }
+    }
+
+    /// Take the kinds of findings, each as often as it came.
+    fn found(&mut self) -> Vec<Kind> {
+        let found = self.m.judge.take().into_iter();
+        found
+            .flat_map(|f| std::iter::repeat_n(f.kind, f.count as usize))
+            .collect()
+    }
+
+    fn bytes(&self, at: u64, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        assert!(self.m.vram.read(at, &mut bytes));
+        bytes
+    }
+}
