@@ -115,6 +115,15 @@ impl Blit {
         self.drawn >= self.rect.height
     }
 
+    /// Return the counter of such blits.
+    pub fn counter(&self) -> &'static str {
+        match self.source {
+            Source::None => "fills",
+            Source::FrameBuffer(_) => "copies",
+            Source::Host(_) => "uploads",
+        }
+    }
+
     /// Report a copy within one picture whose direction makes it read what it has written.
     pub fn judge_overlap(&self, m: &mut Machine) {
         let Source::FrameBuffer(from) = self.source else {

@@ -106,7 +106,7 @@ impl Engine2d {
         let Some(mut blit) = self.blit(m, command) else {
             return;
         };
-        m.counters.add("blits", 1);
+        m.counters.add(blit.counter(), 1);
         if m.trace.on() {
             m.trace.line(format_args!("2D {blit}"));
         }
