@@ -7,8 +7,8 @@
 //! parameters, which have no count), or the end of the stream. What is between the end and the next multiple of 16 bytes is
 //! padding.
 //!
-//! A parameter is named by the type in the header's setting and by its own sub-address. The database has the types of the
-//! regulator itself, 10h and 11h, and of primitives, 04h. Other parameters of the 3D engine are shown as data.
+//! A parameter is named by type and sub-type in the header's setting, and by its own sub-address. Vertices and tables
+//! (types 00h and 03h) have none: an entry of a table is named by its number behind the setting's.
 //!
 //! ```
 //! use lapidary_decoder::regulator;
@@ -22,7 +22,9 @@
 
 use std::fmt;
 
-use lapidary_registers::chrome9::{DATABASE, domain, enums::para_type, header, mmio, parameters};
+use lapidary_registers::chrome9::{
+    DATABASE, domain, enums::para_type, header, mmio, mmio::cr_setting, parameters,
+};
 use lapidary_registers::{Domain, Register};
 
 /// Something that is wrong with a stream.
@@ -72,6 +74,8 @@ pub enum Meaning {
     Offset,
     /// A value of a register or of a parameter, at an offset or a sub-address.
     Value(Domain, u32),
+    /// An entry of a table, at an index.
+    Entry(Domain, u32),
     /// A dword without structure: pixels, vertices, indices.
     Data,
     /// A dword without effect.
@@ -128,6 +132,9 @@ impl fmt::Display for Line {
                 // The sub-address is in the other bits.
                 write!(f, "  {}", DATABASE.describe(space, place, word & 0xff_ffff))?;
             }
+            Meaning::Entry(space, index) => {
+                write!(f, "  {}", DATABASE.describe(space, index, word))?;
+            }
             Meaning::Data => write!(f, "    data")?,
             Meaning::Padding => write!(f, "  padding")?,
             Meaning::Unknown => write!(f, "?")?,
@@ -173,8 +180,8 @@ enum State {
     Pairs { left: u32, offset: Option<u32> },
     /// Dwords of which a count says how many follow. `to`: the register to which all go.
     Counted { left: u32, to: Option<u32> },
-    /// Parameters of the type in that setting.
-    Parameters { setting: u32 },
+    /// Parameters of the type in that setting, of which `count` have come.
+    Parameters { setting: u32, count: u32 },
 }
 
 /// The lines of a stream, one for each dword.
@@ -256,7 +263,10 @@ impl Lines<'_> {
             _ => {
                 let none = State::Between { after: true };
                 self.state = match kind {
-                    header::PARAMETERS => State::Parameters { setting: first },
+                    header::PARAMETERS => State::Parameters {
+                        setting: first,
+                        count: 0,
+                    },
                     _ if windowed || kind == header::DEBUG || count == 0 => none,
                     header::HOST_DATA_2D | header::VERTEX_DATA => State::Counted {
                         left: count,
@@ -280,26 +290,37 @@ impl Lines<'_> {
         }
     }
 
-    /// Decode a parameter.
-    fn parameter(word: u32, setting: u32) -> (Meaning, Option<Note>) {
-        let kind = (setting >> 16) as u8;
-        let Some(space) = parameters(kind, (setting >> 24) as u8) else {
+    /// Decode the parameter of that number behind a setting.
+    fn parameter(word: u32, setting: u32, count: u32) -> (Meaning, Option<Note>) {
+        let kind = cr_setting::HPARATYPE.get(setting) as u8;
+        let subtype = cr_setting::HPARASUBTYPE.get(setting) as u8;
+        let Some(space) = parameters(kind, subtype) else {
             return match u32::from(kind) {
                 para_type::DUMMY => (Meaning::Padding, None),
-                para_type::VERTEX..=para_type::PRIMITIVE | para_type::INITIALISATION => {
-                    (Meaning::Data, None)
-                }
                 _ => (Meaning::Data, Some(Note::UnknownParameters)),
             };
         };
+        let known = |place| DATABASE.by_offset(space, place).is_some();
+        match u32::from(kind) {
+            para_type::VERTEX => return (Meaning::Data, None),
+            para_type::TABLE => {
+                let place = cr_setting::HPARAADR.get(setting).saturating_add(count);
+                return match known(place) {
+                    true => (Meaning::Entry(space, place), None),
+                    // Behind the table's end.
+                    false if is_null(word) => (Meaning::Padding, None),
+                    false => (Meaning::Entry(space, place), Some(Note::UnknownPlace)),
+                };
+            }
+            _ => {}
+        }
         if is_null(word) {
             return (Meaning::Padding, None);
         }
         let place = word >> 24;
-        let known = DATABASE.by_offset(space, place).is_some();
         (
             Meaning::Value(space, place),
-            (!known).then_some(Note::UnknownPlace),
+            (!known(place)).then_some(Note::UnknownPlace),
         )
     }
 }
@@ -346,11 +367,15 @@ impl Iterator for Lines<'_> {
                 let value = |offset| Meaning::Value(Domain::MMIO, offset);
                 (to.map_or(Meaning::Data, value), None)
             }
-            State::Parameters { setting } => {
+            State::Parameters { setting, count } => {
                 if self.at % 4 == 0 && header_code(word).is_some() {
                     self.begin(word, true)
                 } else {
-                    Self::parameter(word, setting)
+                    self.state = State::Parameters {
+                        setting,
+                        count: count.saturating_add(1),
+                    };
+                    Self::parameter(word, setting, count)
                 }
             }
         };

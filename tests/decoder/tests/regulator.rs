@@ -97,12 +97,77 @@ fn counted_data_is_never_a_header() {
 
 /// Type 01h is not in the database yet. The twin has a reserved type.
 #[test]
-fn parameters_without_a_description_are_data() {
-    let stream = [0xfe02_0440, 0x43c, 0x0001_0000, TAG, 0x5000_1000];
-    assert_eq!(lines(&stream)[4].meaning, Meaning::Data);
-    assert_eq!(notes(&stream), []);
-    let twin = [0xfe02_0440, 0x43c, 0x0012_0000, TAG, 0x5000_1000];
-    assert_eq!(notes(&twin), [(4, Note::UnknownParameters)]);
+fn parameters_are_named_by_type_sub_type_and_sub_address() {
+    let one = |setting, word| {
+        let stream = [0xfe02_0440, 0x43c, setting, TAG, word];
+        assert_eq!(notes(&stream), [], "{stream:x?}");
+        lines(&stream)[4].meaning
+    };
+    assert_eq!(
+        one(0x0001_0000, 0x5000_1234),
+        Meaning::Value(domain::PARA_01, 0x50)
+    );
+    assert_eq!(
+        one(0x0f02_0000, 0x0000_1234),
+        Meaning::Value(domain::PARA_02_STAGE, 0)
+    );
+    assert_eq!(
+        one(0x2f02_0000, 0x3000_0000),
+        Meaning::Value(domain::PARA_02_SAMPLE, 0x30)
+    );
+    assert_eq!(
+        one(0xfe02_0000, 0x0000_0010),
+        Meaning::Value(domain::PARA_02_GENERAL, 0)
+    );
+    assert_eq!(one(0x0000_0000, 0x3f80_0000), Meaning::Data);
+}
+
+#[test]
+fn entries_of_a_table_count_from_the_setting_on_and_have_32_bits() {
+    // Constant 1 of the pixel shader, and what follows it.
+    let stream = [
+        0xfe02_0440,
+        0x43c,
+        0x2203_0004,
+        TAG,
+        0x3f80_0000,
+        0x4000_0000,
+        TAG,
+        TAG,
+    ];
+    let found = lines(&stream);
+    assert_eq!(
+        found[4].meaning,
+        Meaning::Entry(domain::PARA_03_CONSTANTS, 4)
+    );
+    assert_eq!(
+        found[5].meaning,
+        Meaning::Entry(domain::PARA_03_CONSTANTS, 5)
+    );
+    assert!(
+        found[4]
+            .to_string()
+            .ends_with("CONSTANT_LOW[4] = 0x3f800000"),
+        "{}",
+        found[4]
+    );
+    // Behind the end of the palette there is padding, and nothing else.
+    let stream = [
+        0xfe02_0440,
+        0x43c,
+        0x0003_000f,
+        TAG,
+        TAG,
+        TAG,
+        0x0000_0001,
+        TAG,
+    ];
+    assert_eq!(notes(&stream), [(6, Note::UnknownPlace)]);
+    assert_eq!(
+        lines(&stream)[4].meaning,
+        Meaning::Entry(domain::PARA_03_PALETTE, 15)
+    );
+    assert_eq!(lines(&stream)[5].meaning, Meaning::Padding);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
 //! What must hold of the Chrome9 database: nothing that the manual describes of display, command
-//! regulator and primitives is missing.
+//! regulator and 3D engine is missing.
 //! `manual-entries-chrome9.txt` is a list made from the manual's text. `databases.rs` has what must hold of every database.
 
 use std::collections::BTreeMap;
@@ -67,7 +67,17 @@ fn the_counts_are_those_of_the_manual() {
     for (_, space, _) in manual_entries() {
         *counts.entry(space.name()).or_default() += 1;
     }
-    for (space, count) in [("mmio", 84 + 6), ("para_10", 32), ("para_11", 26)] {
+    for (space, count) in [
+        ("mmio", 84 + 6),
+        // 86, and 74h, which is reserved by itself.
+        ("para_01", 87),
+        ("para_02_stage", 12),
+        ("para_02_sample", 5),
+        ("para_02_general", 17),
+        ("para_04", 45),
+        ("para_10", 32),
+        ("para_11", 26),
+    ] {
         assert_eq!(counts[space], count, "{space}");
     }
 }
@@ -79,6 +89,14 @@ fn lost_registers_are_marked() {
         (Domain::MMIO, 0x12b4),
         (Domain::MMIO, 0x12b8),
         (Domain::MMIO, 0x12bc),
+        (domain::PARA_01, 0x14),
+        (domain::PARA_01, 0x15),
+        (domain::PARA_01, 0x16),
+        (domain::PARA_01, 0x21),
+        (domain::PARA_02_STAGE, 0x20),
+        (domain::PARA_02_SAMPLE, 0x37),
+        (domain::PARA_02_SAMPLE, 0x51),
+        (domain::PARA_03_12, 0),
         (domain::PARA_04, 0x2f),
     ] {
         let (r, _) = DATABASE.by_offset(space, place).expect("a register");
@@ -95,7 +113,10 @@ fn lost_registers_are_marked() {
 #[test]
 fn parameters_leave_room_for_their_sub_address() {
     for r in DATABASE.registers {
-        let sub = r.domain.name().starts_with("para_");
+        let name = r.domain.name();
+        let sub = name.starts_with("para_")
+            && !name.starts_with("para_00")
+            && !name.starts_with("para_03");
         for f in r.fields.iter().filter(|_| sub) {
             assert!(f.field.mask() >> 24 == 0, "{}.{}", r.name, f.name);
         }
@@ -116,6 +137,13 @@ fn types_that_the_manual_reserves_have_no_parameters() {
     for kind in (0x05..=0x0f).chain(0x12..=0xfd).chain([0xff]) {
         assert_eq!(parameters(kind, 0), None, "{kind:#x}");
     }
+    let subtypes = |kind| {
+        (0..=0xff)
+            .filter(|s| parameters(kind, *s).is_some())
+            .count()
+    };
+    assert_eq!(subtypes(0x02), 16 + 16 + 1, "stages, samples, general");
+    assert_eq!(subtypes(0x03), 10, "tables");
 }
 
 /// The addresses of the ring and of branches, as the driver and the model will use them.

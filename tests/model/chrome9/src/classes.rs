@@ -14,6 +14,8 @@ pub fn class(register: &Register) -> Option<Class> {
     classes::class(BLOCKS, register)
 }
 
+const NOT_DRAWN: &str = "state of the 3D engine, which is not executed";
+
 static BLOCKS: &[Block] = &[
     Block {
         name: "CR",
@@ -161,7 +163,31 @@ static BLOCKS: &[Block] = &[
     Block {
         name: "VERTEX",
         implemented: &[],
-        stored: &[("state of the 3D engine, which is not executed", Rest)],
+        stored: &[(NOT_DRAWN, Rest)],
+        missing: &[],
+    },
+    Block {
+        name: "ATTRIBUTE",
+        implemented: &[],
+        stored: &[(NOT_DRAWN, Rest)],
+        missing: &[],
+    },
+    Block {
+        name: "TEXTURE",
+        implemented: &[],
+        stored: &[(NOT_DRAWN, Rest)],
+        missing: &[],
+    },
+    Block {
+        name: "TABLE",
+        implemented: &[],
+        stored: &[(NOT_DRAWN, Rest)],
+        missing: &[],
+    },
+    Block {
+        name: "INITIALISATION",
+        implemented: &[],
+        stored: &[("what it does is not public", Rest)],
         missing: &[],
     },
 ];
