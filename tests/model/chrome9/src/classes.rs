@@ -161,6 +161,18 @@ static BLOCKS: &[Block] = &[
         missing: &["AGP_PAUSE_ADDRESS_PORT"],
     },
     Block {
+        name: "CAPTURE",
+        implemented: &[],
+        stored: &[("no camera", Rest)],
+        missing: &[],
+    },
+    Block {
+        name: "HQV",
+        implemented: &[],
+        stored: &[("HQV is not executed, and HQV_CONTROL starts it", Rest)],
+        missing: &["HQV_CONTROL"],
+    },
+    Block {
         name: "VERTEX",
         implemented: &[],
         stored: &[(NOT_DRAWN, Rest)],
