@@ -4,7 +4,11 @@
 
 use lapidary_model::machine::{Machine, SPACE};
 
+use lapidary_registers::chrome9::enums::location;
+
 use crate::chips::DISPLAY;
+use crate::fetch::Place;
+use crate::gart::Gart;
 use crate::kind;
 use crate::unit::Unit;
 
@@ -66,4 +70,28 @@ pub fn write_system(m: &mut Machine, unit: Unit, address: u64, value: u32) {
             format_args!("{unit:?} writes {address:#010x}"),
         );
     }
+}
+
+/// Read a unit of a stream, which never crosses a page. Return whether there is one.
+pub fn fetch(m: &mut Machine, gart: &mut Gart, place: Place, bytes: &mut [u8]) -> bool {
+    let address = match place.location {
+        location::SYSTEM_LOCAL => return read(m, Unit::Fetch, place.at, bytes),
+        location::SYSTEM_DYNAMIC => match gart.translate(m, place.at) {
+            Some(address) => address,
+            None => return false,
+        },
+        _ => place.at,
+    };
+    if !m.functions[DISPLAY].pci.bus_master() {
+        m.finding(
+            kind::BUS_MASTER_OFF,
+            format_args!("a stream at {address:#010x}"),
+        );
+        return false;
+    }
+    if !m.functions[DISPLAY].ram.read(address, bytes) {
+        m.finding(kind::DMA_FAULT, format_args!("a stream at {address:#010x}"));
+        return false;
+    }
+    true
 }

@@ -7,14 +7,16 @@
 //! | 0h-1FFh | 2D engine | passes the command regulator |
 //! | 200h-3FFh, 1200h-13FFh | video | acts at once |
 //! | 400h-7FFh | command regulator and 3D engine | passes the command regulator |
+//! | 83C4h | sequencer, by bytes | acts at once |
 //! | 2200h-23FFh, 3200h-33FFh | video again | passes the command regulator |
 //! | 200000h-3FFFFFh | data for the 2D engine | passes the command regulator |
 
 use std::ops::Range;
 
 use lapidary_model::machine::Machine;
-use lapidary_model::registers::judge_write;
-use lapidary_registers::chrome9::mmio::{self, engine_status};
+use lapidary_model::registers::{judge_read, judge_write};
+use lapidary_registers::chrome9::mmio::{self, engine_status, vga_sequencer};
+use lapidary_registers::chrome9::mmio_read;
 
 use crate::queue::Write;
 use crate::regulator::Which;
@@ -33,8 +35,13 @@ const VIDEO_WAITS: [u32; 2] = [mmio::COMMAND_ID_VIDEO, mmio::WAIT_CONTROL_VIDEO]
 const HOST_DATA: Range<u32> = 0x20_0000..0x40_0000;
 
 /// Return whether writes there pass the regulator by way of a second place of a video register.
-fn is_alias(offset: u32) -> bool {
+pub fn is_alias(offset: u32) -> bool {
     ALIASES.iter().any(|range| range.contains(&offset)) && !VIDEO_WAITS.contains(&offset)
+}
+
+/// Return whether a register is one that makes video commands wait.
+pub fn is_video_wait(offset: u32) -> bool {
+    VIDEO_WAITS.contains(&offset)
 }
 
 /// Return the first place of a register.
@@ -51,12 +58,40 @@ impl Chrome9 {
     pub(crate) fn read_register(&mut self, m: &mut Machine, offset: u32) -> u32 {
         let offset = canonical(offset);
         if READ_BACK.contains(&offset) {
-            return regs::read(m, &mut self.reads, offset);
+            let stored = regs::read(m, &mut self.reads, offset);
+            return match self.reads.register(offset) {
+                Some(_) if offset != mmio_read::FENCE_ID => self.read_fetcher(m, offset, stored),
+                _ => stored,
+            };
         }
         let stored = regs::read(m, &mut self.regs, offset);
         match offset {
             mmio::ENGINE_STATUS => self.status(),
+            mmio::VGA_SEQUENCER => {
+                let chosen = self.gart.chosen();
+                if judge_read(m, self.gart.registers(), chosen, Some(CPU)) {
+                    self.gart.port()
+                } else {
+                    chosen
+                }
+            }
             _ => stored,
+        }
+    }
+
+    /// Serve a write of index or data of the sequencer, of which the mask says which bytes are written.
+    pub(crate) fn write_sequencer(&mut self, m: &mut Machine, value: u32, mask: u32) {
+        if !judge_write(m, &mut self.regs, mmio::VGA_SEQUENCER, value, Some(CPU)) {
+            return;
+        }
+        if vga_sequencer::INDEX.any(mask) {
+            self.gart.choose(value);
+        }
+        let chosen = self.gart.chosen();
+        if vga_sequencer::DATA.any(mask)
+            && judge_write(m, self.gart.registers(), chosen, value, Some(CPU))
+        {
+            self.gart.write(value);
         }
     }
 
@@ -123,6 +158,10 @@ impl Chrome9 {
             mmio::INTERRUPT_FLAGS_MASKS_CONTROL => self.write_interrupts(m, value),
             mmio::INTERRUPT_FLAGS_MASKS_CONTROL_2 => self.write_interrupts_2(m, value),
             mmio::ADDRESS_FLIP_STATUS => self.write_flip_status(m, value),
+            mmio::AGP_PAUSE_ADDRESS_PORT => {
+                self.regs.set(offset, value);
+                self.move_pause_to(m, value);
+            }
             _ => self.regs.set(offset, value),
         }
     }
@@ -132,6 +171,9 @@ impl Chrome9 {
         let mut status = 0;
         if !self.queue.is_empty() {
             status |= engine_status::QUEUE_BUSY.mask() | engine_status::CR_BUSY.mask();
+        }
+        if self.fetcher.busy() {
+            status |= engine_status::CR_BUSY.mask();
         }
         if self.engine2d.busy() {
             status |= engine_status::BUSY_2D.mask();

@@ -15,6 +15,30 @@ lapidary_model::kinds! { FAMILY;
     RESERVED_VALUE = "reserved-value",
     /// A command queue that is not as long as its ends say, too short, or not in its memory.
     QUEUE_SETUP = "queue-setup",
+    /// The stream of the ring is started anew while it is fetched.
+    RING_RESTART = "ring-restart",
+    /// A pause address that adds fewer than five units, or that does not end a block of 80h bytes.
+    RING_KICK = "ring-kick",
+    /// The fetcher has reached the end of the ring.
+    RING_END = "ring-end",
+    /// What stands where a header has to be is neither one nor padding.
+    NO_HEADER = "no-header",
+    /// A header for a register that it cannot write.
+    HEADER_REGISTER = "header-register",
+    /// A header that the model does not execute.
+    UNIMPLEMENTED_HEADER = "unimplemented-header",
+    /// A stream ends within what a header counts.
+    STREAM_TRUNCATED = "stream-truncated",
+    /// A branch in a branch.
+    NESTED_BRANCH = "nested-branch",
+    /// A branch while branches are forbidden.
+    BRANCH_DISABLED = "branch-disabled",
+    /// A read of the fetcher while another block is chosen for reading back.
+    READ_BACK_BLOCK = "read-back-block",
+    /// An address of the GART without a page.
+    GART_FAULT = "gart-fault",
+    /// An entry of the GART that has changed since the last flush.
+    GART_STALE = "gart-stale",
     /// An address beyond the end of the frame buffer.
     FRAME_BUFFER_RANGE = "frame-buffer-range",
     /// The 2D engine was told something that the model does not do.

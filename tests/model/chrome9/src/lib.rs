@@ -8,6 +8,8 @@
 //! | [`host`] | register accesses of the CPU: which act at once, and which pass the command regulator |
 //! | [`queue`] | writes that the regulator has not taken yet |
 //! | [`regulator`] | the two windows, parameters, command queues in memory, fences |
+//! | [`fetch`], [`stream`] | streams in memory: where they are, and what they say |
+//! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
 //! | [`irq`] | interrupts |
 //! | [`regs`], [`classes`] | registers and parameters, and what the model makes of each |
@@ -22,12 +24,15 @@ pub mod chips;
 mod classes;
 mod engine2d;
 pub mod fault;
+mod fetch;
+mod gart;
 mod host;
 mod irq;
 pub mod kind;
 mod queue;
 mod regs;
 mod regulator;
+mod stream;
 #[cfg(test)]
 mod tests;
 pub mod unit;
@@ -36,12 +41,14 @@ use lapidary_model::chip::{Chip, Options, Step};
 use lapidary_model::machine::Machine;
 use lapidary_model::registers::{Space, Touched};
 use lapidary_registers::Domain;
-use lapidary_registers::chrome9::DATABASE;
+use lapidary_registers::chrome9::{DATABASE, enums, mmio, para_10};
 
 pub use self::chips::FAMILY;
 
 use self::chips::DISPLAY;
 use self::engine2d::Engine2d;
+use self::fetch::Fetcher;
+use self::gart::Gart;
 use self::queue::Queue;
 use self::regs::Parameters;
 use self::regulator::Window;
@@ -59,6 +66,8 @@ pub struct Chrome9 {
     windows: [Window; 2],
     queue: Queue,
     engine2d: Engine2d,
+    fetcher: Fetcher,
+    gart: Gart,
     /// Numbers in the queue of fences.
     fences: Vec<u32>,
 }
@@ -74,6 +83,8 @@ impl Chrome9 {
             windows: Default::default(),
             queue: Queue::default(),
             engine2d: Engine2d::default(),
+            fetcher: Fetcher::default(),
+            gart: Gart::default(),
             fences: Vec::new(),
         }
     }
@@ -85,7 +96,11 @@ impl Chip for Chrome9 {
     }
 
     fn write(&mut self, m: &mut Machine, offset: u32, value: u32, mask: u32) {
-        self.write_register(m, offset, value & mask | self.regs.get(offset) & !mask);
+        if offset == mmio::VGA_SEQUENCER {
+            self.write_sequencer(m, value, mask);
+            return;
+        }
+        self.write_register(m, offset, (value & mask) | (self.regs.get(offset) & !mask));
     }
 
     fn step(&mut self, m: &mut Machine) -> Step {
@@ -95,21 +110,23 @@ impl Chip for Chrome9 {
         if m.faults.armed(fault::STUCK_REGULATOR) {
             return Step::Idle;
         }
-        match self.queue.pop() {
-            Some(write) => {
-                self.execute(m, write);
-                Step::More
-            }
-            None => Step::Idle,
+        if let Some(write) = self.queue.pop() {
+            self.execute(m, write);
+            return Step::More;
         }
+        if self.fetcher.runs() {
+            self.fetch(m);
+            return Step::More;
+        }
+        Step::Idle
     }
 
     fn busy(&self) -> bool {
-        !self.queue.is_empty() || self.engine2d.busy()
+        !self.queue.is_empty() || self.engine2d.busy() || self.fetcher.busy()
     }
 
     fn listens(&self) -> bool {
-        false
+        self.fetcher.paused()
     }
 
     fn lose_power(&mut self, m: &mut Machine) {
@@ -119,7 +136,16 @@ impl Chip for Chrome9 {
         self.windows = Default::default();
         self.queue = Queue::default();
         self.engine2d = Engine2d::default();
+        self.fetcher = Fetcher::default();
+        self.gart = Gart::default();
         self.fences.clear();
+        // The only default of a parameter that the manual prints (L609), but for depths of FIFOs.
+        let regulator = enums::para_type::REGULATOR as u8;
+        self.parameters.preset(
+            regulator,
+            para_10::BRANCH_CONTROL,
+            para_10::branch_control::ENABLE.mask(),
+        );
         m.functions[DISPLAY].irq.reset();
     }
 
@@ -143,6 +169,7 @@ impl Chip for Chrome9 {
         [&self.regs, &self.reads]
             .into_iter()
             .find_map(|s| Some(s.get(s.find(name)?)))
+            .or_else(|| self.gart.peek(name))
             .or_else(|| self.parameters.peek(name))
     }
 
@@ -153,7 +180,8 @@ impl Chip for Chrome9 {
     fn touched(&self) -> Vec<Touched> {
         let spaces = [&self.regs, &self.reads];
         let registers = spaces.into_iter().flat_map(Space::touched);
-        registers.chain(self.parameters.touched()).collect()
+        let parameters = self.parameters.touched().chain(self.gart.touched());
+        registers.chain(parameters).collect()
     }
 
     fn describe(&self, offset: u32, value: u32) -> String {

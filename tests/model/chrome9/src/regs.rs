@@ -18,8 +18,8 @@ pub static REGISTERS: Registers = Registers {
     class,
 };
 
-/// Registers up to here are in [`register_space`]; behind them come VGA and the window of host data.
-pub const END: u32 = 0x4000;
+/// Registers up to here are in [`register_space`]; the window of host data comes behind them.
+pub const END: u32 = 0x9000;
 
 /// Return the registers in BAR1, by byte offset.
 pub fn register_space() -> Space {
@@ -83,6 +83,19 @@ impl Parameters {
         space.set(index, value);
     }
 
+    /// Return whether the database has a parameter.
+    pub fn knows(&mut self, (kind, subtype): (u8, u8), index: u32) -> bool {
+        let space = self.space(kind, subtype);
+        space.is_some_and(|s| s.register(index).is_some())
+    }
+
+    /// Set a parameter as it is after power-on.
+    pub fn preset(&mut self, kind: u8, index: u32, value: u32) {
+        if let Some(space) = self.space(kind, 0) {
+            space.set(index, value);
+        }
+    }
+
     /// Return a parameter's value, 0 if it was never set.
     pub fn get(&self, kind: u8, subtype: u8, index: u32) -> u32 {
         self.spaces
@@ -92,7 +105,8 @@ impl Parameters {
 
     /// Return a parameter's value by name; of parameters with sub-types, the first's.
     pub fn peek(&self, name: &str) -> Option<u32> {
-        let register = DATABASE.by_name(name)?;
+        let plain = name.split('[').next()?;
+        let register = DATABASE.by_name(plain)?;
         let mut spaces = self.spaces.iter();
         let (_, space) = spaces
             .find(|((kind, subtype), _)| parameters(*kind, *subtype) == Some(register.domain))?;

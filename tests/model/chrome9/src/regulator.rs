@@ -11,7 +11,7 @@ use lapidary_registers::chrome9::para_10::{
     self, agp_control, cmdq_1, cmdq_3, cmdq_4, cmdq_5, interrupt_command,
 };
 use lapidary_registers::chrome9::para_11::{self, fence_1, fence_2, fence_3, fence_4};
-use lapidary_registers::chrome9::{enums, mmio_read};
+use lapidary_registers::chrome9::{enums, mmio, mmio_read};
 
 use crate::unit::Unit;
 use crate::{CPU, Chrome9, bus, kind};
@@ -46,6 +46,11 @@ pub struct Window {
     count: u32,
 }
 
+/// Return whether a dword is a null parameter.
+pub fn is_null(word: u32) -> bool {
+    NULL.contains(&(word >> 24))
+}
+
 /// Which window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
@@ -53,6 +58,16 @@ pub enum Which {
     Regulator,
     /// SETTING_3D and SPACE_3D.
     Engine3d,
+}
+
+impl Which {
+    /// Return the offset of its space.
+    pub fn space(self) -> u32 {
+        match self {
+            Which::Regulator => mmio::CR_SPACE.base(),
+            Which::Engine3d => mmio::SPACE_3D.base(),
+        }
+    }
 }
 
 impl Chrome9 {
@@ -79,6 +94,9 @@ impl Chrome9 {
         let count = window.count;
         window.count = count.saturating_add(1);
         let Some(word) = window.setting else {
+            if is_null(value) {
+                return;
+            }
             m.finding(
                 kind::WINDOW_TYPE,
                 format_args!("parameter {value:#010x} for the window {which:?}, which has no type"),
@@ -92,12 +110,15 @@ impl Chrome9 {
             enums::para_type::VERTEX => self.parameters.set(m, place, 0, value, CPU),
             enums::para_type::TABLE => {
                 let index = setting::HPARAADR.get(word).saturating_add(count);
-                self.parameters.set(m, place, index, value, CPU);
+                // Behind the table's end there may be padding.
+                if !is_null(value) || self.parameters.knows(place, index) {
+                    self.parameters.set(m, place, index, value, CPU);
+                }
             }
             _ => {
                 let sub_address = space::SUB_ADDRESS.get(value);
                 let data = space::DATA.get(value);
-                if NULL.contains(&sub_address) {
+                if is_null(value) {
                     return;
                 }
                 self.parameters.set(m, place, sub_address, data, CPU);
@@ -121,24 +142,29 @@ impl Chrome9 {
                     format_args!("INTERRUPT_COMMAND stops and pauses"),
                 );
             }
-            para_10::INTERRUPT_COMMAND if data != 0 => {
-                m.finding(
-                    kind::UNIMPLEMENTED_PARAMETER,
-                    format_args!("INTERRUPT_COMMAND = {data:#x}"),
-                );
+            para_10::INTERRUPT_COMMAND => {
+                self.fetcher.held = interrupt_command::PAUSE.any(data);
+                if interrupt_command::STOP.any(data) {
+                    self.stop_fetch();
+                }
             }
+            para_10::AGP_PAUSE_HIGH => self.move_pause(m),
             para_10::AGP_CONTROL => {
-                let acts = agp_control::TRIGGER.mask()
-                    | agp_control::RESTORE_3D.mask()
-                    | agp_control::RESTORE_AGP.mask();
-                if data & acts != 0 {
+                let restores = agp_control::RESTORE_3D.mask() | agp_control::RESTORE_AGP.mask();
+                if data & restores != 0 {
                     m.finding(
                         kind::UNIMPLEMENTED_PARAMETER,
                         format_args!("AGP_CONTROL = {data:#08x}"),
                     );
                 }
+                if agp_control::CLEAR_AGP.any(data) {
+                    self.fetcher.clear();
+                }
                 if agp_control::CLEAR_FENCE_QUEUE.any(data) {
                     self.fences.clear();
+                }
+                if agp_control::TRIGGER.any(data) {
+                    self.trigger(m);
                 }
             }
             para_10::CMDQ_5 => self.judge_queue(m, para_10::CMDQ_1, data, "CMDQ"),
@@ -186,8 +212,10 @@ impl Chrome9 {
 
     /// Do what a parameter of type 11h does.
     fn regulate_misc(&mut self, m: &mut Machine, sub_address: u32, data: u32) {
-        if sub_address == para_11::FENCE_4 && fence_4::TRIGGER.any(data) {
-            self.fence(m, data);
+        match sub_address {
+            para_11::FENCE_4 if fence_4::TRIGGER.any(data) => self.fence(m, data),
+            para_11::CR_MISC => self.try_stop(),
+            _ => {}
         }
     }
 

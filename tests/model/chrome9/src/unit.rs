@@ -7,6 +7,8 @@
 pub enum Unit {
     /// The CPU, through BAR0.
     Host,
+    /// The fetcher of streams.
+    Fetch,
     /// The command regulator, which writes fences.
     Regulator,
     /// The 2D engine.
@@ -18,7 +20,7 @@ impl Unit {
     /// declared.
     pub fn is_engine(self) -> bool {
         match self {
-            Unit::Host | Unit::Regulator => false,
+            Unit::Host | Unit::Fetch | Unit::Regulator => false,
             Unit::Engine2d => true,
         }
     }

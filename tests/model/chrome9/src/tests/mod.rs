@@ -4,9 +4,11 @@
 //! hand.
 
 mod engine2d;
+mod gart;
 mod properties;
 mod registers;
 mod regulator;
+mod ring;
 
 use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
 use lapidary_model::family::Entry;
@@ -61,8 +63,14 @@ impl Bench {
         self.run();
     }
 
+    /// Let the chip work, as long as it can be waited for.
     fn run(&mut self) {
-        while self.chip.step(&mut self.m) == Step::More {}
+        for _ in 0..1 << 20 {
+            if self.chip.step(&mut self.m) != Step::More {
+                return;
+            }
+        }
+        panic!("it does not come to an end");
     }
 
     /// Write parameters of a type through the window of the regulator.

@@ -49,3 +49,40 @@ proptest! {
         prop_assert!(!b.chip.busy() || b.read(mmio::ENGINE_STATUS) != 0);
     }
 }
+
+fn word() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        any::<u32>(),
+        (0u32..9).prop_map(|code| 0xfe00_0000 | (code << 16)),
+        Just(0xfe02_0420),
+        Just(0xfe02_0440),
+        Just(0xfe03_043c),
+        Just(0xfe82_0420),
+        Just(mmio::CR_SETTING),
+        Just(mmio::SETTING_3D),
+        (0u32..0x12).prop_map(|kind| kind << 16),
+        (0x60u32..0x70, 0u32..0x200).prop_map(|(sub, value)| (sub << 24) | value),
+        Just(0xcc00_0000),
+        0u32..8,
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_stream_takes_a_bounded_step_at_a_time(words in prop::collection::vec(word(), 0..200)) {
+        let mut b = Bench::new();
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        b.m.vram.write(0, &bytes);
+        // The ring is the first 4 KiB of the frame buffer. It may jump, so that it need not end.
+        let setup = [0x6200_1000, 0x6400_0ff0, 0x6500_0000, 0x6800_0001];
+        b.post(mmio::CR_SETTING, 0x10 << 16);
+        for word in setup {
+            b.post(mmio::CR_SPACE.base(), word);
+        }
+        for _ in 0..2000 {
+            b.chip.step(&mut b.m);
+        }
+    }
+}
