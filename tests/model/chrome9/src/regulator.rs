@@ -3,7 +3,8 @@
 //! The command regulator (CR): its two windows, and what parameters of types 10h and 11h do.
 //!
 //! A window is a setting, which says what type of parameters follows, and a space to which they are written (L535-552).
-//! The windows differ in the types that they take: one is for types 10h and 11h, the other for all.
+//! The windows differ in the types that they take: one is for types 10h and 11h, the other for all. Streams have the same
+//! windows (ours, to be checked on hardware), so that the CPU gives a setting anew before it writes parameters.
 
 use lapidary_model::machine::Machine;
 use lapidary_registers::chrome9::mmio::{cr_setting as setting, cr_space as space};

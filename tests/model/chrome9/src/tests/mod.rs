@@ -8,6 +8,7 @@ mod gart;
 mod properties;
 mod registers;
 mod regulator;
+mod replay;
 mod ring;
 
 use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
