@@ -12,6 +12,7 @@
 //! | 200000h-3FFFFFh | data for the 2D engine | passes the command regulator |
 
 use std::ops::Range;
+use std::time::Instant;
 
 use lapidary_model::machine::Machine;
 use lapidary_model::registers::{judge_read, judge_write};
@@ -64,8 +65,13 @@ impl Chrome9 {
                 _ => stored,
             };
         }
+        let now = Instant::now();
+        self.blank(m, now);
         let stored = regs::read(m, &mut self.regs, offset);
         match offset {
+            mmio::INTERRUPT_FLAGS_MASKS_CONTROL | mmio::ADDRESS_FLIP_STATUS => {
+                stored | self.levels(offset, now)
+            }
             mmio::ENGINE_STATUS => self.status(),
             mmio::VGA_SEQUENCER => {
                 let chosen = self.gart.chosen();
@@ -162,7 +168,10 @@ impl Chrome9 {
                 self.regs.set(offset, value);
                 self.move_pause_to(m, value);
             }
-            _ => self.regs.set(offset, value),
+            _ => {
+                self.regs.set(offset, value);
+                self.flip(offset);
+            }
         }
     }
 

@@ -11,6 +11,7 @@
 //! | [`fetch`], [`stream`] | streams in memory: where they are, and what they say |
 //! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
+//! | [`display`] | vertical blanks and flips |
 //! | [`irq`] | interrupts |
 //! | [`regs`], [`classes`] | registers and parameters, and what the model makes of each |
 //! | [`bus`] | memory as the units reach it |
@@ -22,6 +23,7 @@
 mod bus;
 pub mod chips;
 mod classes;
+mod display;
 mod engine2d;
 pub mod fault;
 mod fetch;
@@ -37,6 +39,8 @@ mod stream;
 mod tests;
 pub mod unit;
 
+use std::time::Instant;
+
 use lapidary_model::chip::{Chip, Options, Step};
 use lapidary_model::machine::Machine;
 use lapidary_model::registers::{Space, Touched};
@@ -46,6 +50,7 @@ use lapidary_registers::chrome9::{DATABASE, enums, mmio, para_10};
 pub use self::chips::FAMILY;
 
 use self::chips::DISPLAY;
+use self::display::Display;
 use self::engine2d::Engine2d;
 use self::fetch::Fetcher;
 use self::gart::Gart;
@@ -68,6 +73,7 @@ pub struct Chrome9 {
     engine2d: Engine2d,
     fetcher: Fetcher,
     gart: Gart,
+    display: Display,
     /// Numbers in the queue of fences.
     fences: Vec<u32>,
 }
@@ -85,6 +91,7 @@ impl Chrome9 {
             engine2d: Engine2d::default(),
             fetcher: Fetcher::default(),
             gart: Gart::default(),
+            display: Display::dark(),
             fences: Vec::new(),
         }
     }
@@ -107,18 +114,19 @@ impl Chip for Chrome9 {
         if m.faults.armed(fault::DEAD) || m.functions[DISPLAY].pci.power_state() == 3 {
             return Step::Idle;
         }
-        if m.faults.armed(fault::STUCK_REGULATOR) {
-            return Step::Idle;
+        let now = Instant::now();
+        self.blank(m, now);
+        if !m.faults.armed(fault::STUCK_REGULATOR) {
+            if let Some(write) = self.queue.pop() {
+                self.execute(m, write);
+                return Step::More;
+            }
+            if self.fetcher.runs() {
+                self.fetch(m);
+                return Step::More;
+            }
         }
-        if let Some(write) = self.queue.pop() {
-            self.execute(m, write);
-            return Step::More;
-        }
-        if self.fetcher.runs() {
-            self.fetch(m);
-            return Step::More;
-        }
-        Step::Idle
+        self.next_blank(now).map_or(Step::Idle, Step::At)
     }
 
     fn busy(&self) -> bool {
@@ -138,6 +146,7 @@ impl Chip for Chrome9 {
         self.engine2d = Engine2d::default();
         self.fetcher = Fetcher::default();
         self.gart = Gart::default();
+        self.display = Display::dark();
         self.fences.clear();
         // The only default of a parameter that the manual prints (L609), but for depths of FIFOs.
         let regulator = enums::para_type::REGULATOR as u8;
@@ -151,6 +160,7 @@ impl Chip for Chrome9 {
 
     fn reset(&mut self, m: &mut Machine) {
         self.lose_power(m);
+        self.display = Display::left_by(self.options.state, Instant::now());
     }
 
     fn vram_read(&mut self, m: &mut Machine, offset: u64, data: &mut [u8]) {

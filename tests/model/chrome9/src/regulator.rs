@@ -216,7 +216,7 @@ impl Chrome9 {
         match sub_address {
             para_11::FENCE_4 if fence_4::TRIGGER.any(data) => self.fence(m, data),
             para_11::CR_MISC => self.try_stop(),
-            _ => {}
+            _ => self.swap_parameter(m, sub_address, data),
         }
     }
 

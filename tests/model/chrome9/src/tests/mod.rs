@@ -3,6 +3,7 @@
 //! Tests of the whole chip, without a guest: registers are written as a CPU would write them, and the chip is stepped by
 //! hand.
 
+mod display;
 mod engine2d;
 mod gart;
 mod properties;
