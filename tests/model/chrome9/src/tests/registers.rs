@@ -2,8 +2,12 @@
 
 //! Which accesses act at once, and which pass the regulator.
 
+use std::fs::File;
+use std::io::Read;
+
 use lapidary_registers::chrome9::mmio::{
     self, address_flip_status as flips, engine_status, interrupt_flags_masks_control as first,
+    interrupt_flags_masks_control_2 as second,
 };
 
 use super::Bench;
@@ -83,5 +87,34 @@ fn ones_clear_status_and_leave_enables() {
         b.read(mmio::INTERRUPT_FLAGS_MASKS_CONTROL),
         first::INTERRUPT_ENABLE.mask()
     );
+    assert_eq!(b.found(), []);
+}
+
+#[test]
+fn msi_is_rearmed_by_a_register() {
+    let mut b = Bench::new();
+    let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).unwrap();
+    let mut look = File::from(fd);
+    b.m.functions[0]
+        .irq
+        .set_msi(Some(look.try_clone().unwrap()));
+    let mut events = || {
+        let mut n = [0; 8];
+        look.read(&mut n).map_or(0, |_| u64::from_ne_bytes(n))
+    };
+    b.write(
+        mmio::INTERRUPT_FLAGS_MASKS_CONTROL,
+        first::INTERRUPT_ENABLE.mask(),
+    );
+    b.chip.raise_regulator(&mut b.m);
+    b.write(mmio::ADDRESS_FLIP_STATUS, flips::CR_STATUS.mask());
+    b.chip.raise_regulator(&mut b.m);
+    assert_eq!(events(), 1, "not armed");
+    b.write(
+        mmio::INTERRUPT_FLAGS_MASKS_CONTROL_2,
+        second::MSI_RETRIGGER.mask(),
+    );
+    assert_eq!(events(), 1, "what was pending comes");
+    assert_eq!(b.read(mmio::INTERRUPT_FLAGS_MASKS_CONTROL_2), 0);
     assert_eq!(b.found(), []);
 }
