@@ -20,7 +20,7 @@ use crate::{Chrome9, kind};
 /// From one vertical blank to the next.
 pub const FRAME: Duration = Duration::from_nanos(16_666_667);
 /// How long it is.
-const BLANK: Duration = Duration::from_micros(800);
+pub const BLANK: Duration = Duration::from_micros(800);
 /// Flips that the next vertical blank completes.
 const PENDING: u32 = flips::ALPHA_ADDRESS.mask()
     | flips::V3_ADDRESS.mask()
@@ -61,6 +61,35 @@ impl Display {
     pub fn frame(&self, now: Instant) -> Instant {
         let whole = self.number(now).saturating_mul(FRAME.as_nanos());
         self.start + Duration::from_nanos(whole as u64)
+    }
+
+    /// Return which of both displays are lit.
+    pub fn lit(&self) -> (bool, bool) {
+        (self.first, self.second)
+    }
+
+    /// Return when the next vertical blank begins.
+    pub fn next_start(&self, now: Instant) -> Instant {
+        self.frame(now) + FRAME
+    }
+
+    /// Return when the present vertical blank ends, or the next one.
+    pub fn next_end(&self, now: Instant) -> Instant {
+        let start = if self.blanks(now) {
+            self.frame(now)
+        } else {
+            self.next_start(now)
+        };
+        start + BLANK
+    }
+
+    /// Return when it is within a vertical blank: the present moment, or the beginning of the next one.
+    pub fn within(&self, now: Instant) -> Instant {
+        if self.blanks(now) {
+            now
+        } else {
+            self.next_start(now)
+        }
     }
 
     fn number(&self, now: Instant) -> u128 {

@@ -133,12 +133,9 @@ impl Chrome9 {
     /// Do what a write does that has passed the queue.
     pub(crate) fn execute(&mut self, m: &mut Machine, Write { offset, value }: Write) {
         match offset {
-            mmio::COMMAND_ID_2D_3D
-            | mmio::WAIT_CONTROL_2D_3D
-            | mmio::COMMAND_ID_VIDEO
-            | mmio::WAIT_CONTROL_VIDEO => {
-                // Everything before is complete, so that all waits for engines are over. No display makes a wait for
-                // a vertical blank.
+            mmio::COMMAND_ID_2D_3D | mmio::COMMAND_ID_VIDEO => self.command_id(m, value),
+            mmio::WAIT_CONTROL_2D_3D | mmio::WAIT_CONTROL_VIDEO => {
+                self.wait(m, offset, value, Instant::now());
             }
             o if ENGINE2D.contains(&o) => self.engine2d.write(m, o, value),
             o if HOST_DATA.contains(&o) => self.engine2d.host_data(m, value),
@@ -181,7 +178,7 @@ impl Chrome9 {
         if !self.queue.is_empty() {
             status |= engine_status::QUEUE_BUSY.mask() | engine_status::CR_BUSY.mask();
         }
-        if self.fetcher.busy() {
+        if self.fetcher.busy() || self.stalled.is_some() {
             status |= engine_status::CR_BUSY.mask();
         }
         if self.engine2d.busy() {

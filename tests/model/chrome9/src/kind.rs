@@ -33,6 +33,8 @@ lapidary_model::kinds! { FAMILY;
     NESTED_BRANCH = "nested-branch",
     /// A branch while branches are forbidden.
     BRANCH_DISABLED = "branch-disabled",
+    /// A wait for a vertical blank of a display that is dark, which would last for ever.
+    WAIT_FOR_NOTHING = "wait-for-nothing",
     /// A read of the fetcher while another block is chosen for reading back.
     READ_BACK_BLOCK = "read-back-block",
     /// An address of the GART without a page.

@@ -11,7 +11,7 @@
 //! | [`fetch`], [`stream`] | streams in memory: where they are, and what they say |
 //! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
-//! | [`display`] | vertical blanks and flips |
+//! | [`display`], [`wait`] | vertical blanks and flips; what the regulator waits for |
 //! | [`irq`] | interrupts |
 //! | [`regs`], [`classes`] | registers and parameters, and what the model makes of each |
 //! | [`bus`] | memory as the units reach it |
@@ -38,6 +38,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 pub mod unit;
+mod wait;
 
 use std::time::Instant;
 
@@ -74,6 +75,8 @@ pub struct Chrome9 {
     fetcher: Fetcher,
     gart: Gart,
     display: Display,
+    /// Until when the regulator waits.
+    stalled: Option<Instant>,
     /// Numbers in the queue of fences.
     fences: Vec<u32>,
 }
@@ -92,6 +95,7 @@ impl Chrome9 {
             fetcher: Fetcher::default(),
             gart: Gart::default(),
             display: Display::dark(),
+            stalled: None,
             fences: Vec::new(),
         }
     }
@@ -116,6 +120,9 @@ impl Chip for Chrome9 {
         }
         let now = Instant::now();
         self.blank(m, now);
+        if let Some(until) = self.stall(now) {
+            return Step::At(until);
+        }
         if !m.faults.armed(fault::STUCK_REGULATOR) {
             if let Some(write) = self.queue.pop() {
                 self.execute(m, write);
@@ -130,7 +137,7 @@ impl Chip for Chrome9 {
     }
 
     fn busy(&self) -> bool {
-        !self.queue.is_empty() || self.engine2d.busy() || self.fetcher.busy()
+        !self.queue.is_empty() || self.engine2d.busy() || self.fetcher.busy() || self.stalled.is_some()
     }
 
     fn listens(&self) -> bool {
@@ -147,6 +154,7 @@ impl Chip for Chrome9 {
         self.fetcher = Fetcher::default();
         self.gart = Gart::default();
         self.display = Display::dark();
+        self.stalled = None;
         self.fences.clear();
         // The only default of a parameter that the manual prints (L609), but for depths of FIFOs.
         let regulator = enums::para_type::REGULATOR as u8;

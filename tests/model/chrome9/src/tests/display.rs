@@ -16,7 +16,7 @@ use crate::display::{Display, FRAME};
 use crate::kind;
 
 impl Bench {
-    fn lit(state: State) -> Bench {
+    pub(super) fn lit(state: State) -> Bench {
         let mut b = Bench::new();
         // No frame begins while a test runs, but those that it makes begin.
         let later = Instant::now() + Duration::from_secs(3600);

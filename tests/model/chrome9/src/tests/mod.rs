@@ -10,6 +10,7 @@ mod properties;
 mod registers;
 mod regulator;
 mod replay;
+mod waits;
 mod ring;
 
 use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
