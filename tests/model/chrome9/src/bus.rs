@@ -72,26 +72,63 @@ pub fn write_system(m: &mut Machine, unit: Unit, address: u64, value: u32) {
     }
 }
 
-/// Read a unit of a stream, which never crosses a page. Return whether there is one.
-pub fn fetch(m: &mut Machine, gart: &mut Gart, place: Place, bytes: &mut [u8]) -> bool {
+/// Return the bus address behind a place outside of the frame buffer, whose bytes are all in one page.
+fn system(m: &mut Machine, gart: &mut Gart, place: Place, what: &str) -> Option<u64> {
     let address = match place.location {
-        location::SYSTEM_LOCAL => return read(m, Unit::Fetch, place.at, bytes),
-        location::SYSTEM_DYNAMIC => match gart.translate(m, place.at) {
-            Some(address) => address,
-            None => return false,
-        },
+        location::SYSTEM_DYNAMIC => gart.translate(m, place.at)?,
+        location::RESERVED => {
+            m.finding(kind::RESERVED_VALUE, format_args!("{what}: location 11b"));
+            return None;
+        }
         _ => place.at,
     };
     if !m.functions[DISPLAY].pci.bus_master() {
         m.finding(
             kind::BUS_MASTER_OFF,
-            format_args!("a stream at {address:#010x}"),
+            format_args!("{what} at {address:#010x}"),
         );
-        return false;
+        return None;
     }
-    if !m.functions[DISPLAY].ram.read(address, bytes) {
+    Some(address)
+}
+
+/// Read a unit of a stream, which never crosses a page. Return whether there is one.
+pub fn fetch(m: &mut Machine, gart: &mut Gart, place: Place, bytes: &mut [u8]) -> bool {
+    if place.location == location::SYSTEM_LOCAL {
+        return read(m, Unit::Fetch, place.at, bytes);
+    }
+    let Some(address) = system(m, gart, place, "a stream") else {
+        return false;
+    };
+    let there = m.functions[DISPLAY].ram.read(address, bytes);
+    if !there {
         m.finding(kind::DMA_FAULT, format_args!("a stream at {address:#010x}"));
-        return false;
     }
-    true
+    there
+}
+
+/// Read a dword of saved state.
+pub fn load(m: &mut Machine, gart: &mut Gart, place: Place) -> Option<u32> {
+    let mut bytes = [0; 4];
+    fetch(m, gart, place, &mut bytes).then(|| u32::from_le_bytes(bytes))
+}
+
+/// Write a dword of saved state. Return whether it arrives.
+pub fn store(m: &mut Machine, gart: &mut Gart, place: Place, value: u32) -> bool {
+    let bytes = value.to_le_bytes();
+    if place.location == location::SYSTEM_LOCAL {
+        let inside = judged(m, Unit::Regulator, place.at, 4, "writes");
+        return inside && m.vram.write(place.at, &bytes);
+    }
+    let Some(address) = system(m, gart, place, "saved state") else {
+        return false;
+    };
+    let there = m.functions[DISPLAY].ram.write(address, &bytes);
+    if !there {
+        m.finding(
+            kind::DMA_FAULT,
+            format_args!("saved state at {address:#010x}"),
+        );
+    }
+    there
 }

@@ -111,13 +111,18 @@ impl Chrome9 {
     }
 
     /// Return an address that two parameters give: bits 23:4, and 31:24.
-    fn ring_address(&self, low: u32) -> u64 {
+    pub(crate) fn ring_address(&self, low: u32) -> u64 {
         let high = self.ring_parameter(low + 1) & 0xff;
         (u64::from(high) << 24) | u64::from(self.ring_parameter(low) & 0xff_fff0)
     }
 
     /// Start at the start address.
     pub(crate) fn trigger(&mut self, m: &mut Machine) {
+        self.trigger_at(m, self.ring_address(para_10::AGP_START_LOW));
+    }
+
+    /// Start at an address of the ring.
+    pub(crate) fn trigger_at(&mut self, m: &mut Machine, start: u64) {
         if self.fetcher.state == State::Running {
             m.finding(
                 kind::RING_RESTART,
@@ -132,7 +137,6 @@ impl Chrome9 {
             );
             return;
         }
-        let start = self.ring_address(para_10::AGP_START_LOW);
         self.fetcher.clear();
         self.take_pause();
         self.fetcher.ring = Place {
@@ -197,17 +201,18 @@ impl Chrome9 {
     }
 
     /// End when commands are not critical.
-    pub(crate) fn stop_fetch(&mut self) {
+    pub(crate) fn stop_fetch(&mut self, m: &mut Machine) {
         self.fetcher.stopping = true;
-        self.try_stop();
+        self.try_stop(m);
     }
 
-    /// End if that was asked for and commands are not critical.
-    pub(crate) fn try_stop(&mut self) {
+    /// End if that was asked for and commands are not critical. The state is saved then, if the buffer's setting says so.
+    pub(crate) fn try_stop(&mut self, m: &mut Machine) {
         let kind = enums::para_type::REGULATOR_MISC as u8;
         let misc = self.parameters.get(kind, 0, para_11::CR_MISC);
         if self.fetcher.stopping && !para_11::cr_misc::CRITICAL.any(misc) {
             self.fetcher.clear();
+            self.save(m);
         }
     }
 

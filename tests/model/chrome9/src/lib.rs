@@ -9,6 +9,7 @@
 //! | [`queue`] | writes that the regulator has not taken yet |
 //! | [`regulator`] | the two windows, parameters, command queues in memory, fences |
 //! | [`fetch`], [`stream`] | streams in memory: where they are, and what they say |
+//! | [`state`] | saved state |
 //! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
 //! | [`display`], [`wait`] | vertical blanks and flips; what the regulator waits for |
@@ -34,6 +35,7 @@ pub mod kind;
 mod queue;
 mod regs;
 mod regulator;
+mod state;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -137,7 +139,10 @@ impl Chip for Chrome9 {
     }
 
     fn busy(&self) -> bool {
-        !self.queue.is_empty() || self.engine2d.busy() || self.fetcher.busy() || self.stalled.is_some()
+        !self.queue.is_empty()
+            || self.engine2d.busy()
+            || self.fetcher.busy()
+            || self.stalled.is_some()
     }
 
     fn listens(&self) -> bool {

@@ -3,6 +3,7 @@
 //! The registers of a Chrome9: those in BAR1, what reads find where parameters are written, and the parameters.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use lapidary_model::machine::Machine;
 use lapidary_model::registers::{Registers, Space, Touched, judge_read};
@@ -93,6 +94,25 @@ impl Parameters {
     pub fn preset(&mut self, kind: u8, index: u32, value: u32) {
         if let Some(space) = self.space(kind, 0) {
             space.set(index, value);
+        }
+    }
+
+    /// Return all parameters of types that have been set: where each is, for [`Parameters::put`], and its value.
+    pub fn all(&self, kinds: RangeInclusive<u8>) -> impl Iterator<Item = [u32; 2]> + '_ {
+        let spaces = self
+            .spaces
+            .range((*kinds.start(), 0)..=(*kinds.end(), 0xff));
+        spaces.flat_map(|((kind, subtype), space)| {
+            let place = (u32::from(*kind) << 24) | (u32::from(*subtype) << 16);
+            let known = (0..SUB_ADDRESSES as u32).filter(|i| space.register(*i).is_some());
+            known.map(move |i| [place | i, space.get(i)])
+        })
+    }
+
+    /// Set a parameter that [`Parameters::all`] has given.
+    pub fn put(&mut self, place: u32, value: u32) {
+        if let Some(space) = self.space((place >> 24) as u8, (place >> 16) as u8) {
+            space.set(place & 0xffff, value);
         }
     }
 

@@ -146,23 +146,22 @@ impl Chrome9 {
             para_10::INTERRUPT_COMMAND => {
                 self.fetcher.held = interrupt_command::PAUSE.any(data);
                 if interrupt_command::STOP.any(data) {
-                    self.stop_fetch();
+                    self.stop_fetch(m);
                 }
             }
             para_10::AGP_PAUSE_HIGH => self.move_pause(m),
             para_10::AGP_CONTROL => {
-                let restores = agp_control::RESTORE_3D.mask() | agp_control::RESTORE_AGP.mask();
-                if data & restores != 0 {
-                    m.finding(
-                        kind::UNIMPLEMENTED_PARAMETER,
-                        format_args!("AGP_CONTROL = {data:#08x}"),
-                    );
-                }
                 if agp_control::CLEAR_AGP.any(data) {
                     self.fetcher.clear();
                 }
                 if agp_control::CLEAR_FENCE_QUEUE.any(data) {
                     self.fences.clear();
+                }
+                if agp_control::RESTORE_3D.any(data) {
+                    self.restore(m);
+                }
+                if agp_control::RESTORE_AGP.any(data) {
+                    self.restore_fetch(m);
                 }
                 if agp_control::TRIGGER.any(data) {
                     self.trigger(m);
@@ -215,7 +214,8 @@ impl Chrome9 {
     fn regulate_misc(&mut self, m: &mut Machine, sub_address: u32, data: u32) {
         match sub_address {
             para_11::FENCE_4 if fence_4::TRIGGER.any(data) => self.fence(m, data),
-            para_11::CR_MISC => self.try_stop(),
+            para_11::CR_MISC => self.try_stop(m),
+            para_11::SAVE_3 if para_11::save_3::TRIGGER.any(data) => self.save(m),
             _ => self.swap_parameter(m, sub_address, data),
         }
     }

@@ -10,8 +10,9 @@ mod properties;
 mod registers;
 mod regulator;
 mod replay;
-mod waits;
 mod ring;
+mod state;
+mod waits;
 
 use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
 use lapidary_model::family::Entry;
