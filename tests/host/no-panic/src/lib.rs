@@ -8,6 +8,7 @@
 
 #![no_std]
 
+pub mod chrome9;
 pub mod r6xx;
 
 use lapidary::portable::{

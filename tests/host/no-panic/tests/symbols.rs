@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use object::{Object, ObjectSymbol, read::archive::ArchiveFile};
 
 /// Crates whose objects are looked at.
-const CRATES: [&str; 4] = ["lapidary", "r500", "r600", "lapidary_no_panic"];
+const CRATES: [&str; 5] = ["lapidary", "chrome9", "r500", "r600", "lapidary_no_panic"];
 
 /// Return whether an undefined symbol cannot panic.
 fn harmless(name: &str) -> bool {

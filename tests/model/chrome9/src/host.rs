@@ -20,7 +20,7 @@ use lapidary_registers::chrome9::mmio::{self, engine_status, vga_sequencer};
 use lapidary_registers::chrome9::mmio_read;
 
 use crate::queue::Write;
-use crate::regulator::Which;
+use crate::regulator::{Source, Which};
 use crate::{CPU, Chrome9, kind, regs};
 
 const ENGINE2D: Range<u32> = 0..0x200;
@@ -139,13 +139,13 @@ impl Chrome9 {
             }
             o if ENGINE2D.contains(&o) => self.engine2d.write(m, o, value),
             o if HOST_DATA.contains(&o) => self.engine2d.host_data(m, value),
-            mmio::CR_SETTING => self.set_window(m, Which::Regulator, value),
-            mmio::SETTING_3D => self.set_window(m, Which::Engine3d, value),
+            mmio::CR_SETTING => self.set_window(m, Source::Host, Which::Regulator, value),
+            mmio::SETTING_3D => self.set_window(m, Source::Host, Which::Engine3d, value),
             o if mmio::CR_SPACE.index_of(o).is_some() => {
-                self.parameter(m, Which::Regulator, value);
+                self.parameter(m, Source::Host, Which::Regulator, value);
             }
             o if mmio::SPACE_3D.index_of(o).is_some() => {
-                self.parameter(m, Which::Engine3d, value);
+                self.parameter(m, Source::Host, Which::Engine3d, value);
             }
             o if is_alias(o) => self.write_video(m, canonical(o), value),
             _ => m.finding(

@@ -71,7 +71,8 @@ pub struct Chrome9 {
     regs: Space,
     reads: Space,
     parameters: Parameters,
-    windows: [Window; 2],
+    /// Of the CPU, and of streams.
+    windows: [[Window; 2]; 2],
     queue: Queue,
     engine2d: Engine2d,
     fetcher: Fetcher,

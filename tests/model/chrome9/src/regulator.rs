@@ -3,8 +3,8 @@
 //! The command regulator (CR): its two windows, and what parameters of types 10h and 11h do.
 //!
 //! A window is a setting, which says what type of parameters follows, and a space to which they are written (L535-552).
-//! The windows differ in the types that they take: one is for types 10h and 11h, the other for all. Streams have the same
-//! windows (ours, to be checked on hardware), so that the CPU gives a setting anew before it writes parameters.
+//! The windows differ in the types that they take: one is for types 10h and 11h, the other for all. CPU and
+//! streams have windows of their own, because public drivers move the pause address while a stream is executed.
 
 use lapidary_model::machine::Machine;
 use lapidary_registers::chrome9::mmio::{cr_setting as setting, cr_space as space};
@@ -61,6 +61,25 @@ pub enum Which {
     Engine3d,
 }
 
+/// Who writes to a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The CPU.
+    Host,
+    /// A fetched stream.
+    Stream,
+}
+
+impl Source {
+    /// Return the name that findings and lists use.
+    fn name(self) -> &'static str {
+        match self {
+            Source::Host => CPU,
+            Source::Stream => "a stream",
+        }
+    }
+}
+
 impl Which {
     /// Return the offset of its space.
     pub fn space(self) -> u32 {
@@ -73,7 +92,7 @@ impl Which {
 
 impl Chrome9 {
     /// Take a setting.
-    pub(crate) fn set_window(&mut self, m: &mut Machine, which: Which, value: u32) {
+    pub(crate) fn set_window(&mut self, m: &mut Machine, source: Source, which: Which, value: u32) {
         let kind = setting::HPARATYPE.get(value);
         let known =
             REGULATOR_TYPES.contains(&kind) || which == Which::Engine3d && TYPES_3D.contains(&kind);
@@ -83,15 +102,15 @@ impl Chrome9 {
                 format_args!("type {kind:02x}h for the window {which:?}"),
             );
         }
-        self.windows[which as usize] = Window {
+        self.windows[source as usize][which as usize] = Window {
             setting: known.then_some(value),
             count: 0,
         };
     }
 
     /// Take a parameter.
-    pub(crate) fn parameter(&mut self, m: &mut Machine, which: Which, value: u32) {
-        let window = &mut self.windows[which as usize];
+    pub(crate) fn parameter(&mut self, m: &mut Machine, source: Source, which: Which, value: u32) {
+        let window = &mut self.windows[source as usize][which as usize];
         let count = window.count;
         window.count = count.saturating_add(1);
         let Some(word) = window.setting else {
@@ -108,12 +127,12 @@ impl Chrome9 {
         let place = (kind as u8, setting::HPARASUBTYPE.get(word) as u8);
         match kind {
             enums::para_type::DUMMY => {}
-            enums::para_type::VERTEX => self.parameters.set(m, place, 0, value, CPU),
+            enums::para_type::VERTEX => self.parameters.set(m, place, 0, value, source.name()),
             enums::para_type::TABLE => {
                 let index = setting::HPARAADR.get(word).saturating_add(count);
                 // Behind the table's end there may be padding.
                 if !is_null(value) || self.parameters.knows(place, index) {
-                    self.parameters.set(m, place, index, value, CPU);
+                    self.parameters.set(m, place, index, value, source.name());
                 }
             }
             _ => {
@@ -122,7 +141,8 @@ impl Chrome9 {
                 if is_null(value) {
                     return;
                 }
-                self.parameters.set(m, place, sub_address, data, CPU);
+                self.parameters
+                    .set(m, place, sub_address, data, source.name());
                 match kind {
                     enums::para_type::REGULATOR => self.regulate(m, sub_address, data),
                     enums::para_type::REGULATOR_MISC => self.regulate_misc(m, sub_address, data),

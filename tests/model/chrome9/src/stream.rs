@@ -9,7 +9,7 @@ use lapidary_model::machine::Machine;
 use lapidary_registers::chrome9::{DATABASE, domain, header, mmio, para_11};
 
 use crate::queue::Write;
-use crate::regulator::{Which, is_null};
+use crate::regulator::{Source, Which, is_null};
 use crate::{Chrome9, host, kind};
 
 /// Bits 31:24 of a header.
@@ -120,7 +120,7 @@ impl Chrome9 {
                     );
                     return;
                 };
-                self.set_window(m, which, third);
+                self.set_window(m, Source::Stream, which, third);
                 Stream::Parameters(which)
             }
             header::VERTEX_DATA => {
@@ -128,7 +128,7 @@ impl Chrome9 {
                     m.finding(kind::HEADER_REGISTER, format_args!("data by {place:#x}"));
                     return;
                 }
-                self.set_window(m, Which::Engine3d, third);
+                self.set_window(m, Source::Stream, Which::Engine3d, third);
                 data(To::Engine3d)
             }
             header::BRANCH => return self.branch(m, para_11::BRANCH_2),
@@ -156,7 +156,7 @@ impl Chrome9 {
                     m.finding(kind::NO_HEADER, format_args!("{word:#010x}"));
                     return;
                 }
-                Stream::Parameters(which) => self.parameter(m, which, word),
+                Stream::Parameters(which) => self.parameter(m, Source::Stream, which, word),
                 Stream::Data { left, to } => {
                     self.fetcher.stream = match left - 1 {
                         0 => Stream::Between,
@@ -170,7 +170,7 @@ impl Chrome9 {
                                 value: word,
                             },
                         ),
-                        To::Engine3d => self.parameter(m, Which::Engine3d, word),
+                        To::Engine3d => self.parameter(m, Source::Stream, Which::Engine3d, word),
                         To::Video(place) => self.pair(m, true, place, word),
                     }
                 }

@@ -6,6 +6,7 @@ use lapidary_registers::chrome9::{enums::para_type, mmio, mmio_read, para_10, pa
 
 use super::{Bench, RAM, VRAM};
 use crate::kind;
+use crate::regulator::{Source, Which};
 use lapidary_model::chip::Chip;
 
 /// Return a parameter dword.
@@ -43,6 +44,21 @@ fn a_window_without_a_setting_takes_nothing() {
         parameter(para_11::SW_INSPECTION_1, 1),
     );
     assert_eq!(b.found(), [kind::WINDOW_TYPE]);
+}
+
+#[test]
+fn a_stream_has_windows_of_its_own() {
+    let mut b = Bench::new();
+    b.write(mmio::CR_SETTING, para_type::REGULATOR_MISC << 16);
+    let setting = para_type::REGULATOR << 16;
+    b.chip
+        .set_window(&mut b.m, Source::Stream, Which::Regulator, setting);
+    b.write(
+        mmio::CR_SPACE.base(),
+        parameter(para_11::SW_INSPECTION_1, 3),
+    );
+    assert_eq!(b.chip.peek(&b.m, "SW_INSPECTION_1"), Some(3));
+    assert_eq!(b.found(), []);
 }
 
 #[test]

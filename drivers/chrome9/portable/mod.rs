@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Portable code of the Chrome9 family: registers and parameters, the kernel's own commands, and the ring.
+//!
+//! Like `lapidary::portable` it is compiled both into the kernel module and into a host library. It uses only `core`,
+//! does not allocate, has no `unsafe` and cannot panic.
+
+#![forbid(unsafe_code)]
+
+pub mod emit;
+pub mod regs;
+pub mod ring;
