@@ -7,6 +7,7 @@
 //! compiled into the family module.
 //!
 //! - [`family`]: the traits between generic code and a family;
+//! - [`board`]: a device on the bus, before it is started;
 //! - [`driver`]: the types of the DRM driver, and their owners;
 //! - [`probe`]: the PCI driver, and the order of probe and unbind;
 //! - [`running`]: a running GPU;
@@ -30,6 +31,7 @@ use kernel::prelude::*;
 
 pub mod allowance;
 pub mod amd;
+pub mod board;
 pub mod client_record;
 pub(crate) mod coredump;
 pub mod corner;

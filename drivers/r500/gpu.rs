@@ -12,9 +12,9 @@ use kernel::{
 use lapidary::{
     amd::{
         bios::Bios,
-        board::VRAM_BAR,
         picture::Picture, //
     },
+    board::VRAM_BAR,
     corner::{
         mm::Range,
         wc, //

@@ -24,7 +24,7 @@ use kernel::{
     prelude::*, //
 };
 
-use lapidary::amd::board;
+use lapidary::board;
 
 use crate::{
     cp,

@@ -12,10 +12,10 @@ use kernel::{
 use lapidary::{
     amd::{
         bios::Bios,
-        board::VRAM_BAR,
         ih,
         picture::Picture, //
     },
+    board::VRAM_BAR,
     corner::{
         mm::Range,
         wc, //

@@ -4,7 +4,8 @@
 //!
 //! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and has been posted (see
 //! [`post`](crate::post)). The board has the places of VRAM, of its reserved ranges, and of the window on system
-//! memory. [`lapidary::amd::board`] has what is the same for all Radeons.
+//! memory. [`lapidary::amd::board`] has what is the same for all Radeons,
+//! and [`lapidary::board`] what is the same for any device.
 
 use kernel::{
     device::Core,
@@ -19,8 +20,9 @@ use kernel::{
 use lapidary::{
     amd::{
         bios::Bios,
-        board, //
+        board as radeon, //
     },
+    board,
     family::Layout, //
 };
 
@@ -35,14 +37,14 @@ use crate::{
 };
 
 /// A chip that has been identified.
-pub(crate) type Board<'a> = board::Board<'a, Chipset, WINDOW>;
+pub(crate) type Board<'a> = radeon::Board<'a, Chipset, WINDOW>;
 
 /// Implement [`lapidary::family::Family::identify`].
 pub(crate) fn identify<'a>(
     pdev: &'a pci::Device<Core<'_>>,
     chipset: Chipset,
 ) -> Result<(Board<'a>, Layout)> {
-    let registers = board::open::<WINDOW>(pdev, c"r600", module_parameters::evict.value())?;
+    let registers = radeon::open::<WINDOW>(pdev, c"r600", module_parameters::evict.value())?;
     let window = registers.as_view();
     board::answers(pdev.as_ref(), is_dead(window))?;
     let bios = Bios::read(pdev)?;

@@ -24,7 +24,7 @@ use kernel::{
     },
 };
 
-use lapidary::amd::board;
+use lapidary::board;
 
 use crate::{
     chip::Chipset,

@@ -13,7 +13,7 @@
 use kernel::prelude::*;
 
 use lapidary::{
-    amd::board,
+    board,
     corner::bus,
     family::Gpu as _, //
 };

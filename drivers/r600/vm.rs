@@ -3,7 +3,7 @@
 //! The window on system memory: VM context 0.
 //!
 //! The memory controller translates addresses outside of the system aperture (see [`mc`](crate::mc)) through a flat
-//! table of 64-bit entries in VRAM ([`lapidary::amd::gart`]). There are seven contexts, of which the driver uses the
+//! table of 64-bit entries in VRAM ([`lapidary::memory::gart`]). There are seven contexts, of which the driver uses the
 //! first. An access that leaves the window goes to a default page of system memory, which nothing else uses.
 //!
 //! Translations are cached in two levels. A flush makes the chip forget them: it flushes the host data path, because
@@ -41,16 +41,16 @@ use kernel::{
 };
 
 use lapidary::{
-    amd::gart::{
-        self,
-        Entries,
-        TableIo,
-        Translation, //
-    },
     corner::wc,
     family::{
         Flags,
         Target, //
+    },
+    memory::gart::{
+        self,
+        Entries,
+        TableIo,
+        Translation, //
     }, //
 };
 

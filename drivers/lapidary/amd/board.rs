@@ -4,40 +4,35 @@
 //!
 //! BAR 0 of a Radeon is a window on VRAM, BAR 2 has the registers. System memory is reached by page tables with 40-bit
 //! addresses, which cards of PCI Express have. A family's `identify` reads from top to bottom: [`open`], whether the
-//! chip answers, posting, where VRAM is, [`layout`], [`introduce`]. It ends with a [`Board`]. Each thing that can be
-//! wrong with a card at this point has one line in the log. On an error all resources are released.
-
-use core::ops::Range;
+//! chip answers, posting, where VRAM is, and what is the same for any device ([`crate::board`]). It ends with a
+//! [`Board`].
 
 use kernel::{
     device::{
         Bound,
-        Core,
-        Device, //
+        Core, //
     },
     dma::{
         Device as _,
         DmaMask, //
     },
-    io::Io,
     pci,
     prelude::*, //
 };
 
 use crate::{
     amd::bios::Bios,
+    board::{
+        find,
+        VRAM_BAR, //
+    },
     corner::{
         aperture,
         bus, //
     },
-    family::{
-        GpuAddr,
-        Layout, //
-    }, //
+    family::Layout, //
 };
 
-/// BAR of the window on VRAM.
-pub const VRAM_BAR: u32 = 0;
 /// BAR of the registers.
 const REGISTER_BAR: u32 = 2;
 
@@ -105,75 +100,4 @@ pub fn open<'a, const WINDOW: usize>(
     }
     pdev.iomap_region_sized::<WINDOW>(REGISTER_BAR, name)
         .inspect_err(|_| dev_err!(pdev, "registers are in use by another driver\n"))
-}
-
-/// Check that a card is in its slot.
-///
-/// # Errors
-///
-/// `ENODEV` if there is none, after a line in the log.
-pub fn find(pdev: &pci::Device<Bound>) -> Result {
-    if pdev.config_space().try_read16(0)? == u16::MAX {
-        dev_err!(
-            pdev,
-            "device does not answer: configuration space reads all ones\n"
-        );
-        return Err(ENODEV);
-    }
-    Ok(())
-}
-
-/// Check that the chip answers, which a family has seen by its registers.
-///
-/// # Errors
-///
-/// `ENODEV` if `dead` is set, after a line in the log.
-pub fn answers(dev: &Device, dead: bool) -> Result {
-    if dead {
-        dev_err!(dev, "device does not answer: registers read all ones\n");
-        return Err(ENODEV);
-    }
-    Ok(())
-}
-
-/// Return where memory is: VRAM with the `reserved` ranges at `vram`, the window on system memory at `gtt`.
-///
-/// # Errors
-///
-/// That of `gtt`, after a line in the log; `EINVAL` without BARs.
-pub fn layout(
-    pdev: &pci::Device<Bound>,
-    vram: Range<GpuAddr>,
-    gtt: Result<Range<GpuAddr>>,
-    reserved: [Range<u64>; 4],
-) -> Result<Layout> {
-    let gtt = gtt.inspect_err(|_| {
-        dev_err!(
-            pdev,
-            "VRAM at {:#x}..{:#x} leaves no room for system memory\n",
-            vram.start,
-            vram.end
-        )
-    })?;
-    let start = pdev.resource_start(VRAM_BAR)?;
-    let bytes = pdev.resource_len(VRAM_BAR)?;
-    Ok(Layout {
-        aperture: start..start + bytes.min(vram.end - vram.start),
-        reserved,
-        vram,
-        gtt,
-    })
-}
-
-/// Say in the log which chip it is, and what memory it has.
-pub fn introduce(pdev: &pci::Device<Bound>, chip: &str, layout: &Layout, display: bool) {
-    dev_info!(
-        pdev,
-        "{}, {} MiB VRAM, {} MiB visible, {} MiB GTT, display {}\n",
-        chip,
-        (layout.vram.end - layout.vram.start) >> 20,
-        (layout.aperture.end - layout.aperture.start) >> 20,
-        (layout.gtt.end - layout.gtt.start) >> 20,
-        if display { "on" } else { "off" }
-    );
 }

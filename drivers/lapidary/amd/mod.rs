@@ -11,7 +11,6 @@
 //! | --- | --- | --- |
 //! | [`board`] | a card on the bus, until all of it has its place | whether the chip answers, where memory is |
 //! | [`indirect`] | registers behind an index and a data register | [`Pair`](indirect::Pair) |
-//! | [`gart`] | the page table of the window on system memory | [`Entry`](gart::Entry), [`Translation`](gart::Translation) |
 //! | [`ring`] | a ring that the host fills, with reports in memory | [`Engine`](ring::Engine) |
 //! | [`selftest`] | whether a ring executes and reports | [`Engine`](ring::Engine) |
 //! | [`ih`] | the ring of interrupt vectors, from R6xx on | [`Registers`](ih::Registers) |
@@ -23,7 +22,6 @@
 
 pub mod bios;
 pub mod board;
-pub mod gart;
 pub mod ih;
 pub mod indirect;
 pub mod picture;

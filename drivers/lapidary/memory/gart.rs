@@ -2,8 +2,8 @@
 
 //! The page table of the window on system memory.
 //!
-//! A Radeon translates a window of GPU addresses through a flat table in VRAM, with one entry for each page of 4 KiB
-//! (R5xx: 32 bits; R6xx to Sea Islands: 64 bits). The host writes the table through its window on VRAM. The chip caches
+//! The chips translate a window of GPU addresses through a flat table in VRAM, with one entry for each page of 4 KiB
+//! (R5xx and Chrome9: 32 bits; R6xx to Sea Islands: 64 bits). The host writes the table through its window on VRAM. The chip caches
 //! entries. The driver invalidates that cache after its writes have arrived.
 //!
 //! The table and the order of these steps are the same in all families. The family adds the [`Entry`] and the registers
@@ -248,7 +248,7 @@ impl<T: Translation> PinnedDrop for Gart<'_, T> {
     }
 }
 
-#[kunit_tests(lapidary_amd_gart)]
+#[kunit_tests(lapidary_gart)]
 mod tests {
     use super::*;
     use crate::corner::io_kunit::{
