@@ -6,6 +6,8 @@
 //! pause address moves, go on at the start, or end. At the jump address it goes back to the start. A branch interrupts the
 //! ring for a buffer elsewhere (L712-752).
 
+use std::time::Instant;
+
 use lapidary_model::machine::Machine;
 use lapidary_registers::chrome9::para_10::{
     self, agp_pause_high as pause_high, agp_start_low as start_low, branch_control,
@@ -13,8 +15,9 @@ use lapidary_registers::chrome9::para_10::{
 use lapidary_registers::chrome9::para_11::{self, branch_2, branch_3, branch_4};
 use lapidary_registers::chrome9::{enums, mmio_read};
 
+use crate::hang::Halt;
 use crate::stream::Stream;
-use crate::{Chrome9, bus, kind};
+use crate::{Chrome9, bus, fault, kind};
 
 /// Bytes that are fetched at once.
 pub const UNIT: u64 = 16;
@@ -48,7 +51,12 @@ pub struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Branch {
     place: Place,
+    start: u64,
     end: u64,
+    /// It stops at its first unit: a fault.
+    hangs: bool,
+    /// It begins again at its end: a fault.
+    endless: bool,
 }
 
 /// The fetcher.
@@ -65,12 +73,14 @@ pub struct Fetcher {
     pub held: bool,
     /// It ends as soon as commands are not critical.
     stopping: bool,
+    /// What faults have done to it.
+    pub halt: Halt,
 }
 
 impl Fetcher {
     /// Return whether there is something to fetch.
     pub fn runs(&self) -> bool {
-        self.busy() && !self.held
+        self.busy() && !self.held && !self.halt.stands()
     }
 
     /// Return whether it is at work, held or not. A branch that the last unit has begun is work, too.
@@ -93,12 +103,13 @@ impl Fetcher {
         self.branch.is_some()
     }
 
-    /// End at once. What holds it holds the next start, too.
+    /// End at once. What holds it holds the next start, too, and so does a fault.
     pub fn clear(&mut self) {
         *self = Fetcher {
             pause: self.pause,
             pause_id: self.pause_id,
             held: self.held,
+            halt: std::mem::take(&mut self.halt),
             ..Fetcher::default()
         };
     }
@@ -211,7 +222,7 @@ impl Chrome9 {
         let kind = enums::para_type::REGULATOR_MISC as u8;
         let misc = self.parameters.get(kind, 0, para_11::CR_MISC);
         if self.fetcher.stopping && !para_11::cr_misc::CRITICAL.any(misc) {
-            self.fetcher.clear();
+            self.clear_fetch(m);
             self.save(m);
         }
     }
@@ -248,14 +259,18 @@ impl Chrome9 {
             return;
         }
         m.counters.add("branches", 1);
+        m.counters.add("indirect_buffers", 1);
         self.fetcher.branch = Some(Branch {
             place: Place { at, location },
+            start: at,
             end: at + size * UNIT,
+            hangs: m.faults.last(fault::HANG_BUFFER),
+            endless: m.faults.take(fault::ENDLESS_BUFFER),
         });
     }
 
     /// Fetch a unit and execute it.
-    pub(crate) fn fetch(&mut self, m: &mut Machine) {
+    pub(crate) fn fetch(&mut self, m: &mut Machine, now: Instant) {
         let in_branch = self.fetcher.in_branch();
         let place = self.fetcher.branch.map_or(self.fetcher.ring, |b| b.place);
         let end = self.ring_address(para_10::AGP_END_LOW);
@@ -277,6 +292,11 @@ impl Chrome9 {
         for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(4)) {
             *word = u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
         }
+        let begins = |b: Branch| b.hangs && place.at == b.start;
+        let begins = self.fetcher.branch.is_some_and(begins);
+        if self.held_by_fault(m, now, begins, place.at, words) {
+            return;
+        }
         m.counters.add("units", 1);
         match &mut self.fetcher.branch {
             Some(branch) => branch.place.at += UNIT,
@@ -284,10 +304,14 @@ impl Chrome9 {
         }
         self.stream_unit(m, place.at, words);
         if in_branch {
-            let ended = self.fetcher.branch.is_some_and(|b| b.place.at >= b.end);
-            if ended {
+            let ended = self.fetcher.branch.filter(|b| b.place.at >= b.end);
+            if let Some(mut branch) = ended {
                 self.stream_end(m);
-                self.fetcher.branch = None;
+                branch.place.at = branch.start;
+                self.fetcher.branch = branch.endless.then_some(branch);
+                if branch.endless {
+                    self.fetcher.halt.rest_a_round(now);
+                }
             }
         } else {
             self.after(m, place.at);

@@ -12,8 +12,8 @@ use lapidary_registers::chrome9::mmio::{
     interrupt_flags_masks_control_2 as second,
 };
 
-use crate::Chrome9;
 use crate::chips::DISPLAY;
+use crate::{Chrome9, fault};
 
 /// Enables of 200h and the status bits that they let through.
 const SOURCES: &[(Field, Field)] = &[
@@ -92,6 +92,15 @@ impl Chrome9 {
         m.counters.add("interrupt_events", 1);
         let status = self.regs.get(mmio::ADDRESS_FLIP_STATUS) | flips::CR_STATUS.mask();
         self.regs.set(mmio::ADDRESS_FLIP_STATUS, status);
+        let enables = self.regs.get(mmio::INTERRUPT_FLAGS_MASKS_CONTROL);
+        if first::INTERRUPT_ENABLE.any(enables)
+            && !m.functions[DISPLAY].irq.level()
+            && m.faults.take(fault::LOST_INTERRUPT)
+        {
+            m.trace.line(format_args!("fault: interrupt lost"));
+            m.functions[DISPLAY].irq.lose();
+            return;
+        }
         self.update_interrupt(m);
     }
 

@@ -8,7 +8,7 @@
 //! | [`host`] | register accesses of the CPU: which act at once, and which pass the command regulator |
 //! | [`queue`] | writes that the regulator has not taken yet |
 //! | [`regulator`] | the two windows, parameters, command queues in memory, fences |
-//! | [`fetch`], [`stream`] | streams in memory: where they are, and what they say |
+//! | [`fetch`], [`stream`], [`hang`] | streams in memory: where they are, what they say, and how faults hold them |
 //! | [`state`] | saved state |
 //! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
@@ -29,6 +29,7 @@ mod engine2d;
 pub mod fault;
 mod fetch;
 mod gart;
+mod hang;
 mod host;
 mod irq;
 pub mod kind;
@@ -132,7 +133,10 @@ impl Chip for Chrome9 {
                 return Step::More;
             }
             if self.fetcher.runs() {
-                self.fetch(m);
+                if let Some(until) = self.fetcher.halt.rests(now) {
+                    return Step::At(self.next_blank(now).map_or(until, |b| b.min(until)));
+                }
+                self.fetch(m, now);
                 return Step::More;
             }
         }

@@ -15,7 +15,7 @@ use lapidary_registers::chrome9::para_11::{self, fence_1, fence_2, fence_3, fenc
 use lapidary_registers::chrome9::{enums, mmio, mmio_read};
 
 use crate::unit::Unit;
-use crate::{CPU, Chrome9, bus, kind};
+use crate::{CPU, Chrome9, bus, fault, kind};
 
 /// Types that the window of the regulator takes. The last is for padding, which public drivers give to both windows.
 const REGULATOR_TYPES: &[u32] = &[
@@ -45,6 +45,13 @@ pub struct Window {
     setting: Option<u32>,
     /// Parameters since the setting.
     count: u32,
+}
+
+impl Window {
+    /// Return the setting, if it is of a type that the window takes.
+    pub fn setting(self) -> Option<u32> {
+        self.setting
+    }
 }
 
 /// Return whether a dword is a null parameter.
@@ -172,7 +179,7 @@ impl Chrome9 {
             para_10::AGP_PAUSE_HIGH => self.move_pause(m),
             para_10::AGP_CONTROL => {
                 if agp_control::CLEAR_AGP.any(data) {
-                    self.fetcher.clear();
+                    self.clear_fetch(m);
                 }
                 if agp_control::CLEAR_FENCE_QUEUE.any(data) {
                     self.fences.clear();
@@ -252,7 +259,11 @@ impl Chrome9 {
             | (u64::from(fence_2::ADDRESS_LOW.get(get(para_11::FENCE_2))) << 4);
         m.trace.line(format_args!("fence {number:#x}"));
         self.reads.set(mmio_read::FENCE_ID, number);
-        if fence_4::WRITE_MEMORY.any(command) {
+        let writes = fence_4::WRITE_MEMORY.any(command);
+        if writes && m.faults.take(fault::LOST_WRITEBACK) {
+            m.trace
+                .line(format_args!("fault: write-back of fence {number:#x} lost"));
+        } else if writes {
             bus::write_system(m, Unit::Regulator, address, number);
         }
         if fence_4::QUEUE.any(command) {

@@ -54,8 +54,15 @@ pub enum To {
     Video(u32),
 }
 
+impl Stream {
+    /// Return whether a header may come.
+    pub fn open(self) -> bool {
+        matches!(self, Stream::Between | Stream::Parameters(_))
+    }
+}
+
 /// Return the code of a header, if the dword is one.
-fn code(word: u32) -> Option<u32> {
+pub fn code(word: u32) -> Option<u32> {
     let code = (word >> 16) & 0xff;
     let known = DATABASE.by_offset(domain::HEADER, code).is_some();
     (word >> 24 == HEADER && known).then_some(code)
@@ -64,7 +71,7 @@ fn code(word: u32) -> Option<u32> {
 impl Chrome9 {
     /// Execute a unit of a stream.
     pub(crate) fn stream_unit(&mut self, m: &mut Machine, at: u64, words: [u32; 4]) {
-        let open = matches!(self.fetcher.stream, Stream::Between | Stream::Parameters(_));
+        let open = self.fetcher.stream.open();
         m.judge.doing(Some(Doing {
             stream: if self.fetcher.in_branch() {
                 "branch"

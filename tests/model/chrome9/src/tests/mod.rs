@@ -5,6 +5,7 @@
 
 mod display;
 mod engine2d;
+mod faults;
 mod gart;
 mod properties;
 mod registers;

@@ -11,20 +11,20 @@ use crate::kind;
 use lapidary_model::chip::Chip;
 
 /// The ring, and its end.
-const RING: u32 = 0x10_0000;
+pub(super) const RING: u32 = 0x10_0000;
 const END: u32 = RING + 0x1000;
 /// A branch.
-const BRANCH: u32 = 0x20_0000;
+pub(super) const BRANCH: u32 = 0x20_0000;
 /// What pads.
-const PAD: u32 = 0xcc00_0000;
+pub(super) const PAD: u32 = 0xcc00_0000;
 /// Dwords of a block, at whose end a pause address may be.
 const BLOCK: usize = 32;
-const PAUSE: u32 = 0;
+pub(super) const PAUSE: u32 = 0;
 const JUMP: u32 = 1;
 const STOP: u32 = 2;
 
 /// Return a header with those dwords behind it.
-fn header(code: u32, count: u32, third: u32, rest: &[u32]) -> Vec<u32> {
+pub(super) fn header(code: u32, count: u32, third: u32, rest: &[u32]) -> Vec<u32> {
     let mut words = vec![0xfe00_0000 | code, count, third, PAD];
     words.extend(rest);
     words.resize(words.len().next_multiple_of(4), PAD);
@@ -38,12 +38,12 @@ fn pairs(pairs: &[(u32, u32)]) -> Vec<u32> {
 }
 
 /// Return a header 2 with parameters for the window of the regulator.
-fn regulator(kind: u32, values: &[u32]) -> Vec<u32> {
+pub(super) fn regulator(kind: u32, values: &[u32]) -> Vec<u32> {
     header(0x2_0420, mmio::CR_SETTING, kind << 16, values)
 }
 
 /// Return a header that begins a branch.
-fn branch(code: u32) -> Vec<u32> {
+pub(super) fn branch(code: u32) -> Vec<u32> {
     header(
         (code << 16) | 0x420,
         mmio::CR_SETTING,
@@ -52,7 +52,7 @@ fn branch(code: u32) -> Vec<u32> {
     )
 }
 
-fn tag(value: u32) -> Vec<u32> {
+pub(super) fn tag(value: u32) -> Vec<u32> {
     regulator(
         para_type::REGULATOR_MISC,
         &[(para_11::SW_INSPECTION_1 << 24) | value],
@@ -60,19 +60,19 @@ fn tag(value: u32) -> Vec<u32> {
 }
 
 impl Bench {
-    fn put(&mut self, at: u32, words: &[u32]) {
+    pub(super) fn put(&mut self, at: u32, words: &[u32]) {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         assert!(self.m.vram.write(at.into(), &bytes));
     }
 
     /// Write parameters of type 10h.
-    fn setup(&mut self, values: &[(u32, u32)]) {
+    pub(super) fn setup(&mut self, values: &[(u32, u32)]) {
         let words: Vec<_> = values.iter().map(|(sub, v)| (sub << 24) | v).collect();
         self.parameters(para_type::REGULATOR, &words);
     }
 
     /// Put blocks into the ring from a dword on, padded, and return the dword behind them.
-    fn block(&mut self, from: usize, parts: &[Vec<u32>]) -> usize {
+    pub(super) fn block(&mut self, from: usize, parts: &[Vec<u32>]) -> usize {
         let mut words = parts.concat();
         words.resize(words.len().next_multiple_of(BLOCK), PAD);
         self.put(RING + from as u32 * 4, &words);
@@ -80,7 +80,7 @@ impl Bench {
     }
 
     /// Move the pause address to the last unit before a dword of the ring.
-    fn pause(&mut self, behind: usize, id: u32) {
+    pub(super) fn pause(&mut self, behind: usize, id: u32) {
         let at = RING + behind as u32 * 4 - 16;
         self.setup(&[
             (para_10::AGP_PAUSE_LOW, at & 0xff_fff0),
@@ -89,14 +89,14 @@ impl Bench {
     }
 
     /// Take so many steps.
-    fn steps(&mut self, n: usize) {
+    pub(super) fn steps(&mut self, n: usize) {
         for _ in 0..n {
             self.chip.step(&mut self.m);
         }
     }
 
     /// Describe the ring, whose first pause address is behind a dword, and trigger.
-    fn start(&mut self, behind: usize, id: u32) {
+    pub(super) fn start(&mut self, behind: usize, id: u32) {
         self.describe(behind, id);
         self.setup(&[(para_10::AGP_CONTROL, 0x0a_0001)]);
     }
@@ -115,12 +115,12 @@ impl Bench {
         self.pause(behind, id);
     }
 
-    fn seen(&self) -> u32 {
+    pub(super) fn seen(&self) -> u32 {
         self.chip.peek(&self.m, "SW_INSPECTION_1").unwrap_or(0)
     }
 
     /// Run one block and return what it left, and what was found.
-    fn one(&mut self, parts: &[Vec<u32>]) -> Vec<kind::Kind> {
+    pub(super) fn one(&mut self, parts: &[Vec<u32>]) -> Vec<kind::Kind> {
         let behind = self.block(0, parts);
         self.start(behind, PAUSE);
         self.found()
@@ -387,7 +387,7 @@ fn what_does_not_fit_is_found_and_its_twin_is_not() {
 
 impl Bench {
     /// Run a branch of those words by a header; `enable` is for BRANCH_CONTROL.
-    fn branch(&mut self, code: u32, words: &[u32], enable: u32) -> Vec<kind::Kind> {
+    pub(super) fn branch(&mut self, code: u32, words: &[u32], enable: u32) -> Vec<kind::Kind> {
         self.put(BRANCH, words);
         let first = if code == 0x82 {
             para_11::BRANCH_2
