@@ -17,6 +17,7 @@
 //! - [`client_record`]: the record of a client's work;
 //! - [`submit`]: from the words of user space to the ring;
 //! - [`timeline`]: the fences of a ring;
+//! - [`waiting`]: until no job uses an object;
 //! - [`lock`]: locks that generic code makes;
 //! - [`memory`]: buffer objects in VRAM and GTT;
 //! - [`allowance`]: the limits of one client;
@@ -52,6 +53,7 @@ pub mod running;
 mod sleep;
 pub mod submit;
 pub mod timeline;
+pub mod waiting;
 pub mod watchdog;
 pub mod worker;
 

@@ -165,6 +165,21 @@ void lapidary_pages_from_io(struct page **pages, size_t count, const void __iome
 }
 EXPORT_SYMBOL_GPL(lapidary_pages_from_io);
 
+/* Write pages to device memory. */
+void lapidary_pages_to_io(struct page **pages, size_t count, void __iomem *to)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++, to += PAGE_SIZE) {
+		const void *from = kmap_local_page(pages[i]);
+
+		memcpy_toio(to, from, PAGE_SIZE);
+		kunmap_local(from);
+		cond_resched();
+	}
+}
+EXPORT_SYMBOL_GPL(lapidary_pages_to_io);
+
 struct lapidary_shrinker {
 	struct shrinker *shrinker;
 	void *data;

@@ -25,6 +25,7 @@ void lapidary_gem_discard(struct drm_gem_object *object);
 int lapidary_gem_large_pieces(struct drm_device *dev);
 void lapidary_resv_assert_held(struct dma_resv *resv);
 void lapidary_pages_from_io(struct page **pages, size_t count, const void __iomem *from);
+void lapidary_pages_to_io(struct page **pages, size_t count, void __iomem *to);
 
 struct lapidary_shrinker;
 struct lapidary_shrinker *lapidary_shrinker_new(const char *name, void *data,

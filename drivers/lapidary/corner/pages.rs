@@ -302,6 +302,21 @@ impl Pages {
         unsafe { extra::lapidary_pages_from_io(self.pages, self.count, window.address()) };
         Ok(())
     }
+
+    /// Write the pages to device memory.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if `window` is shorter than the pages.
+    pub fn write_device(&self, window: &wc::Window<'_>) -> Result {
+        if window.size() / PAGE_SIZE < self.count {
+            return Err(EINVAL);
+        }
+        // SAFETY: By the invariant there are `count` pages, which are held. The window is mapped and at least as
+        // long.
+        unsafe { extra::lapidary_pages_to_io(self.pages, self.count, window.address().cast_mut()) };
+        Ok(())
+    }
 }
 
 #[kunit_tests(lapidary_pages)]

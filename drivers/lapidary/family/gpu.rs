@@ -36,6 +36,11 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     /// commands of a fence do all that is needed.
     const HOST_PATH: bool = false;
 
+    /// Whether the ring of the kernel's own commands reaches the GTT window. Where it is `false`, [`Gpu::fill`] and
+    /// [`Gpu::copy`] are asked for VRAM only, and the CPU moves objects between VRAM and system pages. The CPU then sees
+    /// all of VRAM.
+    const REACHES_SYSTEM: bool = true;
+
     /// Pass on to VRAM what the CPU has written, and drop what has been read ahead for it. Called before a job that uses
     /// VRAM which the CPU has a mapping of, and before the CPU accesses VRAM that jobs have written, if there is a
     /// [`Gpu::HOST_PATH`].

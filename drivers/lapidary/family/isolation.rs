@@ -39,6 +39,13 @@ pub trait Isolation: Send + Sync {
     /// Return whether the proven commands write `object`.
     fn writes(object: &Self::Object) -> bool;
 
+    /// Return whether the proven commands reach `object` in VRAM only. Never the case if the ring
+    /// [`reaches system pages`](crate::family::Gpu::REACHES_SYSTEM).
+    fn needs_vram(object: &Self::Object) -> bool {
+        let _ = object;
+        false
+    }
+
     /// Return the most fixups that a stream of `dwords` dwords can have.
     fn most_fixups(dwords: usize) -> usize;
 

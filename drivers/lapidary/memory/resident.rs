@@ -174,6 +174,22 @@ impl Resident {
         Ok(())
     }
 
+    /// Write the content of the pages of `object`, whose reservation the caller holds, to device memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pages::get`] and [`Pages::write_device`].
+    pub(crate) fn write_device<O: IntoGEMObject>(
+        &self,
+        object: &O,
+        window: &wc::Window<'_>,
+    ) -> Result {
+        self.hold(object)?;
+        let mut result = Err(EINVAL);
+        self.show(&mut |pages| result = pages.write_device(window));
+        result
+    }
+
     /// Hold `pages` from now on.
     fn keep(&self, pages: Pages) {
         self.held.store(pages.len(), Relaxed);

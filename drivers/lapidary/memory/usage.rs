@@ -61,6 +61,8 @@ pub struct Use<F: Family> {
     writes: bool,
     /// The job wants the object in VRAM.
     vram: bool,
+    /// The job can use the object in VRAM only.
+    needs_vram: bool,
 }
 
 // SAFETY: `kernel::drm` 7.3 does not say it, but any thread may use and release an object: its reference count is
@@ -80,6 +82,7 @@ impl<F: Family> Use<F> {
             clearing: false,
             writes,
             vram,
+            needs_vram: false,
         }
     }
 
@@ -109,6 +112,16 @@ impl<F: Family> Use<F> {
     /// Note that the job writes the object.
     pub fn set_writes(&mut self) {
         self.writes = true;
+    }
+
+    /// Note that the job can use the object in VRAM only.
+    pub fn set_needs_vram(&mut self) {
+        self.needs_vram = true;
+    }
+
+    /// Return the object, if the job can use it in VRAM only and it is elsewhere.
+    pub(crate) fn misplaced(&self) -> Option<&ARef<Bo<F>>> {
+        (self.needs_vram && self.object.vram().is_none()).then_some(&self.object)
     }
 
     /// Pin the pages of an object that is the calling process's memory. The caller holds no lock.

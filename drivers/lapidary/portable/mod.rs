@@ -14,6 +14,31 @@
 
 #![forbid(unsafe_code)]
 
+/// Defines a structure that is exchanged with user space.
+#[macro_export]
+macro_rules! uapi {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty),* $(,)? })*) => {
+        $(
+            $(#[$meta])*
+            #[repr(C)]
+            #[derive(
+                Clone,
+                Copy,
+                Debug,
+                PartialEq,
+                Eq,
+                zerocopy_derive::FromBytes,
+                zerocopy_derive::IntoBytes,
+                zerocopy_derive::Immutable,
+                zerocopy_derive::KnownLayout,
+            )]
+            pub struct $name {
+                $($(#[$field_meta])* pub $field: $ty,)*
+            }
+        )*
+    };
+}
+
 pub mod atom;
 pub mod bits;
 pub mod bunch;

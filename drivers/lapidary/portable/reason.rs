@@ -15,6 +15,9 @@
 //!
 //! The reasons of the generic driver are below.
 
+/// The position of a refusal that concerns no part of a submission.
+pub const NO_POSITION: u32 = u32::MAX;
+
 /// Why a submission is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reason {

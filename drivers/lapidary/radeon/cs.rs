@@ -6,25 +6,12 @@
 use kernel::prelude::*;
 
 use crate::{
-    corner::{
-        debug,
-        debugfs,
-        events::{
-            self,
-            Submission, //
-        }, //
+    corner::events::{
+        self,
+        Submission, //
     },
-    family::{
-        gpu::Gpu,
-        isolation::Refusal, //
-    },
-    portable::{
-        radeon::{
-            additions::NO_POSITION,
-            uapi, //
-        },
-        reason::Reason, //
-    },
+    family::gpu::Gpu,
+    portable::radeon::uapi,
     radeon::{
         owners::Resource,
         stream::UserStream,
@@ -36,6 +23,7 @@ use crate::{
     residency::to_vram::bring_home,
     running::Running,
     submit::{
+        admission::Client,
         job::Order,
         others::Others, //
     }, //
@@ -59,25 +47,9 @@ pub(super) fn submit<F: RadeonFamily>(
     arg: &mut uapi::Cs,
     file: &ClientFile<F>,
 ) -> Result {
-    let inner = file.inner().get_ref();
-    let (client, record) = (&inner.client, &inner.record);
-    let id = debugfs::client_id(file);
-    let refused = |refusal: Refusal, error| {
-        debug::refused(dev, refusal.position, refusal.reason);
-        record.refuse(refusal, error);
-        events::refused(id, refusal.number, refusal.position, error);
-    };
-    let banned = match record.is_banned() {
-        true => Some(Reason::BANNED),
-        false => dev
-            .hangs
-            .refuses_current()
-            .then_some(Reason::HUNG_TOO_OFTEN),
-    };
-    if let Some(reason) = banned {
-        refused(Refusal::new(NO_POSITION, reason), ECANCELED);
-        return Err(ECANCELED);
-    }
+    let submitter = Client::admit(dev, file)?;
+    let client = &file.inner().get_ref().client;
+    let refused = |refusal, error| submitter.refuse(refusal, error);
     let rings = F::rings(running.gpu());
     let Some(stream) = UserStream::read(running.workspace()?, arg, &rings, refused)? else {
         return Ok(());
@@ -86,13 +58,13 @@ pub(super) fn submit<F: RadeonFamily>(
     let flags = stream.flags();
     let stream_ring = stream.ring();
     let ring = F::ring(stream_ring, flags.priority);
-    let submitter = || Submitter {
+    let owned = || Submitter {
         ring: stream_ring,
         keep_tiling: flags.keep_tiling,
         hyperz: dev.uapi.owns(Resource::HyperZ, client),
         cmask: dev.uapi.owns(Resource::Cmask, client),
     };
-    let before = submitter();
+    let before = owned();
     let isolation = running.gpu().isolation();
     let mut checked = stream.look_up(file, refused)?.prove(
         isolation,
@@ -100,7 +72,7 @@ pub(super) fn submit<F: RadeonFamily>(
         |refusal| refused(refusal, EINVAL),
     )?;
     events::submit(Submission {
-        client: id,
+        client: submitter.id(),
         dwords: checked.dwords(),
         objects: checked.entries(),
         waits: syncs.waits(),
@@ -112,9 +84,9 @@ pub(super) fn submit<F: RadeonFamily>(
         locked.place(running, isolation)?.submit(
             running,
             Order { ring, behind },
-            record,
+            submitter.record(),
             before.memories(),
-            || F::client(running.gpu(), submitter()),
+            || F::client(running.gpu(), owned()),
             |fence| syncs.publish(fence),
         )
     })?;

@@ -8,7 +8,6 @@ use kernel::{
 };
 
 use crate::{
-    corner::resv,
     memory::object::Bo,
     portable::{
         placement::Domain,
@@ -22,33 +21,27 @@ use crate::{
         Device,
         RadeonFamily, //
     },
-    running::Running, //
+    running::Running,
+    waiting::{
+        self,
+        SLICE_MS, //
+    }, //
 };
 
 /// How long WAIT_IDLE waits, in milliseconds.
 const IDLE_MS: u32 = 30_000;
-/// How long to wait before testing whether the device is still bound. Each test costs a waiter some thousand
-/// instructions, and matters only to a client that waits for another driver.
-const SLICE_MS: u32 = 1_000;
-
-/// Wait until no job uses `object`, whatever the result of the jobs.
-///
-/// At unbind and after a hang our own fences signal, so the wait ends at once. Fences of other drivers do not signal
-/// then, and unbind waits for this call.
+/// Wait until no job uses `object`, for at most [`IDLE_MS`].
 fn until_idle<F: RadeonFamily>(running: &Running<'_, F>, object: &Bo<F>) -> Result {
-    running.look();
-    running.announce(object);
-    for _ in 0..IDLE_MS / SLICE_MS {
-        if resv::wait(object, SLICE_MS)? {
-            running.reap();
-            running.flush_host_path([object].into_iter());
-            return Ok(());
-        }
-        if running.data().gone() {
-            return Err(ENODEV);
-        }
+    let mut left = IDLE_MS;
+    let slices = || {
+        let now = left;
+        left = left.saturating_sub(SLICE_MS);
+        now
+    };
+    match waiting::until_idle(running, object, slices)? {
+        true => Ok(()),
+        false => Err(EBUSY),
     }
-    Err(EBUSY)
 }
 
 /// Wait until no job uses the object (GEM_WAIT_IDLE).
@@ -111,11 +104,8 @@ pub(super) fn busy<F: RadeonFamily>(
         Domain::Gtt => domain::GTT,
         Domain::Vram => domain::VRAM,
     };
-    running.look();
-    if resv::wait(&*object, 0)? {
-        running.flush_host_path([&*object].into_iter());
-        Ok(())
-    } else {
-        Err(EBUSY)
+    match waiting::until_idle(running, &object, || 0)? {
+        true => Ok(()),
+        false => Err(EBUSY),
     }
 }

@@ -401,6 +401,10 @@ fn send_away<F: Family>(
                 }
                 _ => None,
             };
+            if hidden.is_none() && !moves::by_ring::<F>() {
+                bytes += moves::to_system(running, object)?;
+                continue;
+            }
             let goal = hidden.map_or(Goal::System, Goal::Vram);
             match Move::prepare(running, object, goal) {
                 Ok(mv) => moves.push(mv, GFP_KERNEL)?,

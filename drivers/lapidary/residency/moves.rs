@@ -20,6 +20,9 @@
 //! the copy is on the ring behind it, the object does not take its new home.
 //!
 //! The copy consists of whole pages in order, so tiled or compressed content does not change.
+//!
+//! Where the ring does not reach system pages ([`Gpu::REACHES_SYSTEM`]), the CPU copies between them and VRAM when no job
+//! uses the object any more.
 
 use kernel::{
     page::PAGE_SIZE,
@@ -52,7 +55,8 @@ use crate::{
             At,
             Bo,
             Home,
-            Object, //
+            Object,
+            NOWHERE, //
         },
         renew::{
             renew,
@@ -233,8 +237,60 @@ pub(crate) fn move_to<F: Family>(
     carry_out(running, moves)
 }
 
-/// Move an object that is in VRAM to system pages. The ring copies it. The CPU copies it if the ring does not work or
-/// has no free addresses, and the CPU sees the object. The caller holds the reservation.
+/// Return whether the ring moves objects between VRAM and system pages.
+pub(crate) const fn by_ring<F: Family>() -> bool {
+    <F::Gpu<'static> as Gpu<'static>>::REACHES_SYSTEM
+}
+
+/// Move an object to `lot`. Return how many bytes have moved. The caller holds the reservation.
+///
+/// # Errors
+///
+/// As [`Move::prepare`] and [`carry_out`]; `EBUSY` if jobs that use the object take too long for a copy by the CPU.
+pub(crate) fn to_lot<F: Family>(
+    running: &Running<'_, F>,
+    object: &ARef<Bo<F>>,
+    lot: Lot,
+) -> Result<u64> {
+    match object.at() {
+        At::System(backing) if !by_ring::<F>() => to_lot_by_cpu(running, object, &backing, lot),
+        _ => move_to(running, object, Goal::Vram(lot)),
+    }
+}
+
+/// Move an object from the system pages of `backing` to `lot`, by the CPU.
+///
+/// # Errors
+///
+/// `EPERM` for an object that cannot move; `EINVAL` if the CPU does not see the lot; `EBUSY` while a job uses it; `EIO` if
+/// its content must not be read; `ENOMEM`.
+fn to_lot_by_cpu<F: Family>(
+    running: &Running<'_, F>,
+    object: &ARef<Bo<F>>,
+    backing: &Backing,
+    lot: Lot,
+) -> Result<u64> {
+    resv::assert_held(&**object);
+    if object.is_pinned() || object.foreign.is_some() || object.user().is_some() {
+        return Err(EPERM);
+    }
+    object.check()?;
+    let bytes = object.bytes();
+    let vram = running.data().memory.vram();
+    let bus = vram.bus_address(lot.start()).ok_or(EINVAL)?;
+    if !resv::wait(&**object, OTHERS_MS)? {
+        return Err(EBUSY);
+    }
+    mmap::zap(&**object);
+    let window = wc::Window::at(running.pdev(), bus, usize::try_from(bytes)?)?;
+    backing.pages.write_device(&**object, &window)?;
+    events::moved(bytes, NOWHERE, lot.start());
+    settle(object, Home::Vram(lot));
+    Ok(bytes)
+}
+
+/// Move an object that is in VRAM to system pages. The ring copies it. The CPU copies it if the ring does not work, has
+/// no free addresses or does not reach them, and the CPU sees the object. The caller holds the reservation.
 ///
 /// # Errors
 ///
@@ -243,6 +299,7 @@ pub fn to_system<F: Family>(running: &Running<'_, F>, object: &ARef<Bo<F>>) -> R
     renew(object)?;
     match object.at() {
         At::System(_) => Ok(0),
+        At::Vram { .. } if !by_ring::<F>() => by_cpu(running, object),
         At::Vram { .. } => match move_to(running, object, Goal::System) {
             Err(e) if e == EIO || e == EBUSY || e == ENOSPC => {
                 by_cpu(running, object).map_err(|_| e)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Moving objects to VRAM: objects of a submission that should be there, and objects in VRAM that the CPU touches but
-//! cannot see.
+//! Moving objects to VRAM: objects of a submission that should or must be there, and objects in VRAM that the CPU touches
+//! but cannot see.
 
 use kernel::{
     prelude::*,
@@ -22,10 +22,7 @@ use crate::{
     },
     residency::{
         evict::attempt,
-        moves::{
-            self,
-            Goal, //
-        }, //
+        moves, //
     },
     running::Running, //
 };
@@ -57,6 +54,23 @@ pub fn bring_home<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Resul
     Ok(())
 }
 
+/// Move objects of a submission to VRAM that it can use only there. The caller holds their reservations.
+///
+/// # Errors
+///
+/// `ENOSPC` if there is no room between objects that are locked, which may change when the locks are released; `EPERM` for
+/// an object that cannot move; `ERESTARTSYS` if a signal arrives; as [`moves::to_lot`].
+pub fn bring_needed<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Result {
+    // What the ring reaches, it reaches everywhere.
+    if moves::by_ring::<F>() {
+        return Ok(());
+    }
+    for object in uses.iter().filter_map(Use::misplaced) {
+        bring_to_vram(running, object, u64::MAX, true)?;
+    }
+    Ok(())
+}
+
 /// Move an object to VRAM. Return how many bytes have moved in total.
 fn bring_to_vram<F: Family>(
     running: &Running<'_, F>,
@@ -71,7 +85,7 @@ fn bring_to_vram<F: Family>(
         }
         match attempt(running, way, object.bytes(), object.align(), before, false) {
             Ok(Some((lot, bytes))) => {
-                return Ok(bytes + moves::move_to(running, object, Goal::Vram(lot))?)
+                return Ok(bytes + moves::to_lot(running, object, lot)?);
             }
             Ok(None) => break,
             Err(e) if e == ENOSPC => {}

@@ -30,6 +30,7 @@
 //! exist only while they cannot change. Commands of the kernel itself ([`kernel_stream`]) begin with the job.
 
 mod addresses;
+pub mod admission;
 pub mod checked;
 pub mod job;
 pub mod kernel_stream;

@@ -188,6 +188,11 @@ impl<'s, F: Family, I: Isolation<Note = Note<F>>> Objects<'s, F, I> {
             if I::writes(fact) {
                 uses.get_mut(target as usize).ok_or(EINVAL)?.set_writes();
             }
+            if I::needs_vram(fact) {
+                uses.get_mut(target as usize)
+                    .ok_or(EINVAL)?
+                    .set_needs_vram();
+            }
         }
         Ok(Checked {
             workspace,

@@ -48,9 +48,9 @@ pub const MAX_SYNCS: u32 = 256;
 /// Bytes of [`LastRefusal::text`].
 pub const TEXT_BYTES: usize = 104;
 /// [`LastRefusal::position`] where there is none.
-pub const NO_POSITION: u32 = u32::MAX;
+pub use crate::portable::reason::NO_POSITION;
 
-uapi! {
+crate::uapi! {
     /// One synchronisation object of a submission.
     #[derive(Default)]
     Sync {

@@ -255,7 +255,7 @@ pub mod info {
     pub const GPU_RESET_COUNTER: u32 = 0x26;
 }
 
-uapi! {
+crate::uapi! {
     /// Sizes of the memories, all out.
     #[derive(Default)]
     GemInfo {
