@@ -7,14 +7,14 @@
 //! copy. A chip without DMA ring takes the command processor for all of them. [`Collage::reference`] is the CPU's
 //! rendering of the same list of steps.
 
-use crate::font;
 use crate::reference::Image;
-use crate::scene::{HEIGHT, WIDTH, mix, tile};
+use crate::scene::{HEIGHT, WIDTH, tile};
 use anyhow::{Context as _, Result};
 use lapidary_engines::r600::{cp, dma};
 use lapidary_guest::abi::{self, info_request};
 use lapidary_guest::painter::{Area, Rect};
 use lapidary_guest::{Bo, Device, Domain, Stream};
+use lapidary_picture::{font, mix};
 use lapidary_registers::r600::enums::array_mode;
 use std::rc::Rc;
 

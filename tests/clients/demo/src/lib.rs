@@ -4,14 +4,11 @@
 //!
 //! On R5xx it is a scene of the 2D engine, on R6xx and R7xx a [`collage`] of copies.
 //!
-//! [`scene`] says what to draw, [`gem`] and [`font`] give it shapes and letters. [`emit`] turns each
+//! [`scene`] says what to draw, and `lapidary_picture` gives it shapes and letters. [`emit`] turns each
 //! primitive into PM4; [`reference`] draws it with the CPU after its own reading of the manual. The
 //! two have nothing in common but the list of primitives.
 
 pub mod collage;
 pub mod emit;
-pub mod font;
-pub mod gem;
-pub mod picture;
 pub mod reference;
 pub mod scene;

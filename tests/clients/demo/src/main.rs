@@ -5,7 +5,7 @@
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lapidary_demo::reference::{self, Image};
-use lapidary_demo::{collage, emit, picture, scene};
+use lapidary_demo::{collage, emit, scene};
 use lapidary_engines::chips;
 use lapidary_engines::r500::draw2d::{self, Rect, Surface};
 use lapidary_engines::r600::{R600, cp};
@@ -13,6 +13,7 @@ use lapidary_guest::painter::Painter as _;
 use lapidary_guest::{Bo, Device, Domain, Stream, abi};
 use lapidary_harness::kmsg::{Kmsg, Record};
 use lapidary_harness::sysfs::PciDevice;
+use lapidary_picture::file;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -50,7 +51,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let path = arguments.out.join("first-light.png");
     let (width, height) = (scene::WIDTH as u32, scene::HEIGHT as u32);
     if arguments.reference {
-        picture::write(&path, width, height, &expected.pixels)?;
+        file::write(&path, width, height, &expected.pixels)?;
         say("picture", format_args!("{} (by the CPU)", path.display()));
         return Ok(());
     }
@@ -61,7 +62,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         true => (collage::reference(), compose(&device)?),
         false => (expected.clone(), draw(&device, &draws)?),
     };
-    picture::write(&path, width, height, &drawn.seen)?;
+    file::write(&path, width, height, &drawn.seen)?;
     say("picture", path.display());
     compare(&expected, &drawn)
 }

@@ -15,7 +15,8 @@
 //! - A one-bit image takes its bits row after row without gaps.
 //! - A keyed copy leaves the destination alone where the source equals the key in all 32 bits.
 
-use crate::scene::{self, Bitmap, Draw, HEIGHT, Rect, SMALL, Span, Target, WIDTH};
+use crate::scene::{self, Bitmap, Draw, HEIGHT, Rect, SMALL, Target, WIDTH};
+use lapidary_picture::Span;
 
 /// A surface in the CPU's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]

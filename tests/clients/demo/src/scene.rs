@@ -2,8 +2,7 @@
 
 //! What is drawn: primitives, and the list of them that makes the picture.
 
-use crate::font;
-use crate::gem;
+use lapidary_picture::{Span, font, gem, mix};
 
 /// Width of the picture in pixels.
 pub const WIDTH: i32 = 640;
@@ -40,9 +39,6 @@ pub struct Rect {
 pub const fn rect(x: i32, y: i32, w: i32, h: i32) -> Rect {
     Rect { x, y, w, h }
 }
-
-/// A filled run of pixels: row, first column, first column after it.
-pub type Span = (i32, i32, i32);
 
 /// A one-bit image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,14 +130,6 @@ pub const ROPS: [(u8, &str); 12] = [
     (0x00, "0"),
     (0xff, "1"),
 ];
-
-/// Blend two colours, `t` of 256 parts of the second.
-pub fn mix(a: u32, b: u32, t: u32) -> u32 {
-    (0..3).fold(0, |out, i| {
-        let channel = |c: u32| (c >> (8 * i)) & 0xff;
-        out | (((channel(a) * (256 - t) + channel(b) * t) / 256) << (8 * i))
-    })
-}
 
 /// Return what the CPU puts into the tile: a smooth weave.
 pub fn tile() -> Vec<u32> {

@@ -2,7 +2,7 @@
 
 //! A brilliant-cut stone seen from the side, as coloured convex facets.
 
-use crate::scene::{Span, mix};
+use crate::{Span, mix};
 
 /// One facet.
 #[derive(Clone, Debug, PartialEq, Eq)]
