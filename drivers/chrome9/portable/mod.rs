@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Portable code of the Chrome9 family: registers and parameters, the kernel's own commands, and the ring.
+//! Portable code of the Chrome9 family: registers and parameters, the kernel's own commands, the ring,
+//! and the checker of clients' streams.
 //!
 //! Like `lapidary::portable` it is compiled both into the kernel module and into a host library. It uses only `core`,
 //! does not allocate, has no `unsafe` and cannot panic.
 
 #![forbid(unsafe_code)]
 
+pub mod checker;
 pub mod emit;
+pub mod place;
+pub mod policy;
 pub mod regs;
 pub mod ring;

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Registers of the 2D engine, and what a command needs of them.
+//!
+//! The engine has registers for surfaces, rectangle and colours. Writing `GECMD` starts it, with what they have then. Part I
+//! of the manual, which describes them, is not public: they are what the headers of viafb and openchrome name (decision 11).
+//! What neither of the two sets on this chip is refused.
+//!
+//! A raster operation says for each combination of a bit of pattern, source and destination what the result is: bit
+//! `P << 2 | S << 1 | D` of its number.
+
+use super::{
+    blit::{
+        Outside,
+        Shape, //
+    },
+    relocate::{
+        Part,
+        Target, //
+    },
+    Checker,
+    Object,
+    Reason, //
+};
+use crate::portable::{
+    policy::Policy,
+    regs::mmio::{
+        clipbr,
+        cliptl,
+        dimension,
+        dstbase,
+        dstpos,
+        gecmd,
+        gemode,
+        keycontrol,
+        pitch,
+        srcbase,
+        srcpos,
+        wait_control_2d_3d, //
+    }, //
+};
+
+/// Unit of pitches in bytes.
+const PITCH_UNIT: u32 = 8;
+
+/// Bits of `GECMD` that have a meaning.
+const COMMAND_BITS: u32 = gecmd::ROP.mask()
+    | gecmd::QUICK_START.mask()
+    | gecmd::Y_MAJOR.mask()
+    | gecmd::LAST_PIXEL_OFF.mask()
+    | gecmd::MONO_ALIGN.mask()
+    | gecmd::MONO_PACK.mask()
+    | gecmd::MONO_PATTERN_TRANSPARENT.mask()
+    | gecmd::DEC_X.mask()
+    | gecmd::DEC_Y.mask()
+    | gecmd::FIXED_COLOR_PATTERN.mask()
+    | gecmd::CLIP_ENABLE.mask()
+    | gecmd::PATTERN_REGISTER.mask()
+    | gecmd::MONO_SOURCE_TRANSPARENT.mask()
+    | gecmd::MONO_PATTERN.mask()
+    | gecmd::MONO_SOURCE.mask()
+    | gecmd::DESTINATION_SYSTEM.mask()
+    | gecmd::SOURCE_SYSTEM.mask()
+    | gecmd::DESTINATION_LINEAR.mask()
+    | gecmd::SOURCE_LINEAR.mask()
+    | gecmd::COMMAND.mask();
+/// Bits of a line.
+const LINE_BITS: u32 = gecmd::Y_MAJOR.mask() | gecmd::LAST_PIXEL_OFF.mask();
+/// Bits of patterns of 8 x 8 pixels.
+const PATTERN_BITS: u32 = gecmd::MONO_PATTERN_TRANSPARENT.mask()
+    | gecmd::PATTERN_REGISTER.mask()
+    | gecmd::MONO_PATTERN.mask();
+/// Bits of monochrome sources.
+const MONO_BITS: u32 =
+    gecmd::MONO_ALIGN.mask() | gecmd::MONO_PACK.mask() | gecmd::MONO_SOURCE_TRANSPARENT.mask();
+const MODE_BITS: u32 = gemode::DEPTH.mask() | gemode::ROTATION.mask();
+const PITCH_BITS: u32 = pitch::DESTINATION.mask() | pitch::SOURCE.mask();
+const DIMENSION_BITS: u32 = dimension::HEIGHT.mask() | dimension::WIDTH.mask();
+const DESTINATION_BITS: u32 = dstpos::X.mask() | dstpos::Y.mask();
+/// Only a monochrome source may begin farther to the right, and none begins anywhere but at 0 here.
+const SOURCE_BITS: u32 = srcpos::Y.mask() | dstpos::X.mask();
+const TOP_LEFT_BITS: u32 = cliptl::TOP.mask() | cliptl::LEFT.mask();
+const BOTTOM_RIGHT_BITS: u32 = clipbr::BOTTOM.mask() | clipbr::RIGHT.mask();
+const KEYS: u32 = keycontrol::DESTINATION_KEY.mask() | keycontrol::SOURCE_KEY.mask();
+const KEY_BITS: u32 = KEYS | keycontrol::BYTE_MASK.mask() | keycontrol::INVERT_KEY.mask();
+/// Engines that become idle by themselves. A vertical blank of a dark display never comes.
+const WAIT_BITS: u32 =
+    wait_control_2d_3d::WAIT_2D_IDLE.mask() | wait_control_2d_3d::WAIT_3D_IDLE.mask();
+
+/// The state of the 2D engine that the stream has set.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Engine2d {
+    mode: Option<u32>,
+    pitch: Option<u32>,
+    dimension: Option<u32>,
+    destination_position: Option<u32>,
+    destination: Option<Target>,
+    source_position: Option<u32>,
+    source: Option<Target>,
+    key: Option<u32>,
+    // Values of those below do not matter.
+    clip_top_left: Option<u32>,
+    clip_bottom_right: Option<u32>,
+    foreground: Option<u32>,
+    background: Option<u32>,
+    pattern: Option<u32>,
+    /// Dwords of data of the CPU that a command waits for.
+    due: u64,
+}
+
+/// Return whether a result depends on one of its three inputs: bits of the operation's number where that is 0, and how far
+/// from them those are where it is 1.
+const fn depends(rop: u32, zeroes: u32, distance: u32) -> bool {
+    (rop ^ rop.wrapping_shr(distance)) & zeroes != 0
+}
+
+/// Check that a value has no bits but those.
+fn only(value: u32, bits: u32, reason: Reason) -> Result<u32, Reason> {
+    if value & !bits != 0 {
+        return Err(reason);
+    }
+    Ok(value)
+}
+
+impl Engine2d {
+    /// Refuse if a command waits for data of the CPU.
+    pub(super) fn nothing_due(&self) -> Result<(), Reason> {
+        match self.due {
+            0 => Ok(()),
+            _ => Err(Reason::HostMissing),
+        }
+    }
+
+    /// Take dwords of data of the CPU. An error has how many of them are taken.
+    pub(super) fn take_host_data(&mut self, dwords: u64) -> Result<(), (u64, Reason)> {
+        let due = self.due;
+        if due == 0 {
+            return Err((0, Reason::HostUnexpected));
+        }
+        match due.checked_sub(dwords) {
+            Some(left) => self.due = left,
+            None => return Err((due, Reason::HostExcess)),
+        }
+        Ok(())
+    }
+
+    /// Check a command, note the access of its objects, and return how many dwords of data of the CPU it waits for.
+    fn command(&self, command: u32, objects: &mut [Object]) -> Result<u64, Reason> {
+        only(command, COMMAND_BITS, Reason::RegisterBits)?;
+        let only_mono = match gecmd::COMMAND.get(command) {
+            gecmd::command::NOP | gecmd::command::BLT => false,
+            gecmd::command::BLT_MONO => true,
+            gecmd::command::LINE => return Err(Reason::Line),
+            gecmd::command::ROTATE => return Err(Reason::Rotation),
+            _ => return Err(Reason::UnknownCommand),
+        };
+        for (bits, reason) in [
+            (LINE_BITS, Reason::Line),
+            (PATTERN_BITS, Reason::Pattern),
+            (gecmd::QUICK_START.mask(), Reason::QuickStart),
+            (gecmd::DESTINATION_SYSTEM.mask(), Reason::SystemDestination),
+            (gecmd::DESTINATION_LINEAR.mask(), Reason::LinearSurface),
+            (gecmd::SOURCE_LINEAR.mask(), Reason::LinearSurface),
+        ] {
+            only(command, !bits, reason)?;
+        }
+        let mono = gecmd::MONO_SOURCE.any(command);
+        if !mono {
+            only(command, !MONO_BITS, Reason::MonoBits)?;
+        }
+        if only_mono && !mono || mono && !gecmd::SOURCE_SYSTEM.any(command) {
+            return Err(Reason::MonoMemory);
+        }
+        if gecmd::COMMAND.get(command) == gecmd::command::NOP {
+            return Ok(0);
+        }
+        self.blit(command, mono, objects)
+    }
+
+    /// Check a blit.
+    fn blit(&self, command: u32, mono: bool, objects: &mut [Object]) -> Result<u64, Reason> {
+        let rop = gecmd::ROP.get(command);
+        let (pattern, source) = (depends(rop, 0x0f, 4), depends(rop, 0x33, 2));
+        let host = gecmd::SOURCE_SYSTEM.any(command);
+        if pattern && !gecmd::FIXED_COLOR_PATTERN.any(command) {
+            return Err(Reason::Pattern);
+        }
+        self.colors(command, pattern, source, mono)?;
+        let mode = self.mode.ok_or(Reason::NoMode)?;
+        let bytes = match gemode::DEPTH.get(mode) {
+            gemode::depth::BPP_8 => 1,
+            gemode::depth::BPP_16 => 2,
+            gemode::depth::BPP_32 => 4,
+            _ => return Err(Reason::PixelDepth),
+        };
+        let pitches = self.pitch.ok_or(Reason::NoPitch)?;
+        let dimension = self.dimension.ok_or(Reason::NoDimension)?;
+        // Fields have twelve bits.
+        let shape = Shape {
+            width: dimension::WIDTH.get(dimension).wrapping_add(1),
+            height: dimension::HEIGHT.get(dimension).wrapping_add(1),
+            bytes,
+            leftwards: gecmd::DEC_X.any(command),
+            upwards: gecmd::DEC_Y.any(command),
+        };
+        let bytes_of = |pitch: u32| pitch.wrapping_mul(PITCH_UNIT);
+        let size = |objects: &[Object], target: Target| {
+            objects
+                .get(target.object as usize)
+                .map_or(0, |object| object.size)
+        };
+
+        let position = self
+            .destination_position
+            .ok_or(Reason::NoDestinationPosition)?;
+        let destination = self.destination.ok_or(Reason::NoDestination)?;
+        let to = shape
+            .place(
+                destination,
+                bytes_of(pitch::DESTINATION.get(pitches)),
+                (dstpos::X.get(position), dstpos::Y.get(position)),
+                size(objects, destination),
+            )
+            .map_err(|outside| match outside {
+                Outside::Edge => Reason::DestinationEdge,
+                Outside::Bounds => Reason::DestinationBounds,
+                Outside::Pitch => Reason::PitchZero,
+            })?;
+        if let Some(object) = objects.get_mut(destination.object as usize) {
+            object.access.writes = true;
+        }
+        if host {
+            return self.host(command, source, mono, shape);
+        }
+        if !source {
+            return Ok(0);
+        }
+
+        let position = self.source_position.ok_or(Reason::NoSourcePosition)?;
+        let source = self.source.ok_or(Reason::NoSource)?;
+        let from = shape
+            .place(
+                source,
+                bytes_of(pitch::SOURCE.get(pitches)),
+                (srcpos::X.get(position), srcpos::Y.get(position)),
+                size(objects, source),
+            )
+            .map_err(|outside| match outside {
+                Outside::Edge => Reason::SourceEdge,
+                Outside::Bounds => Reason::SourceBounds,
+                Outside::Pitch => Reason::PitchZero,
+            })?;
+        if let Some(object) = objects.get_mut(source.object as usize) {
+            object.access.reads = true;
+        }
+        shape.overlap(&from, &to)?;
+        Ok(0)
+    }
+
+    /// Check that colours, keys and clip are the stream's, as far as a blit depends on them.
+    fn colors(&self, command: u32, pattern: bool, source: bool, mono: bool) -> Result<(), Reason> {
+        let key = self.key.ok_or(Reason::NoKey)?;
+        // A key compares pixels, and a colour has two meanings.
+        if mono && key & KEYS != 0 || keycontrol::SOURCE_KEY.any(key) && !source {
+            return Err(Reason::KeyWithoutPixels);
+        }
+        let needs_foreground = mono || keycontrol::DESTINATION_KEY.any(key);
+        let transparent = gecmd::MONO_SOURCE_TRANSPARENT.any(command);
+        let needs_background = mono && !transparent || keycontrol::SOURCE_KEY.any(key);
+        if needs_foreground && self.foreground.is_none() {
+            return Err(Reason::NoForeground);
+        }
+        if needs_background && self.background.is_none() {
+            return Err(Reason::NoBackground);
+        }
+        if pattern && self.pattern.is_none() {
+            return Err(Reason::NoPatternColor);
+        }
+        let clip = self.clip_top_left.is_some() && self.clip_bottom_right.is_some();
+        if gecmd::CLIP_ENABLE.any(command) && !clip {
+            return Err(Reason::NoClip);
+        }
+        Ok(())
+    }
+
+    /// Return how many dwords a blit takes of the CPU.
+    fn host(&self, command: u32, source: bool, mono: bool, shape: Shape) -> Result<u64, Reason> {
+        // It is not known whether the engine waits for data that it does not need.
+        if !source {
+            return Err(Reason::HostNotRead);
+        }
+        if shape.leftwards || shape.upwards {
+            return Err(Reason::HostDirection);
+        }
+        if self.source_position.ok_or(Reason::NoSourcePosition)? != 0 {
+            return Err(Reason::HostOrigin);
+        }
+        let unit = match gecmd::MONO_ALIGN.get(command) {
+            _ if !mono => 32,
+            _ if gecmd::MONO_PACK.any(command) => 1,
+            gecmd::mono_align::DWORD => 32,
+            gecmd::mono_align::WORD => 16,
+            gecmd::mono_align::BYTE => 8,
+            _ => return Err(Reason::MonoAlignment),
+        };
+        let bits = if mono { 1 } else { shape.bytes.wrapping_mul(8) };
+        Ok(shape.host_data(bits, unit))
+    }
+}
+
+impl Checker<'_> {
+    /// Check the value at the current position, of an admitted register.
+    pub(super) fn register_2d(&mut self, policy: Policy, value: u32) -> Result<(), Reason> {
+        let engine = &mut self.engine2d;
+        let (state, bits) = match policy {
+            Policy::Command => {
+                engine.due = engine.command(value, self.objects)?;
+                return Ok(());
+            }
+            Policy::Wait => {
+                only(value, WAIT_BITS, Reason::WaitBits)?;
+                return Ok(());
+            }
+            Policy::DestinationBase => {
+                only(value, dstbase::ADDRESS.mask(), Reason::RegisterBits)?;
+                self.engine2d.destination = Some(self.address(value, 0, Part::Base2d)?);
+                return Ok(());
+            }
+            Policy::SourceBase => {
+                only(value, srcbase::ADDRESS.mask(), Reason::RegisterBits)?;
+                self.engine2d.source = Some(self.address(value, 0, Part::Base2d)?);
+                return Ok(());
+            }
+            Policy::Mode => {
+                if gemode::ROTATION.any(value) {
+                    return Err(Reason::Rotation);
+                }
+                (&mut engine.mode, MODE_BITS)
+            }
+            Policy::Pitch => (&mut engine.pitch, PITCH_BITS),
+            Policy::Dimension => (&mut engine.dimension, DIMENSION_BITS),
+            Policy::DestinationPosition => (&mut engine.destination_position, DESTINATION_BITS),
+            Policy::SourcePosition => (&mut engine.source_position, SOURCE_BITS),
+            Policy::Key => (&mut engine.key, KEY_BITS),
+            Policy::ClipTopLeft => (&mut engine.clip_top_left, TOP_LEFT_BITS),
+            Policy::ClipBottomRight => (&mut engine.clip_bottom_right, BOTTOM_RIGHT_BITS),
+            Policy::Foreground => (&mut engine.foreground, u32::MAX),
+            Policy::Background => (&mut engine.background, u32::MAX),
+            Policy::PatternColor => (&mut engine.pattern, u32::MAX),
+            Policy::Unknown | Policy::Pattern | Policy::Kernel => {
+                return Err(Reason::UnknownRegister)
+            }
+        };
+        *state = Some(only(value, bits, Reason::RegisterBits)?);
+        Ok(())
+    }
+}

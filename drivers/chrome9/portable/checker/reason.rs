@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Why a stream is refused: a number for programs, and a text for people.
+//!
+//! Numbers of this family's checker are 0x4001 to 0x4fff. The meaning of a number never changes.
+
+/// A refusal: what is wrong, and where. User space gets `EINVAL`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Index of the dword of the stream that is at fault, or where the fault shows; the length of the stream if something is
+    /// missing at its end. If [`Reason::of_relocation`] says so, index of the relocation.
+    pub position: u32,
+    /// What is wrong.
+    pub reason: Reason,
+}
+
+/// Defines the reasons.
+macro_rules! reasons {
+    ($($(#[$meta:meta])* $name:ident = $number:literal: $text:literal,)*) => {
+        /// What is wrong with a stream.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Reason {
+            $(
+                #[doc = $text]
+                $(#[$meta])*
+                $name,
+            )*
+        }
+
+        impl Reason {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// Return the number that user space sees. It never changes.
+            pub const fn number(self) -> u32 {
+                match self {
+                    $(Self::$name => $number,)*
+                }
+            }
+
+            /// Return a few words in ASCII.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+impl Reason {
+    /// Return whether the position of a refusal is the index of a relocation, and not that of a dword.
+    pub const fn of_relocation(self) -> bool {
+        matches!(
+            self,
+            Self::RelocationLength
+                | Self::RelocationOrder
+                | Self::RelocationObject
+                | Self::RelocationOffset
+                | Self::RelocationAlignment
+                | Self::RelocationUnused
+        )
+    }
+}
+
+reasons! {
+    // The stream as a whole.
+    StreamLength = 0x4001: "length that is no multiple of 16 bytes",
+    TooManyFixups = 0x4002: "more addresses than relocations",
+
+    // Headers.
+    NoHeader = 0x4003: "neither header nor padding where one must be",
+    UnknownHeader = 0x4004: "header that does not exist",
+    ForbiddenHeader = 0x4005: "header that streams may not have",
+    NestedBranch = 0x4006: "branch in a stream, which is a branch itself",
+    HeaderBits = 0x4007: "bits of a header that have no meaning",
+    EmptyHeader = 0x4008: "header that counts nothing",
+    Truncated = 0x4009: "count that reaches beyond the end of the stream",
+    HeaderRegister = 0x400a: "header for a register that is no window of parameters",
+
+    // Settings.
+    KernelType = 0x400c: "parameters of a type that belongs to the kernel",
+    ReservedType = 0x400d: "parameters of a type that does not exist",
+    ForbiddenType = 0x400e: "parameters of a type that streams may not set",
+    SettingBits = 0x400f: "setting with bits that have no meaning for its type",
+    NotPadding = 0x4010: "parameter of the dummy type that is no padding",
+
+    // Addresses.
+    RelocationLength = 0x4020: "relocations that are no whole number of four dwords",
+    RelocationOrder = 0x4021: "relocation that is not behind the one before it",
+    RelocationObject = 0x4022: "relocation to an object that is not in the list",
+    RelocationOffset = 0x4023: "relocation to an offset beyond its object",
+    RelocationAlignment = 0x4024: "relocation to an offset that the address cannot have",
+    RelocationUnused = 0x4025: "relocation of something that is no address",
+    NoRelocation = 0x4026: "address without a relocation",
+    AddressBits = 0x4027: "address that is not zero in the stream",
+
+    // Registers in pairs.
+    PairRange = 0x4101: "offset beyond the registers of the 2D engine",
+    PairAlignment = 0x4102: "offset of a register that is no multiple of 4",
+    UnknownRegister = 0x4103: "register that is not known",
+    PatternRegister = 0x4104: "register of patterns and lines, which streams cannot have",
+    KernelRegister = 0x4105: "register that belongs to the kernel",
+    RegisterBits = 0x4106: "bits of a register that have no meaning",
+    WaitBits = 0x4107: "wait for something else than an idle 2D or 3D engine",
+
+    // Commands of the 2D engine.
+    UnknownCommand = 0x4110: "command that the 2D engine does not have",
+    Line = 0x4111: "line of the 2D engine",
+    Rotation = 0x4112: "rotation by the 2D engine",
+    QuickStart = 0x4113: "early start of the 2D engine",
+    SystemDestination = 0x4114: "result of the 2D engine that the CPU would have to read",
+    LinearSurface = 0x4115: "surface of the 2D engine without a pitch",
+    Pattern = 0x4116: "pattern that is not of one colour",
+    PixelDepth = 0x4117: "depth of pixels that does not exist",
+    MonoMemory = 0x4118: "monochrome source that does not come from the CPU",
+    MonoBits = 0x4119: "bits for monochrome sources without such a source",
+    MonoAlignment = 0x411a: "alignment of monochrome rows that does not exist",
+    KeyWithoutPixels = 0x411b: "colour key without pixels of a source to compare",
+
+    // State that a command needs.
+    NoMode = 0x4120: "2D command without GEMODE in the same stream",
+    NoPitch = 0x4121: "2D command without PITCH in the same stream",
+    NoDimension = 0x4122: "2D command without DIMENSION in the same stream",
+    NoDestinationPosition = 0x4123: "2D command without DSTPOS in the same stream",
+    NoDestination = 0x4124: "2D command without DSTBASE in the same stream",
+    NoSourcePosition = 0x4125: "2D command without SRCPOS in the same stream",
+    NoSource = 0x4126: "2D command without SRCBASE in the same stream",
+    NoKey = 0x4127: "2D command without KEYCONTROL in the same stream",
+    NoClip = 0x4128: "2D command without both corners of its clip in the same stream",
+    NoForeground = 0x4129: "2D command without FGCOLOR in the same stream",
+    NoBackground = 0x412a: "2D command without BGCOLOR in the same stream",
+    NoPatternColor = 0x412b: "2D command without MONOPATFGC in the same stream",
+
+    // What it touches.
+    PitchZero = 0x4130: "pitch of zero for more than the first row",
+    DestinationEdge = 0x4131: "rectangle that begins before its destination",
+    DestinationBounds = 0x4132: "rectangle that reaches beyond its destination's object",
+    SourceEdge = 0x4133: "rectangle that begins before its source",
+    SourceBounds = 0x4134: "rectangle that reaches beyond its source's object",
+    CopyOverlap = 0x4135: "copy that would read what it has written",
+
+    // Data of the CPU.
+    HostNotRead = 0x4140: "data of the CPU for a command that does not read its source",
+    HostOrigin = 0x4141: "data of the CPU that does not begin at position 0",
+    HostDirection = 0x4142: "data of the CPU for a command that goes backwards",
+    HostWindow = 0x4143: "data of the CPU outside of its window",
+    HostUnexpected = 0x4144: "data of the CPU without a command that takes it",
+    HostExcess = 0x4145: "more data of the CPU than the command takes",
+    HostMissing = 0x4146: "less data of the CPU than the command takes",
+}
