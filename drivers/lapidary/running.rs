@@ -218,7 +218,7 @@ impl<'a, F: Family> Running<'a, F> {
     }
 
     /// Return the contexts of this GPU's fences, one for each ring.
-    pub(crate) fn contexts(&self) -> Contexts {
+    pub fn contexts(&self) -> Contexts {
         self.contexts
     }
 

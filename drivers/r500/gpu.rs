@@ -44,7 +44,10 @@ use crate::{
         Gart, //
     },
     hal::memory::FbLocation,
-    irq::Irq,
+    irq::{
+        self,
+        Irq, //
+    },
     isolation::Isolation,
     mc,
     pipes::{
@@ -163,7 +166,7 @@ pub(crate) fn bring_up<'a, 'm>(
             _combining: combining,
             _registers: registers,
             // The firmware, or a kernel that was replaced, may have left the chip running.
-            irq: Irq::new(window),
+            irq: irq::take_over(window),
             _: { cp::stop(window) },
             location: mc::location(chipset, window),
             bar_size: pdev.resource_len(VRAM_BAR)?,

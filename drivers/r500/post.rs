@@ -17,13 +17,11 @@ use kernel::{
 };
 
 use lapidary::{
-    amd::{
-        bios::{
-            self,
-            Bios, //
-        },
-        indirect::Pair, //
+    amd::bios::{
+        self,
+        Bios, //
     },
+    indirect::Pair,
     portable::atom::{
         guard::Rules,
         Card, //

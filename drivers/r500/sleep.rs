@@ -25,6 +25,7 @@ use crate::{
         map_ring,
         Gpu, //
     },
+    irq,
     mc,
     post,
     probe, //
@@ -49,7 +50,7 @@ impl Gpu<'_> {
         // reaches, and runs its video BIOS next. On an error it does not become a master.
         bus::hold_back(pdev);
         post::ensure(dev, chipset, window, self.bios.as_deref())?;
-        self.irq.renew();
+        irq::renew(&self.irq);
         cp::stop(window);
         mc::restore(dev, chipset, window, self.location, &self.layout.vram)?;
         mc::arrange(dev, chipset, window, &self.layout, self.bar_size);

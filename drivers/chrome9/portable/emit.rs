@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Commands that the kernel writes into the ring: calls of clients' buffers, and fences.
+//! Commands that the kernel writes into the ring: calls of clients' buffers, fences and padding. [`super::blit`] has the
+//! kernel's own work for the engines.
 //!
 //! The formats of headers are public (decision 2 of the register database). Each sequence is a whole number of units of
 //! 16 bytes, because the regulator looks for a header only there.
@@ -39,6 +40,11 @@ pub const UNIT: u32 = 16;
 
 /// Length of [`branch`] in dwords.
 pub const BRANCH_DWORDS: usize = 12;
+/// Units that the regulator may have requested behind a branch before it takes notice of it. Public drivers pad with half
+/// as many pairs of units (via:chrome9_drm).
+const REQUESTS: usize = 34;
+/// Length of [`BEHIND_BRANCH`] in dwords.
+pub const BEHIND_BRANCH_DWORDS: usize = REQUESTS * UNIT as usize / 4;
 /// Length of [`fence`] in dwords.
 pub const FENCE_DWORDS: usize = 8;
 
@@ -55,6 +61,29 @@ const SPACE: u32 = match mmio::CR_SPACE.at(0) {
 const SUB_ADDRESS: u32 = 24;
 /// Bits of an address in the lower of its two parameters.
 const LOW_BITS: u32 = 24;
+
+/// A header that lets parameters without effect follow, and a unit of those.
+const IDLE: [u32; 8] = [
+    regulator(header::PARAMETERS),
+    mmio::CR_SETTING,
+    setting(para_type::DUMMY),
+    PAD,
+    PAD,
+    PAD,
+    PAD,
+    PAD,
+];
+
+/// What comes behind a [`branch`]: commands without effect, for what the regulator has requested already.
+pub const BEHIND_BRANCH: [u32; BEHIND_BRANCH_DWORDS] = {
+    let mut words = [0; BEHIND_BRANCH_DWORDS];
+    let mut at = 0;
+    while at < BEHIND_BRANCH_DWORDS {
+        words[at] = IDLE[at % IDLE.len()];
+        at += 1;
+    }
+    words
+};
 
 /// What a sequence cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,9 +131,14 @@ pub const fn setting(kind: u32) -> u32 {
     cr_setting::HPARATYPE.of(kind)
 }
 
+/// Return the first dword of a header.
+pub const fn header_word(code: u32) -> u32 {
+    HEADER | (code << CODE)
+}
+
 /// Return the first dword of a header that names the space of the regulator's window.
 const fn regulator(code: u32) -> u32 {
-    HEADER | (code << CODE) | SPACE
+    header_word(code) | SPACE
 }
 
 /// Write a call of a client's buffer: [`BRANCH_DWORDS`] dwords. The regulator executes `bytes` bytes at `address`, and then goes
@@ -151,6 +185,9 @@ pub fn branch(
 /// Write a fence: [`FENCE_DWORDS`] dwords. When all engines are idle, `number` is written to the bus address `address`, and the
 /// regulator interrupts.
 ///
+/// The number also goes to a queue, because only such a fence interrupts (L675). How the queue is emptied is not public, so
+/// the regulator does not wait for room in it.
+///
 /// # Errors
 ///
 /// [`Error::Alignment`] if the address is no multiple of 16 bytes, [`Error::Range`] if it has more than 44 bits.
@@ -167,6 +204,7 @@ pub fn fence(sink: &mut impl Sink, address: u64, number: u32) -> Result<(), Erro
     let mode = fence_4::TRIGGER.mask()
         | fence_4::WRITE_MEMORY.mask()
         | fence_4::QUEUE.mask()
+        | fence_4::SKIP_IF_FULL.mask()
         | fence_4::WAIT_IDLE.mask();
     sink.put_all(&[
         regulator(header::PARAMETERS),
@@ -181,5 +219,28 @@ pub fn fence(sink: &mut impl Sink, address: u64, number: u32) -> Result<(), Erro
             fence_4::ID_HIGH.of(number >> LOW_BITS) | mode,
         ),
     ])?;
+    Ok(())
+}
+
+/// Write `dwords` dwords without effect, a whole number of units.
+///
+/// # Errors
+///
+/// [`Error::Alignment`] if it is none; [`Error::Full`].
+pub fn pad(sink: &mut impl Sink, dwords: u32) -> Result<(), Error> {
+    const UNIT_DWORDS: u32 = UNIT / 4;
+
+    if dwords % UNIT_DWORDS != 0 {
+        return Err(Error::Alignment);
+    }
+    let mut left = dwords;
+    if left >= UNIT_DWORDS {
+        let [a, b, c, d, ..] = IDLE;
+        sink.put_all(&[a, b, c, d])?;
+        left = left.wrapping_sub(UNIT_DWORDS);
+    }
+    for _ in 0..left {
+        sink.put(PAD)?;
+    }
     Ok(())
 }

@@ -8,9 +8,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod blit;
 pub mod checker;
 pub mod emit;
+pub mod envelope;
+pub mod frame_buffer;
 pub mod place;
 pub mod policy;
+pub mod pte;
 pub mod regs;
 pub mod ring;
+pub mod uapi;

@@ -90,6 +90,15 @@ impl Ring {
         })
     }
 
+    /// Return the ring without blocks, as for a regulator that has been stopped.
+    pub const fn emptied(&self) -> Self {
+        Self {
+            next: 0,
+            done: 0,
+            ..*self
+        }
+    }
+
     /// Return the most bytes of a block. It always fits into an idle ring: at most as much as its length is skipped before it,
     /// and one block separates the oldest from the newest.
     pub const fn most(&self) -> u32 {
@@ -156,6 +165,24 @@ impl Ring {
     /// Return parameters that move the pause address to the end of a block. The second one takes effect.
     pub fn kick(&self, block: &Block) -> [u32; 2] {
         self.pauses(block, pause_id::PAUSE)
+    }
+
+    /// Return the pause address that makes the regulator go on to the end of a block, for the register that takes all of it
+    /// at once (L235).
+    pub fn pause_address(&self, block: &Block) -> u32 {
+        self.pause(block)
+    }
+
+    /// Return the offset behind the newest block, and the one behind the newest block that is done, in bytes.
+    pub const fn offsets(&self) -> (u32, u32) {
+        (self.offset(self.next), self.offset(self.done))
+    }
+
+    const fn offset(&self, position: u64) -> u32 {
+        match position.checked_rem(self.bytes as u64) {
+            Some(offset) => offset as u32,
+            None => 0,
+        }
     }
 
     /// Return parameters that end the fetch with a block.

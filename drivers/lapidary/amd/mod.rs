@@ -3,14 +3,12 @@
 //! What the drivers of AMD's Radeon families share.
 //!
 //! From R5xx to Sea Islands a Radeon takes its commands from rings in system memory and reports to a page beside them.
-//! It reaches system memory through a flat page table. Some of its registers are behind index and data registers. Its
-//! video BIOS has programs that post the card. Each family has other registers for all of this. Each file here has the
+//! Its video BIOS has programs that post the card. Each family has other registers for all of this. Each file here has the
 //! part that is the same, and a small trait for what the family adds:
 //!
 //! | file | what | the family's part |
 //! | --- | --- | --- |
 //! | [`board`] | a card on the bus, until all of it has its place | whether the chip answers, where memory is |
-//! | [`indirect`] | registers behind an index and a data register | [`Pair`](indirect::Pair) |
 //! | [`ring`] | a ring that the host fills, with reports in memory | [`Engine`](ring::Engine) |
 //! | [`selftest`] | whether a ring executes and reports | [`Engine`](ring::Engine) |
 //! | [`ih`] | the ring of interrupt vectors, from R6xx on | [`Registers`](ih::Registers) |
@@ -23,7 +21,6 @@
 pub mod bios;
 pub mod board;
 pub mod ih;
-pub mod indirect;
 pub mod picture;
 pub mod ring;
 pub mod selftest;

@@ -84,3 +84,19 @@ pub fn has_capability(pdev: &pci::Device<device::Bound>, id: u8) -> bool {
     // SAFETY: The device is alive while it is bound.
     unsafe { bindings::pci_find_capability(as_raw(pdev), id.into()) != 0 }
 }
+
+/// Read the word at `offset` of the configuration space of a function with these ids, wherever it is in the computer. `None`
+/// if there is none, or it does not answer.
+pub fn word_of(vendor: u16, device: u16, offset: u8) -> Option<u16> {
+    let mut word = u16::MAX;
+    // SAFETY: The function takes numbers. It returns null or a device with a reference.
+    let found = unsafe { bindings::pci_get_device(vendor.into(), device.into(), ptr::null_mut()) };
+    if found.is_null() {
+        return None;
+    }
+    // SAFETY: The device is alive, because there is a reference. The word is written before the function returns.
+    let result = unsafe { bindings::pci_read_config_word(found, offset.into(), &mut word) };
+    // SAFETY: The reference from above, which is not used any more.
+    unsafe { bindings::pci_dev_put(found) };
+    (result == 0 && word != u16::MAX).then_some(word)
+}

@@ -144,6 +144,9 @@ pub trait Translation: Send + Sync {
     /// Set up the window, closed: the chip discards accesses to it.
     fn set_up(&self);
 
+    /// Let the CPU write the table, if the chip protects it. Called before entries are written.
+    fn unlock(&self) {}
+
     /// Access a register, wait until `entries` have arrived in VRAM ([`Entries::settle`]), invalidate the chip's cache
     /// of them, and open the window.
     fn flush(&self, entries: &Entries<Mmio<'_, Region>, Self::Entry>);
@@ -223,16 +226,19 @@ impl<'a, T: Translation> Gart<'a, T> {
 fn begin<T: Translation>(registers: &T, table: &wc::Window<'_>) {
     // All of the memory: discarded reads are answered from what lies behind the table.
     let all = table.size() / T::Entry::BYTES;
+    registers.unlock();
     Entries::new(table.as_view(), all).fill(0, all, T::Entry::NONE);
     registers.set_up();
 }
 
 impl<T: Translation> Space for Gart<'_, T> {
     fn map(&self, first: usize, target: Target, pages: usize, flags: Flags) -> Result {
+        self.registers.unlock();
         self.entries().map(first, target, pages, flags)
     }
 
     fn unmap(&self, first: usize, count: usize) {
+        self.registers.unlock();
         self.entries().fill(first, count, T::Entry::NONE);
     }
 

@@ -354,7 +354,7 @@ impl<F: Family> Object<F> {
     }
 
     /// Return the size in bytes, in whole pages.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.size
     }
 

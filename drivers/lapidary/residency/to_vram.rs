@@ -5,7 +5,11 @@
 
 use kernel::{
     prelude::*,
-    sync::aref::ARef, //
+    sync::aref::ARef,
+    time::{
+        delay::fsleep,
+        Delta, //
+    },
 };
 
 use crate::{
@@ -24,8 +28,14 @@ use crate::{
         evict::attempt,
         moves, //
     },
-    running::Running, //
+    running::Running,
+    submit::placing::Patience, //
 };
+
+/// How long to wait for room in VRAM, in milliseconds.
+const ROOM_MS: u32 = 30_000;
+/// How often to look again if no job is under way. Another submission may have locked objects for a moment.
+const LOOKS: u32 = 100;
 
 /// Move objects of a submission to VRAM that should be there, within a budget. The caller holds their reservations.
 /// Objects that are not moved can be used where they are.
@@ -69,6 +79,35 @@ pub fn bring_needed<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Res
         bring_to_vram(running, object, u64::MAX, true)?;
     }
     Ok(())
+}
+
+/// Call `attempt` until it does not fail with `ENOSPC` any more, which means that VRAM has no room between objects that are
+/// locked or in use. No lock is held between the calls.
+///
+/// # Errors
+///
+/// Those of `attempt`; `ENOMEM` if no other submission is under way that could make room; `EBUSY` after 30 s; `ERESTARTSYS` if
+/// a signal arrives.
+pub fn with_room<F: Family, R>(
+    running: &Running<'_, F>,
+    mut attempt: impl FnMut() -> Result<R>,
+) -> Result<R> {
+    let patience = Patience::new(ROOM_MS);
+    let mut looks = LOOKS;
+    loop {
+        let dropped = running.dropped();
+        match attempt() {
+            Err(error) if error == ENOSPC => {}
+            result => return result,
+        }
+        match running.wait_for_drop(dropped, patience.left()?) {
+            Err(error) if error == ENOMEM => {
+                looks = looks.checked_sub(1).ok_or(ENOMEM)?;
+                fsleep(Delta::from_millis(1));
+            }
+            result => result?,
+        }
+    }
 }
 
 /// Move an object to VRAM. Return how many bytes have moved in total.

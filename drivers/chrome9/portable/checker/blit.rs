@@ -110,10 +110,7 @@ impl Shape {
             (base.wrapping_add(area.first), base.wrapping_add(area.end))
         };
         let ((source, source_end), (destination, destination_end)) = (bytes(from), bytes(to));
-        if source >= destination_end
-            || destination >= source_end
-            || source == destination && from.pitch == to.pitch
-        {
+        if source >= destination_end || destination >= source_end {
             return Ok(());
         }
         let pitch = i64::from(to.pitch);

@@ -74,10 +74,15 @@ impl Gart {
     /// Write the chosen register.
     pub fn write(&mut self, value: u32) {
         let value = port::DATA.get(value);
-        self.registers.set(self.index, value);
         if self.index == sr::SR6F && sr6f::FLUSH.any(value) {
             self.kept.clear();
         }
+        // A flush is done at once, which the bit says.
+        let done = match self.index {
+            sr::SR6F => sr6f::FLUSH.mask(),
+            _ => 0,
+        };
+        self.registers.set(self.index, value & !done);
     }
 
     /// Return the table's offset in the frame buffer.

@@ -2,8 +2,8 @@
 
 //! Registers behind an index and a data register.
 //!
-//! Some registers of a Radeon are not in the register window: those of the bus interface, the memory controller or the
-//! clocks. The host writes the number of such a register to an index register and then accesses it through a data
+//! Some registers are not in the register window. On a Radeon these are registers of the bus interface, the memory
+//! controller or the clocks, on a Chrome9 those of the VGA sequencer. The host writes the number of such a register to an index register and then accesses it through a data
 //! register. Pairs differ in what else is written to the index, and in whether the index is reset afterwards
 //! ([`Pair`]).
 //!

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+
+//! Interrupts.
+//!
+//! A fence raises the interrupt of the command regulator, bit 5 of 204h (L113, L675). The manual lists no enable of its own
+//! for it. Bit 31 of 200h enables all interrupts of the chip (L108), and the driver enables no other source. [`OneShot`]
+//! enables them while a thread waits. A message is re-armed by bit 31 of 1280h, when the handler leaves (L331).
+
+use kernel::{
+    io::Io,
+    pci,
+    prelude::*, //
+};
+
+use lapidary::one_shot::{
+    OneShot,
+    Pending,
+    Source, //
+};
+
+use crate::regs::{
+    mmio::*,
+    Window, //
+};
+
+/// The interrupt logic of one chip.
+pub(crate) type Irq<'a> = OneShot<Registers<'a>>;
+
+/// The registers of the interrupt.
+pub(crate) struct Registers<'a>(Window<'a>);
+
+/// Take over the interrupts of the chip in `window`, and disable them all.
+pub(crate) fn take_over(window: Window<'_>) -> Irq<'_> {
+    OneShot::new(Registers(window))
+}
+
+impl Source for Registers<'_> {
+    fn enable(&self, on: bool) {
+        // Status bits are cleared by ones, so that they stay.
+        self.0
+            .write_reg(INTERRUPT_FLAGS_MASKS_CONTROL::zeroed().with_interrupt_enable(on));
+    }
+
+    fn acknowledge(&self) {
+        self.0
+            .write_reg(ADDRESS_FLIP_STATUS::zeroed().with_cr_status(true));
+        let _ = self.0.read(ADDRESS_FLIP_STATUS);
+    }
+
+    fn rearm(&self) {
+        self.0
+            .write_reg(INTERRUPT_FLAGS_MASKS_CONTROL_2::zeroed().with_msi_retrigger(true));
+    }
+
+    fn pending(&self) -> Pending {
+        let status = self.0.read(ADDRESS_FLIP_STATUS);
+        match status.into_raw() != u32::MAX && status.cr_status() {
+            true => Pending::Fence,
+            false => Pending::Nothing,
+        }
+    }
+}
+
+/// Return which kinds of interrupt to request: messages as well, if `messages` is set. Nobody says how well the chip sends
+/// them.
+pub(crate) fn types(messages: bool) -> pci::IrqTypes {
+    let types = pci::IrqTypes::default().with(pci::IrqType::Intx);
+    match messages {
+        true => types.with(pci::IrqType::Msi),
+        false => types,
+    }
+}
