@@ -5,6 +5,7 @@
 use chrome9::portable::checker::{Reason, Refusal};
 use chrome9::portable::regs::mmio::{self, gecmd};
 
+use crate::rule::objects;
 use crate::support::*;
 
 /// Return the bytes that a rectangle takes of its object, pixel by pixel.

@@ -9,7 +9,7 @@ use chrome9::portable::regs::{
     mmio::{self, gecmd, gemode, keycontrol},
 };
 
-use crate::rule::Rule;
+use crate::rule::{Rule, PAGE};
 use crate::support::*;
 
 /// Return a rule that another value of a register breaks.
@@ -47,7 +47,7 @@ pub fn commands(rules: &mut Vec<Rule>) {
     let stream = BLIT.stream();
     let bad = |reason, command| other(reason, &stream, mmio::GECMD, command);
     rules.extend([
-        bad(Reason::RegisterBits, FILL | 1 << 22),
+        bad(Reason::RegisterBits, FILL | (1 << 22)),
         bad(Reason::Line, gecmd::COMMAND.put(FILL, gecmd::command::LINE)),
         bad(Reason::Line, FILL | gecmd::Y_MAJOR.mask()),
         bad(Reason::Line, FILL | gecmd::LAST_PIXEL_OFF.mask()),
@@ -405,13 +405,13 @@ pub fn overlaps(rules: &mut Vec<Rule>) {
         ..copy()
     }
     .stream();
-    rules.push(command(
+    rules.push(self::command(
         Reason::CopyOverlap,
         &stream,
         mmio::DSTPOS,
         point(24, 0),
     ));
-    // Rows across each other.
+    // Rows across each other, also where the pictures are one.
     let stream = Blit {
         size: (80, 2),
         from: (0, 3),
@@ -420,12 +420,14 @@ pub fn overlaps(rules: &mut Vec<Rule>) {
         ..copy()
     }
     .stream();
-    rules.push(command(
-        Reason::CopyOverlap,
-        &stream,
-        mmio::DSTPOS,
-        point(0, 2),
-    ));
+    for (x, y) in [(0, 2), (0, 3), (64, 2)] {
+        rules.push(self::command(
+            Reason::CopyOverlap,
+            &stream,
+            mmio::DSTPOS,
+            point(x, y),
+        ));
+    }
 }
 
 pub fn host(rules: &mut Vec<Rule>) {

@@ -7,6 +7,7 @@ use chrome9::portable::place::Place;
 use chrome9::portable::regs::mmio::{self, gecmd, keycontrol};
 
 use crate::bench::{Bench, KERNEL};
+use crate::rule::objects;
 use crate::support::*;
 
 const VRAM: u64 = 8 << 20;

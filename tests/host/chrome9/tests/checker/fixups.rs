@@ -7,6 +7,7 @@ use chrome9::portable::emit::Location;
 use chrome9::portable::place::Place;
 use chrome9::portable::regs::mmio;
 
+use crate::rule::{objects, PAGE};
 use crate::support::*;
 
 fn at(address: u32) -> Place {
@@ -50,7 +51,7 @@ fn a_place_that_the_engine_does_not_reach_is_no_address() {
     for fixup in &fixups {
         assert_eq!(fixup.apply(0, gart), None, "not in the frame buffer");
         assert_eq!(fixup.apply(0, at(0x1004)), None, "no multiple of 8");
-        assert_eq!(fixup.apply(0, at(0x1fff_f000)).is_some(), true);
+        assert!(fixup.apply(0, at(0x1fff_f000)).is_some());
         assert_eq!(fixup.apply(0, at(0x2000_0000)), None, "more than 26 bits");
         assert_eq!(fixup.apply(0, at(0xffff_ff00 & !7)), None);
     }

@@ -19,8 +19,8 @@ use chrome9::portable::emit::PAD;
 use chrome9::portable::policy;
 use lapidary_registers::{chrome9::DATABASE, Domain};
 
-use rule::Rule;
-use support::{objects, BLIT, PAGE};
+use rule::{objects, Rule, PAGE};
+use support::BLIT;
 
 /// All rules, by topic.
 const TOPICS: &[fn(&mut Vec<Rule>)] = &[
@@ -92,18 +92,18 @@ fn lengths_are_whole_units_and_whole_relocations() {
     for more in 1..4 {
         words.push(PAD);
         assert_eq!(
-            refusal(&words, &stream.flat(), 1),
+            refusal(&words, &stream.relocations.concat(), 1),
             (Reason::StreamLength, end + more)
         );
     }
-    let mut flat = stream.flat();
+    let mut flat = stream.relocations.concat();
     flat.push(0);
     assert_eq!(
         refusal(&stream.words, &flat, 1),
         (Reason::RelocationLength, 1)
     );
     assert_eq!(
-        refusal(&stream.words, &stream.flat(), 0),
+        refusal(&stream.words, &stream.relocations.concat(), 0),
         (
             Reason::TooManyFixups,
             stream.value_of(chrome9::portable::regs::mmio::DSTBASE)

@@ -3,9 +3,21 @@
 //! One rule of the checker: a stream that keeps it, and one that differs in a single dword and is refused for just that
 //! reason.
 
-use chrome9::portable::checker::{Reason, Refusal};
+use chrome9::portable::checker::{Object, Reason, Refusal};
 
-use crate::support::{objects, run, Stream, PAGE};
+use crate::support::{run, Stream};
+
+/// Size of objects where it does not matter.
+pub const PAGE: u64 = 4096;
+
+/// Return objects of those sizes.
+pub fn objects(sizes: &[u64]) -> Vec<Object> {
+    let object = |size: &u64| Object {
+        size: *size,
+        ..Object::default()
+    };
+    sizes.iter().map(object).collect()
+}
 
 /// The dword that breaks a rule.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use chrome9::portable::checker::Reason;
 use chrome9::portable::emit::PAD;
 use chrome9::portable::regs::{enums::para_type, header, mmio};
 
-use crate::rule::Rule;
+use crate::rule::{Rule, PAGE};
 use crate::support::*;
 
 /// Types behind the setting of a window.

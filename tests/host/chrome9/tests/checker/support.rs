@@ -12,8 +12,6 @@ use chrome9::portable::regs::{
 
 /// Dwords of a unit.
 pub const UNIT: usize = 4;
-/// Size of objects where it does not matter.
-pub const PAGE: u64 = 4096;
 
 pub const FILL: u32 =
     gecmd::ROP.of(0xf0) | gecmd::FIXED_COLOR_PATTERN.mask() | gecmd::COMMAND.of(1);
@@ -117,11 +115,6 @@ impl Stream {
         let last = self.values.iter().rfind(|(other, _)| *other == register);
         last.expect("it was written").1
     }
-
-    /// Return the relocations as the kernel has them.
-    pub fn flat(&self) -> Vec<u32> {
-        self.relocations.concat()
-    }
 }
 
 /// A blit: what a client thinks of, and not how it is written.
@@ -204,15 +197,6 @@ impl Blit {
         stream.pairs(&self.pairs());
         stream
     }
-}
-
-/// Return objects of those sizes.
-pub fn objects(sizes: &[u64]) -> Vec<Object> {
-    let object = |size: &u64| Object {
-        size: *size,
-        ..Object::default()
-    };
-    sizes.iter().map(object).collect()
 }
 
 /// What the checker admits.
