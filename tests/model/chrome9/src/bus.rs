@@ -14,6 +14,8 @@ use crate::unit::Unit;
 
 /// The address space of the frame buffer (S.L.), by offset: the one in which tests declare objects.
 pub const FRAME_BUFFER: u32 = SPACE;
+/// The address space behind the GART (S.F.), by addresses of the GART: tests declare objects of the 3D engine in it.
+pub const GART: u32 = 1;
 
 /// Read the frame buffer. What lies beyond its end reads as ones and is a finding.
 pub fn read(m: &mut Machine, unit: Unit, address: u64, bytes: &mut [u8]) -> bool {
@@ -113,22 +115,25 @@ pub fn load(m: &mut Machine, gart: &mut Gart, place: Place) -> Option<u32> {
     fetch(m, gart, place, &mut bytes).then(|| u32::from_le_bytes(bytes))
 }
 
-/// Write a dword of saved state. Return whether it arrives.
-pub fn store(m: &mut Machine, gart: &mut Gart, place: Place, value: u32) -> bool {
+/// Write a dword of saved state, or of a count. Return whether it arrives.
+pub fn store(m: &mut Machine, gart: &mut Gart, unit: Unit, place: Place, value: u32) -> bool {
     let bytes = value.to_le_bytes();
     if place.location == location::SYSTEM_LOCAL {
-        let inside = judged(m, Unit::Regulator, place.at, 4, "writes");
+        // What the 3D engine writes is judged with its footprint.
+        let inside = unit == Unit::Engine3d || judged(m, unit, place.at, 4, "writes");
         return inside && m.vram.write(place.at, &bytes);
     }
-    let Some(address) = system(m, gart, place, "saved state") else {
+    let what = if unit == Unit::Engine3d {
+        "a count of pixels"
+    } else {
+        "saved state"
+    };
+    let Some(address) = system(m, gart, place, what) else {
         return false;
     };
     let there = m.functions[DISPLAY].ram.write(address, &bytes);
     if !there {
-        m.finding(
-            kind::DMA_FAULT,
-            format_args!("saved state at {address:#010x}"),
-        );
+        m.finding(kind::DMA_FAULT, format_args!("{what} at {address:#010x}"));
     }
     there
 }

@@ -260,6 +260,7 @@ impl Chrome9 {
         }
         m.counters.add("branches", 1);
         m.counters.add("indirect_buffers", 1);
+        self.parameters.next_stream();
         self.fetcher.branch = Some(Branch {
             place: Place { at, location },
             start: at,
@@ -307,6 +308,7 @@ impl Chrome9 {
             let ended = self.fetcher.branch.filter(|b| b.place.at >= b.end);
             if let Some(mut branch) = ended {
                 self.stream_end(m);
+                self.parameters.next_stream();
                 branch.place.at = branch.start;
                 self.fetcher.branch = branch.endless.then_some(branch);
                 if branch.endless {

@@ -118,5 +118,7 @@ impl Chrome9 {
         }
         self.fetcher.halt = Halt::default();
         self.fetcher.clear();
+        // A stop ends a list (L558).
+        self.engine3d.abandon();
     }
 }

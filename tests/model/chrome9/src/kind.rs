@@ -53,6 +53,18 @@ lapidary_model::kinds! { FAMILY;
     COPY_OVERLAP = "copy-overlap",
     /// A pitch of 0 with more than one row.
     PITCH_ZERO = "pitch-zero",
+    /// A draw, or a count of pixels, depends on parameters that were never written.
+    UNDEFINED_STATE = "undefined-state",
+    /// A parameter, a fence or the end of a stream comes while a primitive list waits for data, or vertices are left over.
+    UNFINISHED_PRIMITIVE = "unfinished-primitive",
+    /// A header comes while a primitive list waits for data, and does not go on with it.
+    HEADER_IN_PRIMITIVE = "header-in-primitive",
+    /// A coordinate is no number, and nothing looks for that.
+    NAN_VERTEX = "nan-vertex",
+    /// An index outside of its bounds, or bounds that hold none.
+    INDEX_BOUNDS = "index-bounds",
+    /// Both halves of an address are used, and one is from another stream.
+    HALF_ADDRESS = "half-address",
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! | [`state`] | saved state |
 //! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
+//! | [`engine3d`] | the 3D engine: which memory a draw may touch |
 //! | [`display`], [`wait`] | vertical blanks and flips; what the regulator waits for |
 //! | [`irq`] | interrupts |
 //! | [`regs`], [`classes`] | registers and parameters, and what the model makes of each |
@@ -26,6 +27,7 @@ pub mod chips;
 mod classes;
 mod display;
 mod engine2d;
+mod engine3d;
 pub mod fault;
 mod fetch;
 mod gart;
@@ -56,6 +58,7 @@ pub use self::chips::FAMILY;
 use self::chips::DISPLAY;
 use self::display::Display;
 use self::engine2d::Engine2d;
+use self::engine3d::Engine3d;
 use self::fetch::Fetcher;
 use self::gart::Gart;
 use self::queue::Queue;
@@ -76,6 +79,7 @@ pub struct Chrome9 {
     windows: [[Window; 2]; 2],
     queue: Queue,
     engine2d: Engine2d,
+    engine3d: Engine3d,
     fetcher: Fetcher,
     gart: Gart,
     display: Display,
@@ -96,6 +100,7 @@ impl Chrome9 {
             windows: Default::default(),
             queue: Queue::default(),
             engine2d: Engine2d::default(),
+            engine3d: Engine3d::default(),
             fetcher: Fetcher::default(),
             gart: Gart::default(),
             display: Display::dark(),
@@ -161,6 +166,7 @@ impl Chip for Chrome9 {
         self.windows = Default::default();
         self.queue = Queue::default();
         self.engine2d = Engine2d::default();
+        self.engine3d = Engine3d::default();
         self.fetcher = Fetcher::default();
         self.gart = Gart::default();
         self.display = Display::dark();

@@ -42,18 +42,59 @@ pub fn read_space() -> Space {
 /// Sub-addresses of a type, and the entries of most tables.
 const SUB_ADDRESSES: usize = 0x200;
 
+/// Parameters of a type and sub-type.
+struct Kept {
+    space: Space,
+    /// Which stream has written each of them last, counted from 1; 0 if none has. What a parameter is after power-on is
+    /// not known (decision 16).
+    writers: Vec<u32>,
+}
+
 /// Parameters by type and sub-type. A type whose sub-types have values of their own has a space for each.
 #[derive(Default)]
 pub struct Parameters {
-    spaces: BTreeMap<(u8, u8), Space>,
+    spaces: BTreeMap<(u8, u8), Kept>,
+    /// Streams that have ended.
+    streams: u32,
 }
 
 impl Parameters {
+    /// Return what there is of a type and sub-type, none if there is no such type.
+    fn kept(&mut self, kind: u8, subtype: u8) -> Option<&mut Kept> {
+        let domain = parameters(kind, subtype)?;
+        let kept = || Kept {
+            space: Space::new(&REGISTERS, "parameter", domain, "", 1, SUB_ADDRESSES),
+            writers: vec![0; SUB_ADDRESSES],
+        };
+        Some(self.spaces.entry((kind, subtype)).or_insert_with(kept))
+    }
+
     /// Return the space of a type and sub-type, none if there is no such type.
     fn space(&mut self, kind: u8, subtype: u8) -> Option<&mut Space> {
-        let domain = parameters(kind, subtype)?;
-        let space = || Space::new(&REGISTERS, "parameter", domain, "", 1, SUB_ADDRESSES);
-        Some(self.spaces.entry((kind, subtype)).or_insert_with(space))
+        Some(&mut self.kept(kind, subtype)?.space)
+    }
+
+    /// Store a value, written by the present stream.
+    fn store(&mut self, (kind, subtype): (u8, u8), index: u32, value: u32) {
+        let writer = self.streams.saturating_add(1);
+        let Some(kept) = self.kept(kind, subtype) else {
+            return;
+        };
+        kept.space.set(index, value);
+        if let Some(w) = kept.writers.get_mut(index as usize) {
+            *w = writer;
+        }
+    }
+
+    /// Begin another stream: a branch, or what the ring has behind it.
+    pub fn next_stream(&mut self) {
+        self.streams = self.streams.saturating_add(1);
+    }
+
+    /// Return the number of the stream that has written a parameter last; none if it was never written.
+    pub fn writer(&self, (kind, subtype): (u8, u8), index: u32) -> Option<u32> {
+        let writers = &self.spaces.get(&(kind, subtype))?.writers;
+        writers.get(index as usize).copied().filter(|w| *w != 0)
     }
 
     /// Set a parameter, which is judged.
@@ -81,7 +122,7 @@ impl Parameters {
                 format_args!("{name} set by {who}"),
             );
         }
-        space.set(index, value);
+        self.store((kind, subtype), index, value);
     }
 
     /// Return whether the database has a parameter.
@@ -92,35 +133,41 @@ impl Parameters {
 
     /// Set a parameter as it is after power-on.
     pub fn preset(&mut self, kind: u8, index: u32, value: u32) {
-        if let Some(space) = self.space(kind, 0) {
-            space.set(index, value);
-        }
+        self.store((kind, 0), index, value);
     }
 
-    /// Return all parameters of types that have been set: where each is, for [`Parameters::put`], and its value.
+    /// Return all parameters of types that have been written: where each is, for [`Parameters::put`], and its value.
     pub fn all(&self, kinds: RangeInclusive<u8>) -> impl Iterator<Item = [u32; 2]> + '_ {
         let spaces = self
             .spaces
             .range((*kinds.start(), 0)..=(*kinds.end(), 0xff));
-        spaces.flat_map(|((kind, subtype), space)| {
+        spaces.flat_map(|((kind, subtype), kept)| {
             let place = (u32::from(*kind) << 24) | (u32::from(*subtype) << 16);
-            let known = (0..SUB_ADDRESSES as u32).filter(|i| space.register(*i).is_some());
-            known.map(move |i| [place | i, space.get(i)])
+            let known = kept.writers.iter().zip(0..).filter(|(w, _)| **w != 0);
+            known.map(move |(_, i)| [place | i, kept.space.get(i)])
         })
+    }
+
+    /// Forget all parameters of types.
+    pub fn forget(&mut self, kinds: RangeInclusive<u8>) {
+        let all = (*kinds.start(), 0)..=(*kinds.end(), 0xff);
+        for (_, kept) in self.spaces.range_mut(all) {
+            kept.space.reset();
+            kept.writers.fill(0);
+        }
     }
 
     /// Set a parameter that [`Parameters::all`] has given.
     pub fn put(&mut self, place: u32, value: u32) {
-        if let Some(space) = self.space((place >> 24) as u8, (place >> 16) as u8) {
-            space.set(place & 0xffff, value);
-        }
+        let kind = ((place >> 24) as u8, (place >> 16) as u8);
+        self.store(kind, place & 0xffff, value);
     }
 
     /// Return a parameter's value, 0 if it was never set.
     pub fn get(&self, kind: u8, subtype: u8, index: u32) -> u32 {
         self.spaces
             .get(&(kind, subtype))
-            .map_or(0, |s| s.get(index))
+            .map_or(0, |k| k.space.get(index))
     }
 
     /// Return a parameter's value by name; of parameters with sub-types, the first's.
@@ -128,19 +175,20 @@ impl Parameters {
         let plain = name.split('[').next()?;
         let register = DATABASE.by_name(plain)?;
         let mut spaces = self.spaces.iter();
-        let (_, space) = spaces
+        let (_, Kept { space, .. }) = spaces
             .find(|((kind, subtype), _)| parameters(*kind, *subtype) == Some(register.domain))?;
         Some(space.get(space.find(name)?))
     }
 
     /// Forget all values.
     pub fn reset(&mut self) {
-        self.spaces.values_mut().for_each(Space::reset);
+        self.forget(0..=u8::MAX);
+        self.streams = 0;
     }
 
     /// Return the parameters that were set.
     pub fn touched(&self) -> impl Iterator<Item = Touched> + '_ {
-        self.spaces.values().flat_map(Space::touched)
+        self.spaces.values().flat_map(|k| k.space.touched())
     }
 }
 

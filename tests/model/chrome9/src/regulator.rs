@@ -13,6 +13,7 @@ use lapidary_registers::chrome9::para_10::{
 };
 use lapidary_registers::chrome9::para_11::{self, fence_1, fence_2, fence_3, fence_4};
 use lapidary_registers::chrome9::{enums, mmio, mmio_read};
+use lapidary_registers::chrome9::{para_00, para_01};
 
 use crate::unit::Unit;
 use crate::{CPU, Chrome9, bus, fault, kind};
@@ -109,6 +110,11 @@ impl Chrome9 {
                 format_args!("type {kind:02x}h for the window {which:?}"),
             );
         }
+        let goes_on = [enums::para_type::VERTEX, enums::para_type::DUMMY].contains(&kind);
+        if which == Which::Engine3d && !goes_on {
+            let by = format!("a setting of type {kind:02x}h");
+            self.interrupt_list(m, kind::UNFINISHED_PRIMITIVE, &by);
+        }
         self.windows[source as usize][which as usize] = Window {
             setting: known.then_some(value),
             count: 0,
@@ -134,7 +140,11 @@ impl Chrome9 {
         let place = (kind as u8, setting::HPARASUBTYPE.get(word) as u8);
         match kind {
             enums::para_type::DUMMY => {}
-            enums::para_type::VERTEX => self.parameters.set(m, place, 0, value, source.name()),
+            enums::para_type::VERTEX => {
+                self.parameters
+                    .set(m, place, para_00::VERTEX_DWORD, value, source.name());
+                self.vertex_data(m, value, count == 0, is_null(value));
+            }
             enums::para_type::TABLE => {
                 let index = setting::HPARAADR.get(word).saturating_add(count);
                 // Behind the table's end there may be padding.
@@ -151,6 +161,9 @@ impl Chrome9 {
                 self.parameters
                     .set(m, place, sub_address, data, source.name());
                 match kind {
+                    enums::para_type::ATTRIBUTE if sub_address == para_01::Z_19 => {
+                        self.write_occlusion(m, data);
+                    }
                     enums::para_type::REGULATOR => self.regulate(m, sub_address, data),
                     enums::para_type::REGULATOR_MISC => self.regulate_misc(m, sub_address, data),
                     _ => {}
@@ -257,6 +270,7 @@ impl Chrome9 {
             (fence_4::ID_HIGH.get(command) << 24) | fence_3::ID_LOW.get(get(para_11::FENCE_3));
         let address = (u64::from(fence_1::ADDRESS_HIGH.get(get(para_11::FENCE_1))) << 24)
             | (u64::from(fence_2::ADDRESS_LOW.get(get(para_11::FENCE_2))) << 4);
+        self.interrupt_list(m, kind::UNFINISHED_PRIMITIVE, "a fence");
         m.trace.line(format_args!("fence {number:#x}"));
         self.reads.set(mmio_read::FENCE_ID, number);
         let writes = fence_4::WRITE_MEMORY.any(command);

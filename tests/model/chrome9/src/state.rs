@@ -14,6 +14,7 @@ use lapidary_registers::chrome9::para_10::{
 use lapidary_registers::chrome9::para_11::{self, save_1, save_2};
 
 use crate::fetch::Place;
+use crate::unit::Unit;
 use crate::{Chrome9, bus, kind};
 
 /// The first dword.
@@ -63,7 +64,8 @@ impl Chrome9 {
         words.push(sum(&words));
         for (i, word) in words.iter().enumerate() {
             let at = place.at + i as u64 * 4;
-            if !bus::store(m, &mut self.gart, Place { at, ..place }, *word) {
+            let place = Place { at, ..place };
+            if !bus::store(m, &mut self.gart, Unit::Regulator, place, *word) {
                 return;
             }
         }
@@ -86,6 +88,7 @@ impl Chrome9 {
             );
             return;
         };
+        self.parameters.forget(TYPES);
         for pair in words.chunks_exact(2) {
             self.parameters.put(pair[0], pair[1]);
         }

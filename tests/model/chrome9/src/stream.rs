@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use lapidary_model::judge::Doing;
 use lapidary_model::machine::Machine;
-use lapidary_registers::chrome9::{DATABASE, domain, header, mmio, para_11};
+use lapidary_registers::chrome9::{DATABASE, domain, enums, header, mmio, para_11};
 
 use crate::queue::Write;
 use crate::regulator::{Source, Which, is_null};
@@ -103,6 +103,7 @@ impl Chrome9 {
                 format_args!("before {:#x}: {:?}", self.fetcher.at(), self.fetcher.stream),
             );
         }
+        self.interrupt_list(m, kind::UNFINISHED_PRIMITIVE, "the stream ends");
         self.fetcher.stream = Stream::Between;
     }
 
@@ -112,6 +113,9 @@ impl Chrome9 {
             .line(format_args!("header {first:08x} {count:08x} {third:08x}"));
         m.counters.add("headers", 1);
         self.fetcher.stream = Stream::Between;
+        if self.engine3d.waits() && !goes_on(code, count, third) {
+            self.interrupt_list(m, kind::HEADER_IN_PRIMITIVE, &format!("header {first:08x}"));
+        }
         let pairs = |video| Stream::Pairs { left: count, video };
         let data = |to| Stream::Data { left: count, to };
         let next = match code {
@@ -219,6 +223,19 @@ impl Chrome9 {
                 value,
             },
         );
+    }
+}
+
+/// Return whether a header may come within a primitive list: for more of its data, or as padding.
+fn goes_on(code: u32, window: u32, setting: u32) -> bool {
+    let kind = mmio::cr_setting::HPARATYPE.get(setting);
+    match code {
+        header::VERTEX_DATA => kind == enums::para_type::VERTEX,
+        header::PARAMETERS => {
+            kind == enums::para_type::DUMMY
+                || kind == enums::para_type::VERTEX && window == mmio::SETTING_3D
+        }
+        _ => false,
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Unit {
     Regulator,
     /// The 2D engine.
     Engine2d,
+    /// The 3D engine, which writes counts of pixels.
+    Engine3d,
 }
 
 impl Unit {
@@ -21,7 +23,7 @@ impl Unit {
     pub fn is_engine(self) -> bool {
         match self {
             Unit::Host | Unit::Fetch | Unit::Regulator => false,
-            Unit::Engine2d => true,
+            Unit::Engine2d | Unit::Engine3d => true,
         }
     }
 }

@@ -15,18 +15,18 @@ const TABLE: u64 = 0x12_3000;
 
 impl Bench {
     /// Write a register of the sequencer as programs do, by bytes.
-    fn sequencer(&mut self, index: u32, value: u32) {
+    pub(super) fn sequencer(&mut self, index: u32, value: u32) {
         self.chip
             .write(&mut self.m, mmio::VGA_SEQUENCER, index, 0xff);
         self.chip
             .write(&mut self.m, mmio::VGA_SEQUENCER, value << 8, 0xff00);
     }
 
-    fn entry(&mut self, page: u64, value: u32) {
+    pub(super) fn entry(&mut self, page: u64, value: u32) {
         self.m.vram.write(TABLE + page * 4, &value.to_le_bytes());
     }
 
-    fn table(&mut self) {
+    pub(super) fn table(&mut self) {
         self.sequencer(0x6a, (TABLE >> 12) as u32 & 0xff);
         self.sequencer(0x6b, (TABLE >> 20) as u32);
         self.sequencer(0x6c, 0x80);

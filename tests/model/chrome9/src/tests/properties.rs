@@ -86,3 +86,34 @@ proptest! {
         }
     }
 }
+
+/// Return a value of a parameter that is often one of many that make sense.
+fn parameter() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        Just(0u32),
+        any::<u32>(),
+        0u32..0x100,
+        (0u32..0x100).prop_map(|v| v << 16),
+        Just(0x99_0008),
+        Just(0x0f0f),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_state_draws_something_or_is_found(
+        changes in prop::collection::vec((1u32..5, 0u32..0x100, 0u32..0xbf, parameter()), 0..40),
+        data in prop::collection::vec(any::<u32>(), 0..40),
+    ) {
+        let mut b = Bench::drawing();
+        for (kind, subtype, index, value) in changes {
+            let subtype = if kind == 2 { subtype } else { 0 };
+            b.set(kind | (subtype << 8), &[(index, value & 0xff_ffff)]);
+        }
+        b.send(&data);
+        let draws = b.m.counters.get("draws");
+        prop_assert_eq!(draws > 0, !data.is_empty());
+    }
+}

@@ -329,7 +329,11 @@ fn parameters_of_both_windows_and_counted_vertices_arrive() {
     let constant = header(0x2_0440, mmio::SETTING_3D, 0x2203_0004, &[0x3f80_0000]);
     let vertices = header(0x3_043c, 5, 0, &[1, 2, 3, 0xfe00_0000, 5]);
     let parts = [state, constant, vertices, tag(9)];
-    assert_eq!(b.one(&parts), []);
+    assert_eq!(
+        b.one(&parts),
+        [kind::UNDEFINED_STATE],
+        "nothing says what a vertex is"
+    );
     let peek = |b: &Bench, name| b.chip.peek(&b.m, name);
     assert_eq!(peek(&b, "RT0_1"), Some(0x1234));
     assert_eq!(peek(&b, "CONSTANT_LOW[4]"), Some(0x3f80_0000));
