@@ -177,3 +177,59 @@ impl Translation for Registers<'_> {
         self.sequencer.update(|flush: SR6F| flush.with_flush(true));
     }
 }
+
+#[kunit_tests(chrome9_gart)]
+mod tests {
+    use super::*;
+    use crate::regs::{
+        fake,
+        mmio::VGA_SEQUENCER, //
+    };
+    use kernel::io::Io;
+
+    #[test]
+    fn pages_have_entries_and_gaps_have_none() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let memory = memory.bytes()?;
+        let entries = Entries::<_, Entry>::new(memory, 8);
+        entries.fill(0, 8, Entry::NONE);
+        entries.map(2, Target::System(0x1_2345_6000), 2, Flags::READ_WRITE)?;
+        let words = [1, 2, 3, 4].map(|index| memory.try_read32(4 * index));
+        assert!(words == [Ok(1 << 31), Ok(0x12_3456), Ok(0x12_3457), Ok(1 << 31)]);
+        // The frame buffer is not behind it.
+        let refused = entries.map(0, Target::Vram(0), 1, Flags::READ_WRITE);
+        assert!(refused == Err(EINVAL));
+        Ok(())
+    }
+
+    /// The pair shows what was written last.
+    #[test]
+    fn the_table_is_protected_but_for_changes() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let mut table = fake::Memory::new()?;
+        let window = memory.window()?;
+        let registers = pin_init!(Registers {
+            sequencer <- Sequencer::new(window),
+            table: 0x1234_5000,
+            locked: Atomic::new(true),
+        });
+        let registers = KBox::pin_init(registers, GFP_KERNEL)?;
+        let pair = || window.read(VGA_SEQUENCER).into_raw() & 0xffff;
+        window.write_reg(VGA_SEQUENCER::zeroed());
+        registers.unlock();
+        assert_eq!(pair(), 0x006c);
+        window.write_reg(VGA_SEQUENCER::zeroed());
+        // Once is enough.
+        registers.unlock();
+        assert_eq!(pair(), 0);
+        registers.flush(&Entries::new(table.bytes()?, 4));
+        assert_eq!(pair() & 0x80ff, 0x806c);
+        window.write_reg(VGA_SEQUENCER::zeroed());
+        registers.unlock();
+        assert_eq!(pair(), 0x006c);
+        registers.set_up();
+        // The top bit of the base; the data was that of the register before.
+        assert_eq!(pair() & 0x81ff, 0x016c);
+        Ok(())
+    }
+}

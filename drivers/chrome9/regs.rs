@@ -15,6 +15,7 @@ use kernel::{
         Io,
         Region, //
     },
+    prelude::*,
     sizes::SZ_64K, //
 };
 
@@ -62,3 +63,34 @@ impl ServedBy<SequencerPair> for sr::Space {}
 
 /// Registers of the VGA sequencer.
 pub(crate) type Sequencer<'a> = Indirect<'a, SequencerPair>;
+
+#[cfg(CONFIG_KUNIT = "y")]
+pub(crate) mod fake {
+    //! Registers without hardware, for the KUnit suites.
+
+    pub(crate) use lapidary::corner::io_kunit::Device;
+
+    /// A register window of plain memory.
+    pub(crate) type Memory = lapidary::corner::io_kunit::Memory<{ super::WINDOW }>;
+}
+
+#[kunit_tests(chrome9_regs)]
+mod tests {
+    use super::*;
+    use kernel::alloc::KBox;
+
+    /// The index is one byte, and the data the next one. Their neighbours stay.
+    #[test]
+    fn the_sequencer_is_accessed_by_bytes() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        window.write_reg(mmio::VGA_SEQUENCER::from(0xaabb_ccdd));
+        let sequencer = KBox::pin_init(Sequencer::new(window), GFP_KERNEL)?;
+        sequencer.write(sr::SR6A::from(0x12));
+        assert_eq!(window.read(mmio::VGA_SEQUENCER).into_raw(), 0xaabb_126a);
+        let flush: sr::SR6F = sequencer.read();
+        assert_eq!(flush.into_raw(), 0x12);
+        assert_eq!(window.read(mmio::VGA_SEQUENCER).into_raw(), 0xaabb_126f);
+        Ok(())
+    }
+}

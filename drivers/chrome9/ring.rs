@@ -183,8 +183,8 @@ impl<'a> Ring<'a> {
         write.ends.iter_mut().for_each(|end| *end = 0);
     }
 
-    /// Let the regulator write `number` as a ring test does, and then the number of the last fence once more, so that the
-    /// register has it, too.
+    /// Let the regulator write `number` as a ring test does. The first one starts the ring, and no other block follows until
+    /// it is done.
     ///
     /// # Errors
     ///
@@ -193,9 +193,25 @@ impl<'a> Ring<'a> {
         let mut slot = self.reserve_block(emit::FENCE_DWORDS)?;
         slot.write_fence(TEST, number);
         family::Slot::kick(slot);
+        Ok(())
+    }
+
+    /// Let the regulator write the number of the last fence once more, so that its register has it, too.
+    ///
+    /// # Errors
+    ///
+    /// `EAGAIN` if the ring is full.
+    pub(crate) fn repeat(&self) -> Result {
         let mut slot = self.reserve_block(emit::FENCE_DWORDS)?;
         slot.write_fence(FENCE, family::Ring::completed(self));
         family::Slot::kick(slot);
+        Ok(())
+    }
+
+    /// Play the regulator for a test, and report that the fence `number` is done.
+    #[cfg(CONFIG_KUNIT = "y")]
+    fn play(&self, number: u32) -> Result {
+        kernel::io::io_write!(self.reports, [try: FENCE], number.to_le());
         Ok(())
     }
 
@@ -397,5 +413,202 @@ impl Slot<'_, '_> {
     /// Return the dword behind the ring's last one.
     fn ring_end(&self) -> u32 {
         (BYTES / size_of::<u32>()) as u32
+    }
+}
+
+#[kunit_tests(chrome9_ring)]
+mod tests {
+    use super::*;
+    use crate::{
+        portable::{
+            emit::PAD,
+            place::GART, //
+        },
+        regs::{
+            fake,
+            mmio::{
+                CR_SETTING,
+                ENGINE_STATUS, //
+            }, //
+        }, //
+    };
+    use family::{
+        Ring as _,
+        Slot as _, //
+    };
+    use kernel::alloc::KBox;
+
+    /// Where the ring lies behind the GART.
+    const START: u32 = 0x10_0000;
+
+    fn with_ring(test: impl FnOnce(&Ring<'_>, Window<'_>) -> Result) -> Result {
+        let device = fake::Device::new()?;
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let start = GART + u64::from(START);
+        let ring = KBox::pin_init(Ring::new(device.dev(), window, start), GFP_KERNEL)?;
+        test(&ring, window)
+    }
+
+    /// Put a job on the ring. Return whether there was room.
+    fn job(ring: &Ring<'_>, number: u32) -> Result {
+        let mut slot = ring.reserve(<Ring<'_> as family::Ring>::JOB_DWORDS)?;
+        slot.change_client();
+        slot.ib(Ib {
+            addr: GART + 0x20_0000,
+            len: 16,
+            vmid: 0,
+        });
+        slot.fence(number);
+        assert!(!slot.cut);
+        slot.kick();
+        Ok(())
+    }
+
+    const JOB: u32 = <Ring<'_> as family::Ring>::JOB_DWORDS as u32;
+
+    fn pause(window: Window<'_>) -> u32 {
+        window.read(AGP_PAUSE_ADDRESS_PORT).into_raw()
+    }
+
+    #[test]
+    fn the_first_job_starts_the_ring_and_others_move_the_pause_address() -> Result {
+        with_ring(|ring, window| {
+            job(ring, 1)?;
+            assert_eq!(window.read(CR_SETTING).into_raw(), 0x10 << 16);
+            assert_eq!(pause(window), 0);
+            window.write_reg(CR_SETTING::zeroed());
+            job(ring, 2)?;
+            assert_eq!(pause(window), START + 2 * 4 * JOB - 16);
+            assert_eq!(window.read(CR_SETTING).into_raw(), 0);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_job_calls_its_buffer_and_ends_with_its_fence() -> Result {
+        with_ring(|ring, _| {
+            job(ring, 0x1234_5678)?;
+            // A[23:1]; location and A[31:24]; units.
+            let call = [5, 6, 7].map(|index| ring.word(index));
+            assert_eq!(call, [0x6920_0000, 0x6a40_0000, 0x6b00_0004]);
+            let behind = emit::BEHIND_BRANCH.iter().zip(emit::BRANCH_DWORDS as u32..);
+            for (want, index) in behind {
+                assert_eq!(ring.word(index), *want);
+            }
+            let fence = [JOB - 2, JOB - 1].map(|index| ring.word(index));
+            assert_eq!(fence, [0x0634_5678, 0x0757_1200]);
+            assert_eq!(ring.word(JOB), 0);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_dropped_slot_leaves_no_trace() -> Result {
+        with_ring(|ring, window| {
+            let mut slot = ring.reserve(JOB as usize)?;
+            slot.fence(7);
+            drop(slot);
+            assert_eq!(window.read(CR_SETTING).into_raw(), 0);
+            assert_eq!(ring.pointers(), (0, 0));
+            job(ring, 1)?;
+            assert_eq!(ring.pointers(), (0, JOB));
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn fences_make_room() -> Result {
+        with_ring(|ring, _| {
+            let mut jobs = 0;
+            while job(ring, jobs + 1).is_ok() {
+                jobs += 1;
+            }
+            // More than the generic driver has under way.
+            assert!(jobs > 256 && jobs < REMEMBERED as u32);
+            assert_eq!(ring.reserve(JOB as usize).err(), Some(EAGAIN));
+            ring.play(2)?;
+            assert_eq!(ring.pointers().0, 2 * JOB);
+            assert!(job(ring, jobs + 1).is_ok());
+            // Nobody believes a number that was not given.
+            ring.play(u32::MAX)?;
+            assert_eq!(ring.pointers().0, 2 * JOB);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn the_end_of_the_ring_is_padded() -> Result {
+        with_ring(|ring, window| {
+            let mut number = 0;
+            loop {
+                let before = ring.pointers().1;
+                number += 1;
+                job(ring, number)?;
+                ring.play(number)?;
+                if ring.pointers().1 < before {
+                    assert_eq!(ring.pointers().1, JOB);
+                    assert_eq!(ring.word(before), 0xfe02_0420);
+                    assert_eq!(ring.word(ring.dwords() - 1), PAD);
+                    assert_eq!(pause(window), START + 4 * JOB - 16);
+                    return Ok(());
+                }
+            }
+        })
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() -> Result {
+        with_ring(|ring, window| {
+            let all = ring.dwords() as usize;
+            assert_eq!(ring.reserve(all).err(), Some(EINVAL));
+            assert_eq!(ring.reserve(usize::MAX).err(), Some(EINVAL));
+            // More than was reserved, a buffer that is not whole units, a second ring: such a job is not published.
+            let mut long = ring.reserve(4)?;
+            long.words(&[0; BLOCK_DWORDS + 1]);
+            long.kick();
+            let mut ragged = ring.reserve(JOB as usize)?;
+            ragged.ib(Ib {
+                addr: GART,
+                len: 3,
+                vmid: 0,
+            });
+            ragged.kick();
+            let mut waits = ring.reserve(JOB as usize)?;
+            waits.wait(GART);
+            waits.kick();
+            assert_eq!(ring.pointers(), (0, 0));
+            assert_eq!(window.read(CR_SETTING).into_raw(), 0);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn an_emptied_ring_begins_anew() -> Result {
+        with_ring(|ring, window| {
+            job(ring, 1)?;
+            job(ring, 2)?;
+            ring.play(1)?;
+            ring.empty();
+            assert_eq!((ring.pointers(), ring.completed()), ((0, 0), 1));
+            window.write_reg(CR_SETTING::zeroed());
+            job(ring, 3)?;
+            assert_eq!(window.read(CR_SETTING).into_raw(), 0x10 << 16);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn the_chip_itself_says_what_is_done() -> Result {
+        with_ring(|ring, window| {
+            window.write_reg(FENCE_ID::from(7));
+            assert_eq!(ring.completed_slow(), Some(7));
+            // The highest number, or a device that is gone.
+            window.write_reg(FENCE_ID::from(u32::MAX));
+            assert_eq!(ring.completed_slow(), Some(u32::MAX));
+            window.write_reg(ENGINE_STATUS::from(u32::MAX));
+            assert_eq!(ring.completed_slow(), None);
+            Ok(())
+        })
     }
 }

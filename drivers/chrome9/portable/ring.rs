@@ -3,7 +3,7 @@
 //! Arithmetic of a ring without a write pointer.
 //!
 //! The regulator fetches up to a pause address and waits there. The host puts a block behind it and moves the pause address
-//! to the block's last unit, which makes the regulator go on (L583-604). Four rules shape the blocks:
+//! to the block's last unit, which makes the regulator go on (L583-604). Five rules shape the blocks:
 //!
 //! - Public drivers let each block end at a multiple of [`BLOCK`] bytes, and the VX855 needs five units at least.
 //! - At the jump address the regulator goes back to the start. It is the ring's last unit, and never moves: an address that was
@@ -11,6 +11,8 @@
 //! - A block's fence is its last two units, behind the padding. What came behind a fence would still be fetched when the block
 //!   counts as done, and a pause address that a later round puts there would end this one too early.
 //! - No block ends with the ring's last unit, because a regulator that pauses there goes on behind the ring's end.
+//! - The first block is done before the register moves the pause address ([`Ring::pause_address`]). That register does not
+//!   pass the regulator (L103), so it overtakes the parameters that start the ring.
 //!
 //! Positions count bytes since the ring was started, and never wrap. What is done is told by the caller, and not trusted: a
 //! position that is not between the oldest and the newest counts as no progress.

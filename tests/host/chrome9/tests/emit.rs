@@ -2,7 +2,9 @@
 
 //! The kernel's own commands, dword by dword.
 
-use chrome9::portable::emit::{branch, fence, Error, Location, BRANCH_DWORDS, FENCE_DWORDS, PAD};
+use chrome9::portable::emit::{
+    branch, fence, pad, Error, Location, BEHIND_BRANCH, BRANCH_DWORDS, FENCE_DWORDS, PAD,
+};
 use lapidary::portable::sink::SliceSink;
 
 fn written(f: impl FnOnce(&mut SliceSink<'_>) -> Result<(), Error>) -> Result<Vec<u32>, Error> {
@@ -51,10 +53,31 @@ fn a_fence_has_an_address_of_44_bits_and_a_number_of_32() {
             0x040a_bc12,
             0x0534_5670,
             0x06ab_cdef,
-            0x0717_8900,
+            0x0757_8900, // and the regulator never waits for room in the queue
         ]
     );
     assert_eq!(words.len(), FENCE_DWORDS);
+}
+
+/// A header that lets parameters without effect follow.
+const IDLE: [u32; 4] = [0xfe02_0420, 0x41c, 0x0030_0000, PAD];
+
+#[test]
+fn padding_begins_with_a_header_and_is_whole_units() {
+    assert_eq!(written(|s| pad(s, 0)).unwrap(), []);
+    assert_eq!(written(|s| pad(s, 4)).unwrap(), IDLE);
+    let words = written(|s| pad(s, 12)).unwrap();
+    assert_eq!((&words[..4], &words[4..]), (&IDLE[..], &[PAD; 8][..]));
+    assert_eq!(written(|s| pad(s, 6)).err(), Some(Error::Alignment));
+    assert_eq!(written(|s| pad(s, 36)).err(), Some(Error::Full));
+}
+
+#[test]
+fn behind_a_branch_come_as_many_units_as_may_be_requested() {
+    assert_eq!(BEHIND_BRANCH.len(), 34 * 4);
+    for pair in BEHIND_BRANCH.chunks(8) {
+        assert_eq!((&pair[..4], &pair[4..]), (&IDLE[..], &[PAD; 4][..]));
+    }
 }
 
 #[test]
