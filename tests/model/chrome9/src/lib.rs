@@ -27,7 +27,7 @@ pub mod chips;
 mod classes;
 mod display;
 mod engine2d;
-mod engine3d;
+pub mod engine3d;
 pub mod fault;
 mod fetch;
 mod gart;
@@ -53,6 +53,7 @@ use lapidary_model::registers::{Space, Touched};
 use lapidary_registers::Domain;
 use lapidary_registers::chrome9::{DATABASE, enums, mmio, para_10};
 
+pub use self::bus::{FRAME_BUFFER, GART};
 pub use self::chips::FAMILY;
 
 use self::chips::DISPLAY;
@@ -166,7 +167,7 @@ impl Chip for Chrome9 {
         self.windows = Default::default();
         self.queue = Queue::default();
         self.engine2d = Engine2d::default();
-        self.engine3d = Engine3d::default();
+        self.engine3d.abandon();
         self.fetcher = Fetcher::default();
         self.gart = Gart::default();
         self.display = Display::dark();

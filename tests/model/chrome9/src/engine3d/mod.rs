@@ -37,7 +37,7 @@ mod window;
 use lapidary_model::machine::Machine;
 use lapidary_registers::chrome9::{enums, para_04};
 
-use self::area::Footprint;
+pub use self::area::{Client, Footprint};
 use self::state::State;
 use self::vertices::{Came, Vertices};
 use crate::{Chrome9, kind};
@@ -59,6 +59,8 @@ pub struct Engine3d {
     list: Option<List>,
     /// Data goes nowhere until the next setting: the parameters describe no list.
     lost: bool,
+    /// What was judged since it was taken last, if somebody wants to know.
+    recorded: Option<Vec<Footprint>>,
 }
 
 impl Engine3d {
@@ -69,7 +71,15 @@ impl Engine3d {
 
     /// Forget a list that waits for data.
     pub fn abandon(&mut self) {
-        *self = Engine3d::default();
+        self.list = None;
+        self.lost = false;
+    }
+
+    /// Keep what was judged.
+    fn record(&mut self, footprints: &[Footprint]) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.extend_from_slice(footprints);
+        }
     }
 }
 
@@ -107,6 +117,18 @@ fn judge_list(m: &mut Machine, state: &State<'_>, vertices: &Vertices) {
 }
 
 impl Chrome9 {
+    /// Keep the footprints of all draws from here on, for [`Chrome9::take_footprints`]: for tests that want to know them,
+    /// and not only whether they were allowed.
+    pub fn record_footprints(&mut self) {
+        self.engine3d.recorded = Some(Vec::new());
+    }
+
+    /// Return the footprints of the draws since the last call; none before [`Chrome9::record_footprints`].
+    pub fn take_footprints(&mut self) -> Vec<Footprint> {
+        let recorded = self.engine3d.recorded.as_mut();
+        recorded.map(std::mem::take).unwrap_or_default()
+    }
+
     /// Take a dword of type 00h. It is padding if it looks so where no list waits for it; `first` says that it is the
     /// first one after a setting.
     pub(crate) fn vertex_data(&mut self, m: &mut Machine, word: u32, first: bool, null: bool) {
@@ -171,6 +193,7 @@ impl Chrome9 {
         if unwritten.is_empty() {
             judge_list(m, &state, &vertices);
             judge::touch(m, &mut self.gart, &footprints);
+            self.engine3d.record(&footprints);
         } else {
             m.finding(
                 kind::UNDEFINED_STATE,

@@ -55,6 +55,7 @@ impl Chrome9 {
             format!("{count} pixels"),
         );
         m.counters.add("occlusion_counts", 1);
+        self.engine3d.record(std::slice::from_ref(&footprint));
         if judge::touch(m, &mut self.gart, std::slice::from_ref(&footprint)) {
             let place = Place {
                 at: u64::from(address) * UNIT,

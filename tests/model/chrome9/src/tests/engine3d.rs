@@ -15,6 +15,7 @@ use lapidary_registers::chrome9::{DATABASE, mmio, parameters};
 
 use super::ring::{PAUSE, header, tag};
 use super::{Bench, RAM};
+use crate::engine3d::Client;
 use crate::kind::{self, Kind};
 use crate::{bus, fault};
 
@@ -563,6 +564,30 @@ fn the_count_of_pixels_is_written_by_the_high_half_of_its_address() {
     b.set(ATTRIBUTE, &[(para_01::Z_18, 0), (para_01::Z_19, 0xc0_0000)]);
     assert_eq!(b.found(), [], "an address of 0 writes nothing");
     assert_eq!(b.m.counters.get("occlusion_counts"), 4);
+}
+
+#[test]
+fn footprints_are_kept_for_those_who_want_them() {
+    let mut b = Bench::drawing();
+    b.draw();
+    assert_eq!(b.chip.take_footprints(), []);
+    b.chip.record_footprints();
+    b.draw();
+    b.set(ATTRIBUTE, &[(para_01::Z_18, 0x4000), (para_01::Z_19, 0)]);
+    let seen: Vec<_> = b
+        .chip
+        .take_footprints()
+        .iter()
+        .map(|f| (f.area.client, f.area.read, f.area.write, f.area.runs.start))
+        .collect();
+    let expected = [
+        (Client::Target(0), false, true, TARGET),
+        (Client::Occlusion, false, true, 0x1_0000),
+    ];
+    assert_eq!(
+        (seen, b.chip.take_footprints()),
+        (expected.to_vec(), vec![])
+    );
 }
 
 #[test]
