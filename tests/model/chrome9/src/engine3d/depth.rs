@@ -14,7 +14,7 @@ use lapidary_registers::chrome9::para_01::{
 };
 
 use super::area::{Client, Footprint};
-use super::state::State;
+use super::state::{State, value_name};
 use super::surface::Surface;
 use super::window::Rect;
 
@@ -98,7 +98,11 @@ fn buffer(
         tile: None,
     };
     let (location, runs) = (z_2::LOCATION.get(place), both_layouts(surface, window));
-    let what = format!("format {code}, {}, or tiles", surface.layout());
+    let what = format!(
+        "{}, {}, or tiles",
+        value_name("Z_3", "FORMAT", code),
+        surface.layout()
+    );
     footprints.push(if writes || within {
         Footprint::written(Client::Depth, tests || within, location, runs, what)
     } else {

@@ -50,6 +50,13 @@ fn name((kind, index): (Kind, u32)) -> String {
     }
 }
 
+/// Return the name of a field's value, for people; the number if it has none.
+pub fn value_name(register: &str, field: &str, value: u32) -> String {
+    let field = DATABASE.by_name(register).and_then(|r| r.field(field));
+    let named = field.and_then(|f| f.named(value));
+    named.map_or_else(|| format!("{value:#04x}"), |n| n.to_string())
+}
+
 impl<'a> State<'a> {
     /// Return a view of which nothing was asked yet.
     pub fn new(parameters: &'a Parameters) -> State<'a> {

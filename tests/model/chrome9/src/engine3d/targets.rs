@@ -13,7 +13,7 @@ use lapidary_registers::chrome9::para_01::{
 
 use super::area::{Client, Footprint};
 use super::format;
-use super::state::State;
+use super::state::{State, value_name};
 use super::surface::Surface;
 use super::window::Rect;
 
@@ -95,7 +95,11 @@ pub fn touched(state: &State<'_>, window: Rect, footprints: &mut Vec<Footprint>)
             read,
             memory::LOCATION.get(second),
             surface.runs(window),
-            format!("format {code:#04x}, {}", surface.layout()),
+            format!(
+                "{}, {}",
+                value_name("RT0_3", "FORMAT", code),
+                surface.layout()
+            ),
         ));
     }
 }

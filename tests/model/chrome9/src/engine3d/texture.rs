@@ -24,7 +24,7 @@ use lapidary_registers::chrome9::para_03_palette::PALETTE;
 
 use super::area::{Client, Footprint};
 use super::format::block;
-use super::state::State;
+use super::state::{State, value_name};
 use super::surface::LINE;
 
 /// Textures that there are parameters for.
@@ -229,14 +229,14 @@ impl Texture<'_> {
                 self.state.table(PALETTE_TABLE, entry);
             }
         }
+        let name = value_name("TEXTURE_CONTROL_5", "FORMAT", code);
         for face in 0..if cube { FACES.len() } else { 1 } {
             for level in &levels {
                 let Some((start, location)) = self.place(face, *level) else {
                     continue;
                 };
                 let (w, h) = ((width >> level).max(1), (height >> level).max(1));
-                let what =
-                    format!("{w} x {h} x {length}, format {code:#04x}, face {face}, level {level}");
+                let what = format!("{name}, {w} x {h} x {length}, face {face}, level {level}");
                 footprints.push(Footprint::read(
                     Client::Texture(self.n),
                     location,

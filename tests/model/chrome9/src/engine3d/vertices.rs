@@ -10,7 +10,6 @@
 
 use lapidary_model::runs::Runs;
 use lapidary_registers::Field;
-use lapidary_registers::chrome9::DATABASE;
 use lapidary_registers::chrome9::enums::{fvf_attribute, nan_test};
 use lapidary_registers::chrome9::para_04::{
     self, index_bounds_high, index_max_low, index_min_low, primitive_setting_1 as cycle,
@@ -19,7 +18,7 @@ use lapidary_registers::chrome9::para_04::{
 };
 
 use super::area::{Client, Footprint};
-use super::state::State;
+use super::state::{State, value_name};
 
 /// Dwords of a vertex for which the format has an attribute.
 const ATTRIBUTES: u32 = 50;
@@ -316,7 +315,7 @@ impl Vertices {
 
     /// Describe the list for people.
     pub fn describe(&self) -> String {
-        let kind = name_of(self.kind);
+        let kind = value_name("PRIMITIVE_SETTING_4", "TYPE", self.kind);
         let source = match self.source {
             Source::Commands => "in the commands".into(),
             Source::Indices(bits) => format!("by {bits}-bit indices"),
@@ -330,14 +329,6 @@ impl Vertices {
             self.count, self.length
         )
     }
-}
-
-/// Return the name of a kind of primitives.
-fn name_of(kind: u32) -> String {
-    let register = DATABASE.by_name("PRIMITIVE_SETTING_4");
-    let field = register.and_then(|r| r.field("TYPE"));
-    let named = field.and_then(|f| f.named(kind));
-    named.map_or_else(|| format!("kind {kind}"), |n| n.to_string())
 }
 
 impl Coordinate {

@@ -319,7 +319,7 @@ fn a_target_is_read_if_something_of_it_stays() {
     for part in [
         "draw, not executed: 1 times TRIANGLE, 3 vertices of 3 dwords in the commands",
         "pixels 0,0 to 64,32",
-        "of the frame buffer: format 0x99, rows 256 bytes apart",
+        "of the frame buffer: ARGB8888, rows 256 bytes apart",
     ] {
         assert!(trace.contains(part), "{part} in {trace}");
     }

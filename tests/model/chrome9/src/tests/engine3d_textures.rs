@@ -97,6 +97,10 @@ impl Bench {
 fn textures_count_if_the_shader_runs_and_they_are_routed_to_it() {
     let mut b = Bench::textured();
     b.texels(&[(TEXELS, 416 * 50)]);
+    b.declare(&[]);
+    let line = "texture 0 reads 0x00200000..0x00205140 of the frame buffer: \
+                ARGB8888_ASSUMED, 100 x 50 x 1, face 0, level 0";
+    assert!(b.traced().contains(line));
     b.set(GENERAL, &[(para_02_general::TEXTURE_GENERAL, 0)]);
     b.texels(&[]);
     // By a register of the texture address unit.
