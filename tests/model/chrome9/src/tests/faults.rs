@@ -183,17 +183,17 @@ fn only_fences_are_late() {
     let mut b = Bench::new();
     b.arm(fault::LATE_FENCE, Some(1));
     b.arm(fault::FENCE_AT_HALT, Some(1));
-    // No trigger; another type; data of the 3D window.
+    // No trigger; the same sub-address of another type; data of another window.
     let idle = regulator(
         para_type::REGULATOR_MISC,
         &[(para_11::FENCE_4 << 24) | 0x6_0000],
     );
     let other = regulator(
         para_type::REGULATOR,
-        &[(para_10::LEFT_VERTEX_THRESHOLD << 24) | 0x10_0000],
+        &[(para_10::INTERRUPT_COMMAND << 24) | 0x10_0000],
     );
     let data = header(0x1_0000, 1, 0, &[(para_11::FENCE_4 << 24) | 0x10_0000]);
-    b.one(&[idle, other, data, tag(3)]);
+    assert_eq!(b.one(&[idle, other, data, tag(3)]), []);
     assert_eq!((b.seen(), b.cr_busy()), (3, false));
 }
 
