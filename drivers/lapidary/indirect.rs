@@ -2,10 +2,9 @@
 
 //! Registers behind an index and a data register.
 //!
-//! Some registers are not in the register window. On a Radeon these are registers of the bus interface, the memory
-//! controller or the clocks, on a Chrome9 those of the VGA sequencer. The host writes the number of such a register to an index register and then accesses it through a data
-//! register. Pairs differ in what else is written to the index, and in whether the index is reset afterwards
-//! ([`Pair`]).
+//! Some registers are not in the register window: those of a bus interface, a memory controller, of clocks or of VGA. The
+//! host writes the number of such a register to an index register and then accesses it through a data register. Pairs
+//! differ in what else is written to the index, and in whether the index is reset afterwards ([`Pair`]).
 //!
 //! Each space of such registers has a type of its own. [`Indirect`] takes only registers of the spaces that its pair
 //! serves. A clock register cannot be read through the memory controller's pair, nor straight from the window.

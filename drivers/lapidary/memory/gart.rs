@@ -2,9 +2,9 @@
 
 //! The page table of the window on system memory.
 //!
-//! The chips translate a window of GPU addresses through a flat table in VRAM, with one entry for each page of 4 KiB
-//! (R5xx and Chrome9: 32 bits; R6xx to Sea Islands: 64 bits). The host writes the table through its window on VRAM. The chip caches
-//! entries. The driver invalidates that cache after its writes have arrived.
+//! The chips translate a window of GPU addresses through a flat table in VRAM, with one entry of 32 or 64 bits for each
+//! page of 4 KiB. The host writes the table through its window on VRAM. The chip caches entries. The driver invalidates
+//! that cache after its writes have arrived.
 //!
 //! The table and the order of these steps are the same in all families. The family adds the [`Entry`] and the registers
 //! that open, flush and close the window ([`Translation`]).
