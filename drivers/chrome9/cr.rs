@@ -109,10 +109,7 @@ pub(crate) fn stop(window: Window<'_>) -> bool {
                 para_10::AGP_CONTROL,
                 agp_control::CLEAR_AGP.mask() | agp_control::CLEAR_FENCE_QUEUE.mask(),
             ),
-            parameter(
-                para_10::INTERRUPT_COMMAND,
-                interrupt_command::STOP.mask(),
-            ),
+            parameter(para_10::INTERRUPT_COMMAND, interrupt_command::STOP.mask()),
         ],
     );
     let idle = poll::read_poll_timeout(

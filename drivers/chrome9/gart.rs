@@ -144,10 +144,12 @@ impl Translation for Registers<'_> {
 
     fn set_up(&self) {
         let part = |shift: u32, most: u32| (self.table >> shift) & most;
-        self.sequencer
-            .write(SR6A::from(sr6a::BASE_LOW.of(part(BASE_LOW, sr6a::BASE_LOW.max()))));
-        self.sequencer
-            .write(SR6B::from(sr6b::BASE_HIGH.of(part(BASE_HIGH, sr6b::BASE_HIGH.max()))));
+        self.sequencer.write(SR6A::from(
+            sr6a::BASE_LOW.of(part(BASE_LOW, sr6a::BASE_LOW.max())),
+        ));
+        self.sequencer.write(SR6B::from(
+            sr6b::BASE_HIGH.of(part(BASE_HIGH, sr6b::BASE_HIGH.max())),
+        ));
         self.sequencer.update(|top: SR6C| {
             top.with_base_top(part(BASE_TOP, sr6c::BASE_TOP.max()) != 0)
                 .with_protect(false)

@@ -116,7 +116,10 @@ pub(crate) fn bring_up<'a, 'm>(
         let window: Window<'a> = unsafe { &*core::ptr::from_ref(&registers) }.as_view();
 
         let combining = wc::Combining::new(pdev, VRAM_BAR, &layout.reserved).inspect_err(|_| {
-            dev_err!(dev, "the frame buffer is mapped with another memory type already\n")
+            dev_err!(
+                dev,
+                "the frame buffer is mapped with another memory type already\n"
+            )
         })?;
         let size = layout.gtt.end - layout.gtt.start;
         let vram = memory.vram();

@@ -123,9 +123,7 @@ mod tests {
         let window = memory.window()?;
         let irq = take_over(window);
         irq.set_kind(pci::IrqType::Intx);
-        assert!(!window
-            .read(INTERRUPT_FLAGS_MASKS_CONTROL_2)
-            .msi_retrigger());
+        assert!(!window.read(INTERRUPT_FLAGS_MASKS_CONTROL_2).msi_retrigger());
         irq.set_kind(pci::IrqType::Msi);
         let rearmed = INTERRUPT_FLAGS_MASKS_CONTROL_2::zeroed().with_msi_retrigger(true);
         let control = window.read(INTERRUPT_FLAGS_MASKS_CONTROL_2);

@@ -39,8 +39,7 @@ use crate::{
         Chipset,
         VENDOR, //
     },
-    cr,
-    module_parameters,
+    cr, module_parameters,
     portable::{
         frame_buffer,
         place::GART,

@@ -126,7 +126,8 @@ impl<'a> Ring<'a> {
             let mut ends = KVec::with_capacity(REMEMBERED, GFP_KERNEL)?;
             ends.resize(REMEMBERED, 0, GFP_KERNEL)?;
             let place = Place::of(start).ok_or(EINVAL)?;
-            let geometry = Geometry::new(place.address, BYTES as u32, place.location).ok_or(EINVAL)?;
+            let geometry =
+                Geometry::new(place.address, BYTES as u32, place.location).ok_or(EINVAL)?;
             Ok(try_pin_init!(Self {
                 window,
                 base: memory.dma_address(),
@@ -245,10 +246,9 @@ impl<'a> family::Ring for Ring<'a> {
     where
         Self: 's;
 
-    const JOB_DWORDS: usize = (emit::BRANCH_DWORDS
-        + emit::BEHIND_BRANCH_DWORDS
-        + emit::FENCE_DWORDS)
-        .next_multiple_of(BLOCK_DWORDS);
+    const JOB_DWORDS: usize =
+        (emit::BRANCH_DWORDS + emit::BEHIND_BRANCH_DWORDS + emit::FENCE_DWORDS)
+            .next_multiple_of(BLOCK_DWORDS);
     // There is only one ring.
     const SEMAPHORE_DWORDS: usize = 0;
 
@@ -378,7 +378,10 @@ impl family::Slot for Slot<'_, '_> {
         self.pad(self.end);
         let skipped = self.block.skipped / size_of::<u32>() as u32;
         if skipped != 0 {
-            (self.at, self.end) = (self.block.skipped_at / size_of::<u32>() as u32, self.ring_end());
+            (self.at, self.end) = (
+                self.block.skipped_at / size_of::<u32>() as u32,
+                self.ring_end(),
+            );
             self.pad(self.end);
         }
         if self.cut {

@@ -45,7 +45,9 @@ pub(crate) fn run(dev: &Device, window: Window<'_>, ring: &Ring<'_>) -> Result {
     let [one, other] = NUMBERS;
     let number = if ring.tested() == one { other } else { one };
     ring.test(number)?;
-    await_number(dev, window, "starts and reports to memory", number, || ring.tested())?;
+    await_number(dev, window, "starts and reports to memory", number, || {
+        ring.tested()
+    })?;
     ring.repeat()?;
     let last = ring.completed();
     await_number(dev, window, "goes on", last, || ring.number())

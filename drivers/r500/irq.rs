@@ -56,13 +56,11 @@ pub(crate) fn renew(irq: &Irq<'_>) {
 
 impl Source for Registers<'_> {
     fn enable(&self, on: bool) {
-        self.0
-            .write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(on));
+        self.0.write_reg(GEN_INT_CNTL::zeroed().with_sw_int_en(on));
     }
 
     fn acknowledge(&self) {
-        self.0
-            .write_reg(GEN_INT_STATUS::zeroed().with_sw_int(true));
+        self.0.write_reg(GEN_INT_STATUS::zeroed().with_sw_int(true));
         let status = self.0.read(GEN_INT_STATUS);
         if status.into_raw() != u32::MAX && status.display_int_stat() {
             display::silence(self.0);

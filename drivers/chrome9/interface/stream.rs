@@ -132,7 +132,9 @@ impl<'s, 'a> UserStream<'s, 'a> {
             point: sync.point,
         };
         let (wait, signal) = (self.wait.iter().map(entry), self.signal.iter().map(entry));
-        Syncs::look_up(file, wait, signal, |refusal, error| client.refuse(refusal, error))
+        Syncs::look_up(file, wait, signal, |refusal, error| {
+            client.refuse(refusal, error)
+        })
     }
 
     /// Look up the objects in `file`.

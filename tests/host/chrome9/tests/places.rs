@@ -35,12 +35,7 @@ fn pictures_of_both_displays_are_left_alone() {
     );
     assert_eq!(
         both([32 * MIB, 0], 256 * MIB),
-        [
-            32 * MIB..48 * MIB,
-            0..16 * MIB,
-            none.clone(),
-            none.clone()
-        ]
+        [32 * MIB..48 * MIB, 0..16 * MIB, none.clone(), none.clone()]
     );
     // Pictures that touch are one range.
     assert_eq!(both([16 * MIB, 0], 256 * MIB)[0], 0..32 * MIB);
