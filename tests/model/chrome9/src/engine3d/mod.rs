@@ -5,8 +5,8 @@
 //! Nothing is drawn. But when the first dword of a list comes through type 00h (L553-559), the engine works out from its
 //! parameters what its units may read and write wherever the vertices are, and that is judged against memory and the
 //! objects that a test has declared. This *footprint* holds what hardware could touch and leaves out what it cannot: a
-//! target that is masked, a texture that is not routed, pixels outside of the windows. Where the manual leaves a layout open, it holds
-//! all readings. If the draw depends on a parameter that was never written, nothing can be worked out, and this is the
+//! target that is masked, a texture that is not routed, pixels outside of the windows. Where the manual leaves a layout open,
+//! it holds all readings. If the draw depends on a parameter that was never written, nothing can be worked out, and this is the
 //! finding.
 //!
 //! | file | what |
@@ -16,7 +16,7 @@
 //! | [`window`] | the pixels that can be reached |
 //! | [`targets`], [`depth`] | render targets; depth, stencil, coarse Z |
 //! | [`texture`] | textures |
-//! | [`surface`], [`format`] | where pixels lie, and how large they are |
+//! | [`surface`], [`mod@format`] | where pixels lie, and how large they are |
 //! | [`depends`] | state that decides on pixels only |
 //! | [`area`], [`judge`] | what is touched, and what is wrong with it |
 //! | [`occlusion`] | the count of pixels, which a parameter writes to memory |
