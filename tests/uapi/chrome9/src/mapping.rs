@@ -58,14 +58,20 @@ fn two(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// A mapping begins where the object does, and may end before it.
 fn part(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     for place in Place::ALL {
         let bo = device.create(4 * PAGE, place)?;
-        bo.map()?.set(2 * PAGE as usize / 4, 9);
-        let offset = device.mmap_offset(bo.handle())? + 2 * PAGE;
-        let part = Mapping::new(&device, offset, PAGE as usize, MapFlags::SHARED)?;
-        ensure!(part.get(0) == 9, "{place}: the third page is another");
+        bo.map()?.set(PAGE as usize / 4, 9);
+        let offset = device.mmap_offset(bo.handle())?;
+        let part = Mapping::new(&device, offset, 2 * PAGE as usize, MapFlags::SHARED)?;
+        ensure!(
+            part.get(PAGE as usize / 4) == 9,
+            "{place}: the second page is another"
+        );
+        let middle = Mapping::new(&device, offset + PAGE, PAGE as usize, MapFlags::SHARED);
+        refused(&format!("the second page of {place}"), middle, Errno::INVAL)?;
     }
     Ok(())
 }

@@ -190,7 +190,7 @@ fn another(context: &mut Context) -> Result<()> {
     for (i, bo) in objects.iter().enumerate() {
         mark(&device, bo, i as u32)?;
     }
-    let bo = surface(&other, 8192, Place::FrameBuffer)?;
+    let bo = surface(&other, 4096, Place::FrameBuffer)?;
     other.submit(&fill(&bo, 3))?;
     let seen = bo.read()?;
     ensure!(seen.iter().all(|&word| word == 3), "the other's picture");

@@ -44,6 +44,19 @@ pub fn tests() -> Vec<Test> {
         Test::new("recovery/the_hung_jobs_fence_has_an_error", fences)
             .needs_control()
             .hangs(1),
+        Test::new("recovery/a_second_attempt", second_attempt)
+            .needs_control()
+            .hangs(1)
+            .kernel("GPU reset 1 failed", 1)
+            .kernel("ring test failed", 1),
+        Test::new("recovery/a_stuck_regulator", stuck_regulator)
+            .needs_control()
+            .hangs(1)
+            .kernel("engines do not become idle", 3)
+            .kernel("GPU reset 1 failed", 1)
+            .kernel("GPU reset 2 failed", 1)
+            .kernel("GPU reset 3 failed", 1)
+            .kernel("stopped until a new probe", 1),
         Test::new("recovery/two_guilty", two_guilty)
             .needs_control()
             .hangs(2),
@@ -63,6 +76,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("recovery/wedged", wedged)
             .needs_control()
             .hangs(1)
+            .kernel("engines do not become idle", 3)
             .kernel("GPU reset 1 failed", 1)
             .kernel("GPU reset 2 failed", 1)
             .kernel("GPU reset 3 failed", 1)
@@ -246,6 +260,37 @@ fn fences(context: &mut Context) -> Result<()> {
         ensure!(status == expected, "{what} ended with {status}");
     }
     guilty.is_refused()
+}
+
+/// The first restart fails, the second does not. Only the log shows it.
+fn second_attempt(context: &mut Context) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let mut innocent = Artist::new(guilty.device.another()?, Place::FrameBuffer)?;
+    let before = resets(&guilty.device)?;
+    // The second time is in the ring test.
+    context.control()?.fault("hang", 2)?;
+    guilty.submit(1)?;
+    for seed in 1..6 {
+        innocent.step(seed)?;
+    }
+    innocent.check()?;
+    guilty.is_refused()?;
+    let after = resets(&guilty.device)?;
+    ensure!(after == before + 1, "a failed restart counts as a reset");
+    Ok(())
+}
+
+/// The regulator takes nothing of what the CPU writes, so that no reset reaches it. Every wait ends.
+fn stuck_regulator(context: &mut Context) -> Result<()> {
+    let guilty = Culprit::new(context.device()?)?;
+    let reprobe = Reprobe::of(&guilty.device)?;
+    context.control()?.request("fault stuck-regulator")?;
+    guilty.submit(1)?;
+    within(BOUND, "its wait", || guilty.bo.wait())??;
+    let new = Submission::nothing().issue(&guilty.device.another()?);
+    refused("new work", new, Errno::BUSY)?;
+    drop(guilty);
+    after_reprobe(context, &reprobe)
 }
 
 /// Two clients whose jobs hang, one after the other; a third has jobs between them.

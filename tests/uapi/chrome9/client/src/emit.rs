@@ -13,6 +13,7 @@
 
 use crate::blit::{Blit, Depth, Padding, Source, Surface};
 use crate::stream::{Address, Stream, Write};
+use lapidary_registers::Field;
 use lapidary_registers::chrome9::mmio::{
     self, clipbr, cliptl, dimension, dstpos, gecmd, gemode, keycontrol, pitch, srcpos,
 };
@@ -24,7 +25,8 @@ const UNIT: u32 = 8;
 ///
 /// # Panics
 ///
-/// If the description is none of a blit: no such object, another number of pixels, keys with a monochrome source.
+/// If the description is none of a blit: no such object, keys with a monochrome source, or a number that does not fit its
+/// field.
 pub fn blit(stream: &mut Stream, handles: &[u32], blit: &Blit) {
     stream.registers(&registers(handles, blit));
     match &blit.source {
@@ -38,7 +40,21 @@ pub fn blit(stream: &mut Stream, handles: &[u32], blit: &Blit) {
     }
 }
 
+/// Return a word with a field of that value.
+///
+/// # Panics
+///
+/// If it does not fit.
+fn fit(field: Field, value: u32) -> u32 {
+    assert!(value <= field.max(), "{value:#x} does not fit {field:?}");
+    field.of(value)
+}
+
 /// Return the writes that set a blit up and start it.
+///
+/// # Panics
+///
+/// If a number does not fit its field, or as [`blit`].
 pub fn registers(handles: &[u32], blit: &Blit) -> Vec<Write> {
     let rect = blit.rect;
     let address = |surface: Surface| Address {
@@ -47,20 +63,20 @@ pub fn registers(handles: &[u32], blit: &Blit) -> Vec<Write> {
     };
     let right = if blit.leftwards { rect.width - 1 } else { 0 };
     let lower = if blit.upwards { rect.height - 1 } else { 0 };
-    let mut pitches = pitch::DESTINATION.of(blit.target.pitch / UNIT);
+    let mut pitches = fit(pitch::DESTINATION, blit.target.pitch / UNIT);
     if let Source::Surface { surface, .. } = blit.source {
-        pitches |= pitch::SOURCE.of(surface.pitch / UNIT);
+        pitches |= fit(pitch::SOURCE, surface.pitch / UNIT);
     }
     let mut writes = vec![
         Write::new(mmio::GEMODE, gemode::DEPTH.of(depth(blit.depth))),
         Write::new(mmio::PITCH, pitches),
         Write::new(
             mmio::DIMENSION,
-            dimension::WIDTH.of(rect.width - 1) | dimension::HEIGHT.of(rect.height - 1),
+            fit(dimension::WIDTH, rect.width - 1) | fit(dimension::HEIGHT, rect.height - 1),
         ),
         Write::new(
             mmio::DSTPOS,
-            dstpos::X.of(rect.x + right) | dstpos::Y.of(rect.y + lower),
+            fit(dstpos::X, rect.x + right) | fit(dstpos::Y, rect.y + lower),
         ),
         Write::address(mmio::DSTBASE, address(blit.target)),
         Write::new(mmio::KEYCONTROL, keys(blit)),
@@ -71,7 +87,7 @@ pub fn registers(handles: &[u32], blit: &Blit) -> Vec<Write> {
         Source::Surface { surface, x, y } => writes.extend([
             Write::new(
                 mmio::SRCPOS,
-                srcpos::X.of(x + right) | srcpos::Y.of(y + lower),
+                fit(srcpos::X, x + right) | fit(srcpos::Y, y + lower),
             ),
             Write::address(mmio::SRCBASE, address(*surface)),
         ]),
@@ -94,12 +110,12 @@ pub fn registers(handles: &[u32], blit: &Blit) -> Vec<Write> {
         writes.extend([
             Write::new(
                 mmio::CLIPTL,
-                cliptl::LEFT.of(clip.x) | cliptl::TOP.of(clip.y),
+                fit(cliptl::LEFT, clip.x) | fit(cliptl::TOP, clip.y),
             ),
             Write::new(
                 mmio::CLIPBR,
-                clipbr::RIGHT.of(clip.x + clip.width - 1)
-                    | clipbr::BOTTOM.of(clip.y + clip.height - 1),
+                fit(clipbr::RIGHT, clip.x + clip.width - 1)
+                    | fit(clipbr::BOTTOM, clip.y + clip.height - 1),
             ),
         ]);
     }
@@ -117,15 +133,15 @@ pub const fn depth(depth: Depth) -> u32 {
 }
 
 fn keys(blit: &Blit) -> u32 {
-    let flag = |field: lapidary_registers::Field, set: bool| field.of(set.into());
-    keycontrol::BYTE_MASK.of(blit.kept)
+    let flag = |field: Field, set: bool| field.of(set.into());
+    fit(keycontrol::BYTE_MASK, blit.kept)
         | flag(keycontrol::SOURCE_KEY, blit.keys.source.is_some())
         | flag(keycontrol::DESTINATION_KEY, blit.keys.destination.is_some())
         | flag(keycontrol::INVERT_KEY, blit.keys.inverted)
 }
 
 fn command(blit: &Blit) -> u32 {
-    let flag = |field: lapidary_registers::Field, set: bool| field.of(set.into());
+    let flag = |field: Field, set: bool| field.of(set.into());
     let source = match &blit.source {
         Source::None | Source::Surface { .. } => 0,
         Source::Colour { .. } => gecmd::SOURCE_SYSTEM.mask(),

@@ -37,15 +37,14 @@ fn place(surface: Surface, depth: Depth, x: u32, y: u32) -> usize {
     (surface.offset + y * surface.pitch + x * depth.bytes()) as usize
 }
 
-/// Return a pixel.
+/// Return a pixel of a surface in the bytes of its object.
 ///
 /// # Panics
 ///
 /// If it is outside of its object.
-pub fn pixel(memory: &Memory, surface: Surface, depth: Depth, x: u32, y: u32) -> u32 {
+fn pixel(object: &[u8], surface: Surface, depth: Depth, x: u32, y: u32) -> u32 {
     let at = place(surface, depth, x, y);
-    let bytes = &memory[surface.object][at..at + depth.bytes() as usize];
-    bytes
+    object[at..at + depth.bytes() as usize]
         .iter()
         .rev()
         .fold(0, |pixel, &byte| (pixel << 8) | u32::from(byte))
@@ -58,7 +57,11 @@ pub fn pixel(memory: &Memory, surface: Surface, depth: Depth, x: u32, y: u32) ->
 /// If a pixel that it draws, or the source of one, is outside of its object.
 pub fn draw(memory: &mut Memory, blit: &Blit) {
     let (rect, depth) = (blit.rect, blit.depth);
-    let before = memory.clone();
+    // A target's pixel is written once, so only a source can have been written before it is read.
+    let before = match &blit.source {
+        Source::Surface { surface, .. } => memory[surface.object].clone(),
+        _ => Vec::new(),
+    };
     let count = (rect.width * rect.height) as usize;
     match &blit.source {
         Source::Mono { bits, .. } => assert_eq!(bits.len(), count, "bits"),
@@ -91,7 +94,7 @@ pub fn draw(memory: &mut Memory, blit: &Blit) {
                 Source::Colour { pixels } => Some(pixels[number]),
             };
             let Some(source) = source else { continue };
-            let old = pixel(&before, blit.target, depth, x, y);
+            let old = pixel(&memory[blit.target.object], blit.target, depth, x, y);
             if !passes(blit, source, old) {
                 continue;
             }
@@ -143,7 +146,7 @@ mod tests {
         }
         draw(&mut memory, blit);
         assert_eq!(memory[0][..8], [0xee; 8], "before the surface");
-        std::array::from_fn(|x| pixel(&memory, SURFACE, Depth::Bits32, x as u32, 0))
+        std::array::from_fn(|x| pixel(&memory[0], SURFACE, Depth::Bits32, x as u32, 0))
     }
 
     #[test]

@@ -235,12 +235,8 @@ fn the_model_and_the_cpu_draw_the_same() {
         "{changed} blits changed something"
     );
     for counter in ["fills", "copies", "uploads"] {
-        let count = bench
-            .m
-            .counters
-            .all()
-            .into_iter()
-            .find(|(name, _)| *name == counter);
+        let mut counters = bench.m.counters.all();
+        let count = counters.find(|(name, _)| *name == counter);
         assert!(count.is_some_and(|(_, n)| n > 100), "{counter}: {count:?}");
     }
 }
