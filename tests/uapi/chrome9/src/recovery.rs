@@ -287,9 +287,10 @@ fn stuck_regulator(context: &mut Context) -> Result<()> {
     context.control()?.request("fault stuck-regulator")?;
     guilty.submit(1)?;
     within(BOUND, "its wait", || guilty.bo.wait())??;
-    let new = Submission::nothing().issue(&guilty.device.another()?);
+    let another = guilty.device.another()?;
+    let new = Submission::nothing().issue(&another);
     refused("new work", new, Errno::BUSY)?;
-    drop(guilty);
+    drop((guilty, another));
     after_reprobe(context, &reprobe)
 }
 
