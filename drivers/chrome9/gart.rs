@@ -2,7 +2,7 @@
 
 //! The registers of the GART.
 //!
-//! Its table of 32-bit entries lies in the frame buffer ([`lapidary::memory::gart`]). Registers of the VGA sequencer have its
+//! Its table of 32-bit entries lies in the frame buffer ([`lapidary::hardware::gart`]). Registers of the VGA sequencer have its
 //! place, protect it against writes, and flush what the chip keeps of it (decision 10). Nothing closes the GART: an
 //! entry without a page does. Addresses that the table has no entry for are not used.
 //!
@@ -30,7 +30,7 @@ use lapidary::{
         Flags,
         Target, //
     },
-    memory::gart::{
+    hardware::gart::{
         self,
         Entries,
         TableIo,

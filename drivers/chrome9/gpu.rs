@@ -13,7 +13,6 @@ use kernel::{
 };
 
 use lapidary::{
-    board::VRAM_BAR,
     corner::{
         mm::Range,
         wc, //
@@ -25,6 +24,7 @@ use lapidary::{
         Step,
         TopHalf, //
     },
+    hardware::board::VRAM_BAR,
     memory::{
         vram::Kept,
         Memory, //

@@ -12,7 +12,7 @@ use kernel::{
     prelude::*, //
 };
 
-use lapidary::one_shot::{
+use lapidary::hardware::one_shot::{
     OneShot,
     Pending,
     Source, //

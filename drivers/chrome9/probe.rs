@@ -3,8 +3,8 @@
 //! Identifying a chip. This only reads registers.
 //!
 //! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and whose frame buffer is known. The
-//! firmware has set up the chip, because it takes the frame buffer from the computer's memory. [`lapidary::board`] has what is
-//! the same for any device.
+//! firmware has set up the chip, because it takes the frame buffer from the computer's memory.
+//! [`lapidary::hardware::board`] has what is the same for any device.
 
 use core::ops::Range;
 
@@ -26,12 +26,12 @@ use kernel::{
 };
 
 use lapidary::{
-    board,
     corner::{
         aperture,
         bus, //
     },
-    family::Layout, //
+    family::Layout,
+    hardware::board, //
 };
 
 use crate::{

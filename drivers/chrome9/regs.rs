@@ -19,7 +19,7 @@ use kernel::{
     sizes::SZ_64K, //
 };
 
-use lapidary::indirect::{
+use lapidary::hardware::indirect::{
     Indirect,
     Pair,
     ServedBy, //

@@ -9,8 +9,8 @@
 use kernel::prelude::*;
 
 use lapidary::{
-    board,
-    family::Gpu as _, //
+    family::Gpu as _,
+    hardware::board, //
 };
 
 use crate::{

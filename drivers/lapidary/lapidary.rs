@@ -7,12 +7,9 @@
 //! compiled into the family module.
 //!
 //! - [`family`]: the traits between generic code and a family;
-//! - [`board`]: a device on the bus, before it is started;
 //! - [`driver`]: the types of the DRM driver, and their owners;
 //! - [`probe`]: the PCI driver, and the order of probe and unbind;
 //! - [`running`]: a running GPU;
-//! - [`indirect`]: registers behind an index and a data register;
-//! - [`one_shot`]: the fence interrupt of a chip with one ring;
 //! - [`interrupt`], [`worker`]: notice that jobs are done, or that a ring hangs ([`watchdog`]);
 //! - [`recovery`]: the reset after a hang; `notifier` tells user space;
 //! - `sleep`: system sleep;
@@ -26,6 +23,7 @@
 //! - [`debugfs`], [`coredump`]: the state of a device, and of one that hangs, for developers;
 //! - [`residency`]: creation and moves of objects, page faults, reclaim;
 //! - [`radeon`]: the user-space interface of the Radeon families;
+//! - [`hardware`]: hardware that families of different makers have in common;
 //! - [`amd`]: code that the drivers of the Radeon families share;
 //! - [`portable`]: code without kernel types, shared with the host tests;
 //! - [`corner`]: the only folder that uses raw bindings.
@@ -34,7 +32,6 @@ use kernel::prelude::*;
 
 pub mod allowance;
 pub mod amd;
-pub mod board;
 pub mod client_record;
 pub(crate) mod coredump;
 pub mod corner;
@@ -42,12 +39,11 @@ pub(crate) mod debugfs;
 pub mod driver;
 pub mod family;
 pub mod hangs;
-pub mod indirect;
+pub mod hardware;
 pub mod interrupt;
 pub mod lock;
 pub mod memory;
 mod notifier;
-pub mod one_shot;
 pub mod portable;
 pub mod probe;
 pub mod radeon;

@@ -3,7 +3,7 @@
 //! The registers of the window on system memory.
 //!
 //! The PCI Express interface of the chip translates a window of GPU addresses through a table of 32-bit entries in VRAM
-//! ([`lapidary::memory::gart`]), and passes the result on to the bus. The chip discards accesses outside of the window,
+//! ([`lapidary::hardware::gart`]), and passes the result on to the bus. The chip discards accesses outside of the window,
 //! and accesses that the page does not allow. A discarded read is answered from an address that the driver sets.
 //!
 //! The manual does not describe the memory controller. The registers are from Linux (`rv370_pcie_gart_enable`,
@@ -23,7 +23,7 @@ use lapidary::{
         Flags,
         Target, //
     },
-    memory::gart::{
+    hardware::gart::{
         self,
         Entries,
         TableIo,

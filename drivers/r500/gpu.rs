@@ -14,7 +14,6 @@ use lapidary::{
         bios::Bios,
         picture::Picture, //
     },
-    board::VRAM_BAR,
     corner::{
         mm::Range,
         wc, //
@@ -27,6 +26,7 @@ use lapidary::{
         Step,
         TopHalf, //
     },
+    hardware::board::VRAM_BAR,
     memory::{
         vram::Kept,
         Memory, //

@@ -20,7 +20,7 @@ use kernel::{
     prelude::*, //
 };
 
-use lapidary::one_shot::{
+use lapidary::hardware::one_shot::{
     OneShot,
     Pending,
     Source, //

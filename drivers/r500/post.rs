@@ -21,7 +21,7 @@ use lapidary::{
         self,
         Bios, //
     },
-    indirect::Pair,
+    hardware::indirect::Pair,
     portable::atom::{
         guard::Rules,
         Card, //

@@ -16,7 +16,7 @@
 //! `r100_pll_rreg`).
 //!
 //! The generator defines registers from `registers/*.xml`. Those of an indirect space are relative to that space's
-//! `Space` type, which names the pair that serves it ([`lapidary::indirect`]).
+//! `Space` type, which names the pair that serves it ([`lapidary::hardware::indirect`]).
 
 use kernel::{
     io::{
@@ -30,7 +30,7 @@ use kernel::{
     sizes::SZ_64K, //
 };
 
-use lapidary::indirect::{
+use lapidary::hardware::indirect::{
     Indirect,
     Pair,
     Select,

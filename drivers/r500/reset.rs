@@ -24,7 +24,7 @@ use kernel::{
     prelude::*, //
 };
 
-use lapidary::board;
+use lapidary::hardware::board;
 
 use crate::{
     cp,

@@ -13,9 +13,9 @@
 use kernel::prelude::*;
 
 use lapidary::{
-    board,
     corner::bus,
-    family::Gpu as _, //
+    family::Gpu as _,
+    hardware::board, //
 };
 
 use crate::{

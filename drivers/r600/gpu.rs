@@ -15,7 +15,6 @@ use lapidary::{
         ih,
         picture::Picture, //
     },
-    board::VRAM_BAR,
     corner::{
         mm::Range,
         wc, //
@@ -28,6 +27,7 @@ use lapidary::{
         Step,
         TopHalf, //
     },
+    hardware::board::VRAM_BAR,
     memory::{
         vram::Kept,
         Memory, //

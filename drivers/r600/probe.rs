@@ -5,7 +5,7 @@
 //! [`identify`] reads from top to bottom. It ends with a [`Board`], a chip that answers and has been posted (see
 //! [`post`](crate::post)). The board has the places of VRAM, of its reserved ranges, and of the window on system
 //! memory. [`lapidary::amd::board`] has what is the same for all Radeons,
-//! and [`lapidary::board`] what is the same for any device.
+//! and [`lapidary::hardware::board`] what is the same for any device.
 
 use kernel::{
     device::Core,
@@ -22,8 +22,8 @@ use lapidary::{
         bios::Bios,
         board as radeon, //
     },
-    board,
-    family::Layout, //
+    family::Layout,
+    hardware::board, //
 };
 
 use crate::{

@@ -24,7 +24,7 @@ use kernel::{
     },
 };
 
-use lapidary::board;
+use lapidary::hardware::board;
 
 use crate::{
     chip::Chipset,

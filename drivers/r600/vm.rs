@@ -3,7 +3,7 @@
 //! The window on system memory: VM context 0.
 //!
 //! The memory controller translates addresses outside of the system aperture (see [`mc`](crate::mc)) through a flat
-//! table of 64-bit entries in VRAM ([`lapidary::memory::gart`]). There are seven contexts, of which the driver uses the
+//! table of 64-bit entries in VRAM ([`lapidary::hardware::gart`]). There are seven contexts, of which the driver uses the
 //! first. An access that leaves the window goes to a default page of system memory, which nothing else uses.
 //!
 //! Translations are cached in two levels. A flush makes the chip forget them: it flushes the host data path, because
@@ -46,7 +46,7 @@ use lapidary::{
         Flags,
         Target, //
     },
-    memory::gart::{
+    hardware::gart::{
         self,
         Entries,
         TableIo,

@@ -4,7 +4,7 @@
 //!
 //! BAR 0 of a Radeon is a window on VRAM, BAR 2 has the registers. System memory is reached by page tables with 40-bit
 //! addresses, which cards of PCI Express have. A family's `identify` reads from top to bottom: [`open`], whether the
-//! chip answers, posting, where VRAM is, and what is the same for any device ([`crate::board`]). It ends with a
+//! chip answers, posting, where VRAM is, and what is the same for any device ([`crate::hardware::board`]). It ends with a
 //! [`Board`].
 
 use kernel::{
@@ -22,15 +22,15 @@ use kernel::{
 
 use crate::{
     amd::bios::Bios,
-    board::{
-        find,
-        VRAM_BAR, //
-    },
     corner::{
         aperture,
         bus, //
     },
-    family::Layout, //
+    family::Layout,
+    hardware::board::{
+        find,
+        VRAM_BAR, //
+    },
 };
 
 /// BAR of the registers.

@@ -3,7 +3,8 @@
 //! Buffer objects and the two places where they can be.
 //!
 //! The GPU sees one address space. One window of it is its own memory, VRAM. The CPU reaches the first part of VRAM
-//! through BAR0. Another window, GTT, maps system memory by a page table ([`gart`]). An object lies in
+//! through BAR0. Another window, GTT, maps system memory by a page table
+//! ([`crate::hardware::gart`]). An object lies in
 //! either:
 //!
 //! - in **VRAM** from its creation ([`vram`]). The ring clears it before a client can see the data of the last owner;
@@ -40,7 +41,6 @@
 
 pub(crate) mod backing;
 pub mod foreign;
-pub mod gart;
 pub mod gtt;
 pub mod managers;
 pub mod object;

@@ -60,8 +60,8 @@ struct List {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Shared {
-    /// Their folder. Names of sites begin with its last part.
-    sources: String,
+    /// Their folders. Names of sites begin with the last part of each.
+    sources: Vec<String>,
     /// The library's source that has its module's parameters.
     root: String,
     /// The library's module, loaded before the driver's.
@@ -287,7 +287,7 @@ impl List {
 
     /// Return all folders of sources, with what the names of those in it begin with.
     fn folders(&self) -> impl Iterator<Item = (&Path, String)> {
-        let all = self.sources.iter().chain([&self.shared.sources]);
+        let all = self.sources.iter().chain(&self.shared.sources);
         all.enumerate().map(|(index, folder)| {
             let folder = Path::new(folder);
             let last = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -360,7 +360,7 @@ mod tests {
     use super::*;
 
     fn list(text: &str) -> List {
-        let head = "sources = [\"s\", \"s/t\"]\nroot = \"r.rs\"\nmodule = \"m\"\nshared = { sources = \"l/n\", root = \"l/l.rs\", module = \"l\" }\nsetup = []\nbuild = []\nsuite = \"t\"\n";
+        let head = "sources = [\"s\", \"s/t\"]\nroot = \"r.rs\"\nmodule = \"m\"\nshared = { sources = [\"l/n\", \"l/o\"], root = \"l/l.rs\", module = \"l\" }\nsetup = []\nbuild = []\nsuite = \"t\"\n";
         toml::from_str(&format!("{head}{text}")).unwrap()
     }
 
@@ -421,6 +421,7 @@ mod tests {
         assert_eq!(list.path("a.rs"), Path::new("s/a.rs"));
         assert_eq!(list.path("t/a.rs"), Path::new("s/t/a.rs"));
         assert_eq!(list.path("n/a.rs"), Path::new("l/n/a.rs"));
+        assert_eq!(list.path("o/a.rs"), Path::new("l/o/a.rs"));
     }
 
     #[test]
