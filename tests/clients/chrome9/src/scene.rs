@@ -393,7 +393,8 @@ mod tests {
     #[test]
     fn every_kind_of_blit_is_in_it() {
         let blits = scene();
-        let kinds: [(&str, fn(&Blit) -> bool); 12] = [
+        type Kind = (&'static str, fn(&Blit) -> bool);
+        let kinds: [Kind; 12] = [
             ("fill", |b| b.source == Source::None),
             ("copy", |b| matches!(b.source, Source::Surface { .. })),
             ("opaque bits", |b| {

@@ -81,7 +81,7 @@ fn ends(context: &mut Context) -> Result<()> {
     for place in Place::ALL {
         let bo = device.create(2 * PAGE, place)?;
         let offset = device.mmap_offset(bo.handle())?;
-        for (first, pages) in [(0, 3), (1, 2), (2, 1), (0, 1 << 20)] {
+        for (first, pages) in [(0, 3), (1, 2), (2, 1), (0, 1 << 16)] {
             let mapping = Mapping::new(
                 &device,
                 offset + first * PAGE,
