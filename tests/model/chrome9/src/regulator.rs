@@ -282,6 +282,13 @@ impl Chrome9 {
         }
         if fence_4::QUEUE.any(command) {
             if self.fences.len() >= FENCE_QUEUE {
+                // A regulator that may not overwrite the last one would wait, and how the queue is emptied is not public.
+                if !fence_4::SKIP_IF_FULL.any(command) {
+                    m.finding(
+                        kind::FENCE_QUEUE_FULL,
+                        format_args!("fence {number:#x} does not overwrite the last one"),
+                    );
+                }
                 self.fences.pop();
             }
             self.fences.push(number);

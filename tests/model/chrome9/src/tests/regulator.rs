@@ -172,6 +172,27 @@ fn a_fence_goes_where_its_mode_says_and_is_always_recorded() {
 }
 
 #[test]
+fn a_full_queue_is_overwritten_only_by_fences_that_say_so() {
+    const SKIP: u32 = 1 << 6;
+
+    let mut b = Bench::new();
+    for number in 0..16 {
+        fence(&mut b, RAM, number, TRIGGER | QUEUE);
+    }
+    fence(&mut b, RAM, 16, TRIGGER | QUEUE | SKIP);
+    assert_eq!(b.found(), []);
+    fence(&mut b, RAM, 17, TRIGGER | QUEUE);
+    assert_eq!(b.found(), [kind::FENCE_QUEUE_FULL]);
+    // The clear of the queue makes room.
+    b.parameters(
+        para_type::REGULATOR,
+        &[parameter(para_10::AGP_CONTROL, 1 << 4)],
+    );
+    fence(&mut b, RAM, 18, TRIGGER | QUEUE);
+    assert_eq!(b.found(), []);
+}
+
+#[test]
 fn a_fence_needs_memory_and_bus_mastering() {
     let mut b = Bench::new();
     fence(&mut b, 0x10, 1, TRIGGER | MEMORY);
