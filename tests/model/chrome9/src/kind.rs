@@ -29,7 +29,7 @@ lapidary_model::kinds! { FAMILY;
     UNIMPLEMENTED_HEADER = "unimplemented-header",
     /// A stream ends within what a header counts.
     STREAM_TRUNCATED = "stream-truncated",
-    /// A fence that waits for room in the queue of fences, which nobody empties.
+    /// A fence that waits for room in the queue of fences, whose emptying is not public.
     FENCE_QUEUE_FULL = "fence-queue-full",
     /// What is to be restored is not what was saved.
     STATE_NOT_SAVED = "state-not-saved",
