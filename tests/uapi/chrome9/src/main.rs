@@ -17,7 +17,11 @@
 //! | `drawing` | pixels of the 2D engine, compared with the CPU's |
 //! | `memory` | objects that move between system pages and frame buffer, and more of them than there is room |
 //! | `isolation` | clients that look for each other's data |
+//! | `prime` | objects shared between clients, and with another driver |
+//! | `stress` | processes and threads at the same time |
+//! | `failures` | each allocation of each call denied |
 //! | `fdinfo` | what `/proc/PID/fdinfo` says |
+//! | `sleep` | sleep of the machine, rehearsed |
 //! | `recovery`, `faults` | hangs, and a device that misbehaves in other ways |
 //! | `binding` | the device is taken away from its driver |
 //! | `support` | what several of these use |
@@ -27,15 +31,19 @@ mod calls;
 mod create;
 mod drawing;
 mod envelope;
+mod failures;
 mod faults;
 mod fdinfo;
 mod isolation;
 mod mapping;
 mod memory;
 mod params;
+mod prime;
 mod recovery;
 mod relocations;
+mod sleep;
 mod streams;
+mod stress;
 mod support;
 mod syncobj;
 mod waiting;
@@ -57,8 +65,12 @@ fn main() -> ExitCode {
     tests.extend(drawing::tests());
     tests.extend(memory::tests());
     tests.extend(isolation::tests());
+    tests.extend(prime::tests());
+    tests.extend(stress::tests());
+    tests.extend(failures::tests());
     tests.extend(fdinfo::tests());
     // These leave the device in need of a new probe.
+    tests.extend(sleep::tests());
     tests.extend(recovery::tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());

@@ -16,10 +16,13 @@ use lapidary_chrome9_client::blit::{Blit, Rect};
 use lapidary_chrome9_client::reference::{self, Memory};
 use lapidary_chrome9_client::{Bo, Client as _, Device, Errno, Place, Submission, reason};
 use lapidary_harness::child::{self, End};
+use lapidary_harness::limit::Limit;
 use lapidary_harness::syncobj::{Syncobj, fence_status};
 use lapidary_harness::uevent::Uevents;
-use lapidary_harness::{Context, Test, refused};
+use lapidary_harness::{Context, Test, refused, skip};
+use std::fs;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -73,6 +76,9 @@ pub fn tests() -> Vec<Test> {
             .needs_control()
             .hangs(AGAIN)
             .limit(120),
+        Test::new("recovery/leaves_a_dump", dump)
+            .needs_control()
+            .hangs(1),
         Test::new("recovery/wedged", wedged)
             .needs_control()
             .hangs(1)
@@ -439,6 +445,62 @@ fn again_and_again(context: &mut Context) -> Result<()> {
     }
     let after = resets(&device)?;
     ensure!(after == before + AGAIN, "{after} resets after {before}");
+    Ok(())
+}
+
+/// The hang leaves a dump with the stream that hung, registers by name, and its object.
+fn dump(context: &mut Context) -> Result<()> {
+    const CLASS: &str = "/sys/class/devcoredump";
+    let find = || -> Result<Option<PathBuf>> {
+        let Ok(entries) = fs::read_dir(CLASS) else {
+            return skip("this kernel keeps no dumps");
+        };
+        let paths = entries.map(|entry| Ok(entry?.path()));
+        let paths = paths.collect::<Result<Vec<_>>>()?;
+        Ok(paths.into_iter().find(|path| path.join("data").exists()))
+    };
+    // Those of other tests.
+    let mut limit = Limit::new(Duration::from_secs(5));
+    while let Some(path) = find()? {
+        let _ = fs::write(path.join("data"), "1");
+        limit.rest("a dump cannot be thrown away")?;
+    }
+    let guilty = Culprit::new(context.device()?)?;
+    let work = fill(&guilty.bo, 0x5eed_c01e);
+    context.control()?.fault("hang-buffer", 1)?;
+    guilty.device.submit(&work)?;
+    within(BOUND, "its wait", || guilty.bo.wait())??;
+    let mut limit = Limit::new(Duration::from_secs(5));
+    let text = loop {
+        if let Some(path) = find()? {
+            break String::from_utf8(fs::read(path.join("data"))?)?;
+        }
+        limit.rest("no dump")?;
+    };
+    let begins = "lapidary coredump 1\ndriver chrome9\n";
+    ensure!(text.starts_with(begins), "{:?}", text.lines().next());
+    ensure!(text.ends_with("\n[end]\n"), "it does not end");
+    for name in ["ENGINE_STATUS", "AGP_FETCH", "FENCE_ID"] {
+        ensure!(text.contains(&format!("\n{name} 0x")), "no {name}");
+    }
+    // All words of the stream but the address that the driver has put in.
+    let address = work.relocations()[0].dword as usize;
+    let seen: Vec<u32> = text
+        .split_whitespace()
+        .filter_map(|word| u32::from_str_radix(word, 16).ok())
+        .collect();
+    let is_here = |seen: &[u32]| {
+        let pairs = seen.iter().zip(work.words()).enumerate();
+        pairs
+            .into_iter()
+            .all(|(at, (a, b))| at == address || a == b)
+    };
+    ensure!(
+        seen.windows(work.words().len()).any(is_here),
+        "the stream is not in it"
+    );
+    let object = format!(" {} write", guilty.bo.size());
+    ensure!(text.contains(&object), "its object is not in it");
     Ok(())
 }
 
