@@ -22,15 +22,29 @@
 //! | `relocate` | addresses and the objects that they mean |
 //! | `engine2d` | registers of the 2D engine, and what a command needs |
 //! | `blit` | which bytes a blit touches, and how much data it takes |
+//! | `parameter` | parameters of the 3D engine, by type |
+//! | `attribute`, `texture`, `table`, `primitive` | those of types 01h, 02h, 03h, and 04h with 00h |
+//! | `pixels`, `format` | what a draw touches of render targets, depth and stencil |
+//! | `draw` | the check of a draw |
+//! | `set` | which parameters are set |
 //! | `reason` | refusals |
 //!
 //! `Documentation/chrome9/checker.md` explains the rules.
 
+mod attribute;
 mod blit;
+mod draw;
 mod engine2d;
+mod format;
+mod parameter;
+mod pixels;
+mod primitive;
 mod reason;
 mod relocate;
+mod set;
 mod stream;
+mod table;
+mod texture;
 
 pub use reason::{
     Reason,
@@ -42,12 +56,16 @@ pub use relocate::{
 };
 
 use self::{
+    attribute::Attributes,
     engine2d::Engine2d,
+    primitive::Primitives,
     relocate::{
         Part,
         Relocations,
         Target, //
-    }, //
+    },
+    table::Tables,
+    texture::Textures, //
 };
 
 /// An object that a stream may use. Relocations name it by its position in the list.
@@ -100,6 +118,10 @@ pub fn check(
         relocations,
         position: 0,
         engine2d: Engine2d::default(),
+        attributes: Attributes::default(),
+        textures: Textures::default(),
+        tables: Tables::default(),
+        primitives: Primitives::default(),
     };
     match checker.run() {
         Ok(fixups) => Ok(fixups),
@@ -114,10 +136,14 @@ struct Checker<'a> {
     /// What is being checked: the index of a dword, or of a relocation if the reason for a refusal says so.
     position: usize,
     engine2d: Engine2d,
+    attributes: Attributes,
+    textures: Textures,
+    tables: Tables,
+    primitives: Primitives,
 }
 
 /// The state lies on the caller's stack. A kernel thread has 16 KiB of it.
-const _: () = assert!(core::mem::size_of::<Checker<'static>>() <= 2048);
+const _: () = assert!(core::mem::size_of::<Checker<'static>>() <= 3072);
 
 impl Checker<'_> {
     /// Refuse at a position.
@@ -135,5 +161,21 @@ impl Checker<'_> {
             self.position = position;
             reason
         })
+    }
+
+    /// As [`address`](Self::address), if there is a relocation. Without one the bits must be zero too.
+    fn optional_address(
+        &mut self,
+        word: u32,
+        field: u32,
+        part: Part,
+    ) -> Result<Option<Target>, Reason> {
+        if self.relocations.is_next(self.position, field) {
+            return self.address(word, field, part).map(Some);
+        }
+        if word & part.mask() != 0 {
+            return Err(Reason::NoRelocation);
+        }
+        Ok(None)
     }
 }

@@ -77,6 +77,7 @@ reasons! {
     EmptyHeader = 0x4008: "header that counts nothing",
     Truncated = 0x4009: "count that reaches beyond the end of the stream",
     HeaderRegister = 0x400a: "header for a register that is no window of parameters",
+    HeaderInParameters = 0x400b: "header among parameters, where the regulator may not find it",
 
     // Settings.
     KernelType = 0x400c: "parameters of a type that belongs to the kernel",
@@ -148,4 +149,74 @@ reasons! {
     HostUnexpected = 0x4144: "data of the CPU without a command that takes it",
     HostExcess = 0x4145: "more data of the CPU than the command takes",
     HostMissing = 0x4146: "less data of the CPU than the command takes",
+
+    // Parameters.
+    UnknownParameter = 0x4201: "parameter that is not known",
+    ParameterBits = 0x4202: "bits of a parameter that have no meaning",
+    LostParameter = 0x4203: "parameter of which only zero is known",
+    SubType = 0x4204: "sub-type of parameters that does not exist",
+    TableRange = 0x4205: "entry beyond the end of its table",
+    TargetCount = 0x4206: "more render targets than there are",
+    FastClear = 0x4207: "index of fast clears with more bits than there are",
+    VertexCache = 0x4208: "vertex cache, which nothing empties",
+    ShaderLength = 0x4209: "shader longer than its memory",
+    ReservedValue = 0x420a: "value of a field that is reserved",
+
+    // State that a draw needs.
+    NoAttribute = 0x4210: "draw without all parameters of type 01h in the same stream",
+    NoGeneral = 0x4211: "draw without all parameters of type 02h, sub-type FEh, in the same stream",
+    NoPrimitive = 0x4212: "draw without all parameters of type 04h in the same stream",
+    NoTarget = 0x4213: "draw without all parameters of a render target in the same stream",
+    NoDepth = 0x4214: "draw without all parameters of the depth buffer in the same stream",
+    NoStencil = 0x4215: "draw without base and location of the stencil buffer in the same stream",
+    NoCoarseDepth = 0x4216: "draw without all parameters of the coarse depth buffer in the same stream",
+    NoStage = 0x4217: "shader without all parameters of all textures in the same stream",
+    NoSample = 0x4218: "shader without all parameters of all samples in the same stream",
+    NoTable = 0x4219: "draw without all entries of a table in the same stream",
+    NoVertexBuffer = 0x421a: "draw without base and location of the vertex buffer in the same stream",
+    NoIndexBounds = 0x421b: "draw by index without bounds of the index in the same stream",
+    NoCount = 0x421c: "count of pixels stored without setting it in the same stream",
+    SplitAddress = 0x421d: "parts of an address that are not of one place",
+    HalfAddress = 0x421e: "half of an address without the other",
+
+    // Caches that may hold what another client has left.
+    ColorCache = 0x4220: "cache of colours that the stream has not emptied",
+    DepthCache = 0x4221: "cache of depth that the stream has not emptied",
+    CoarseCache = 0x4222: "cache of coarse depth that is not empty",
+    TextureCache = 0x4223: "cache of textures that the stream has not emptied",
+
+    // What a draw touches.
+    WindowRange = 0x4230: "window that is empty or beyond 2048",
+    SurfacePitch = 0x4231: "pitch of zero",
+    TargetFormat = 0x4232: "format that no render target has",
+    TargetBounds = 0x4233: "render target smaller than the windows",
+    DepthFormat = 0x4234: "format that no depth buffer has",
+    DepthBounds = 0x4235: "depth buffer smaller than the windows",
+    StencilFormat = 0x4236: "stencil test with depth that has no stencil",
+    StencilBounds = 0x4237: "stencil buffer smaller than the windows",
+    CoarseBounds = 0x4238: "coarse depth buffer smaller than the windows",
+    CountBounds = 0x4239: "count of pixels stored outside its object",
+    TargetBlend = 0x423a: "blending with a format that forbids it",
+
+    // Textures.
+    TextureKind = 0x4240: "kind that no texture has",
+    TextureSize = 0x4241: "size that no texture has",
+    TextureExponents = 0x4242: "exponents of a texture that are not its size",
+    TextureFormat = 0x4243: "format that no texture has",
+    TextureLevels = 0x4244: "more levels than a texture has",
+    TextureAddress = 0x4245: "texture without all addresses in one object",
+    TextureBounds = 0x4246: "texture that reaches beyond its object",
+    CubeLevels = 0x4247: "levels of a cube that are not offsets from its faces",
+
+    // Vertices.
+    VertexLength = 0x4250: "length of a vertex that is not the number of its attributes",
+    NanTest = 0x4251: "no test for coordinates that are no numbers",
+    PrimitiveType = 0x4252: "primitive that does not exist or is not described",
+    PrimitiveCycle = 0x4253: "cycle of vertices that does not take one vertex for each primitive",
+    VertexCount = 0x4254: "list that is no whole number of primitives",
+    VertexData = 0x4255: "data that are not just what a list takes",
+    VertexPitch = 0x4256: "vertex buffer with a pitch of zero",
+    VertexBounds = 0x4257: "vertex buffer that ends before its largest index",
+    IndexBounds = 0x4258: "largest index that is less than the smallest",
+    IndexRange = 0x4259: "index outside its bounds",
 }

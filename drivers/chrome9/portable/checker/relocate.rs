@@ -6,6 +6,8 @@
 //! (L583-590). In the stream all these bits are zero. A relocation names dword and object. The list is sorted like the stream,
 //! so that the checker goes through both once.
 
+use lapidary::portable::bits::Field;
+
 use super::{
     Object,
     Reason, //
@@ -13,7 +15,25 @@ use super::{
 use crate::portable::{
     emit::Location,
     place::Place,
-    regs::mmio::dstbase, //
+    regs::{
+        mmio::dstbase,
+        para_01::{
+            coarse_z_1,
+            rt0_2,
+            z_1,
+            z_18,
+            z_19,
+            z_2,
+            z_3, //
+        },
+        para_02_stage::texture_control_1,
+        para_03_mip::level_base,
+        para_04::{
+            vertex_buffer_high,
+            vertex_buffer_low,
+            vertex_format_1, //
+        }, //
+    }, //
 };
 
 /// How a part of an address goes into a dword.
@@ -22,32 +42,107 @@ pub(super) enum Part {
     /// A base of the 2D engine, which reaches the frame buffer only.
     #[default]
     Base2d,
+    /// Bits 31:8. The location is in another dword.
+    Base,
+    /// Location of the depth buffer.
+    DepthLocation,
+    /// Location of the stencil buffer.
+    StencilLocation,
+    /// Location of the coarse depth buffer.
+    CoarseLocation,
+    /// Location of a render target.
+    TargetLocation,
+    /// Location of a face of a texture.
+    FaceLocation(u8),
+    /// Bits 31:8 of a level of a texture, with its location.
+    Level,
+    /// Bits 25:2 of where a count of pixels is written.
+    CountLow,
+    /// Bits 31:26 of where a count of pixels is written, with the location.
+    CountHigh,
+    /// Location of the vertex buffer.
+    VertexLocation,
+    /// Bits 23:0 of the vertex buffer.
+    VertexLow,
+    /// Bits 31:24 of the vertex buffer.
+    VertexHigh,
 }
 
 /// Unit of bases of the 2D engine in bytes.
 const UNIT_2D: u32 = 8;
+/// Unit of bases of the 3D engine in bytes.
+pub(super) const UNIT_3D: u32 = 256;
+/// Unit of the address of a count of pixels in bytes.
+const COUNT_UNIT: u32 = 4;
+/// Unit of the vertex buffer: the manual gives none, and vertices are dwords.
+const VERTEX_UNIT: u32 = 4;
+
+/// Locations of the faces of a texture, in the order of fields.
+const FACES: [Field; 6] = [
+    texture_control_1::FACE_0_LOCATION,
+    texture_control_1::FACE_1_LOCATION,
+    texture_control_1::FACE_2_LOCATION,
+    texture_control_1::FACE_3_LOCATION_ASSUMED,
+    texture_control_1::FACE_4_LOCATION_ASSUMED,
+    texture_control_1::FACE_5_LOCATION_ASSUMED,
+];
 
 impl Part {
-    /// Return whether the unit of the address divides a number of bytes. Units are powers of two.
-    const fn divides(self, bytes: u32) -> bool {
-        let unit = match self {
+    /// Return the bits of a dword that are the location, if it has one, and where the address is in it, if it has a part
+    /// of that: which bits, and what the lowest of them counts.
+    fn fields(self) -> (Option<Field>, Option<(Field, u32)>) {
+        match self {
+            Self::Base2d => (None, Some((dstbase::ADDRESS, 3))),
+            Self::Base => (None, Some((z_1::BASE, 8))),
+            Self::DepthLocation => (Some(z_2::LOCATION), None),
+            Self::StencilLocation => (Some(z_3::STENCIL_LOCATION_ASSUMED), None),
+            Self::CoarseLocation => (Some(coarse_z_1::LOCATION), None),
+            Self::TargetLocation => (Some(rt0_2::LOCATION), None),
+            Self::FaceLocation(face) => (FACES.get(usize::from(face)).copied(), None),
+            Self::Level => (Some(level_base::LOCATION), Some((level_base::BASE, 8))),
+            Self::CountLow => (None, Some((z_18::OCCLUSION_ADDRESS_LOW_ASSUMED, 2))),
+            Self::CountHigh => (
+                Some(z_19::LOCATION),
+                Some((z_19::OCCLUSION_ADDRESS_HIGH, 26)),
+            ),
+            Self::VertexLocation => (Some(vertex_format_1::LOCATION), None),
+            Self::VertexLow => (None, Some((vertex_buffer_low::ADDRESS_LOW, 0))),
+            Self::VertexHigh => (None, Some((vertex_buffer_high::ADDRESS_HIGH, 24))),
+        }
+    }
+
+    /// Return what the whole address is a multiple of, a power of two.
+    const fn unit(self) -> u32 {
+        match self {
             Self::Base2d => UNIT_2D,
-        };
-        bytes & unit.wrapping_sub(1) == 0
+            Self::Base | Self::Level => UNIT_3D,
+            Self::CountLow | Self::CountHigh => COUNT_UNIT,
+            Self::VertexLow | Self::VertexHigh => VERTEX_UNIT,
+            // The other part of the address has one.
+            Self::DepthLocation
+            | Self::StencilLocation
+            | Self::CoarseLocation
+            | Self::TargetLocation
+            | Self::FaceLocation(_)
+            | Self::VertexLocation => 1,
+        }
+    }
+
+    /// Return whether a number of bytes is a multiple of the unit.
+    const fn divides(self, bytes: u32) -> bool {
+        bytes & self.unit().wrapping_sub(1) == 0
     }
 
     /// Return the bits that it takes of a dword.
-    pub(super) const fn mask(self) -> u32 {
-        match self {
-            Self::Base2d => dstbase::ADDRESS.mask(),
-        }
+    pub(super) fn mask(self) -> u32 {
+        let (location, address) = self.fields();
+        let location = location.map_or(0, Field::mask);
+        location | address.map_or(0, |(field, _)| field.mask())
     }
 
     /// Return whether the object must be in the frame buffer.
     pub(super) const fn frame_buffer(self) -> bool {
-        match self {
-            Self::Base2d => true,
-        }
+        matches!(self, Self::Base2d)
     }
 
     /// Return the bits for a place.
@@ -57,12 +152,17 @@ impl Part {
         {
             return None;
         }
-        match self {
-            Self::Base2d => {
-                let units = place.address / UNIT_2D;
-                (units <= dstbase::ADDRESS.max()).then_some(dstbase::ADDRESS.of(units))
-            }
+        let (location, address) = self.fields();
+        let location = location.map_or(0, |field| field.of(place.location.code()));
+        let Some((field, shift)) = address else {
+            return Some(location);
+        };
+        let units = place.address.wrapping_shr(shift);
+        // Bases of the 2D engine have fewer bits than addresses. The low parts of split addresses are meant to lose some.
+        if self.frame_buffer() && units > field.max() {
+            return None;
         }
+        Some(location | field.of(units))
     }
 }
 
@@ -159,6 +259,11 @@ impl<'a> Relocations<'a> {
             fixups,
             count: 0,
         })
+    }
+
+    /// Return whether the next relocation is that one.
+    pub(super) fn is_next(&self, position: usize, field: u32) -> bool {
+        matches!(self.left, [dword, _, _, other, ..] if (*dword as usize, *other) == (position, field))
     }
 
     /// Take the relocation for an address in the dword `word` at `position`. An error says where: a relocation's index, or

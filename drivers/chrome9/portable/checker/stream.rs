@@ -10,6 +10,7 @@
 //! by which the regulator itself is programmed.
 
 use super::{
+    parameter::Kind,
     Checker,
     Reason, //
 };
@@ -19,20 +20,16 @@ use crate::portable::{
         Policy, //
     },
     regs::{
-        enums::para_type,
         header::{
             self,
             host_data_2d, //
         },
-        mmio::{
-            self,
-            cr_setting, //
-        }, //
+        mmio, //
     },
 };
 
 /// Dwords that the regulator fetches at once.
-const UNIT: usize = 4;
+pub(super) const UNIT: usize = 4;
 /// Bits 31:24 of a header.
 const HEADER: u32 = 0xfe;
 /// Bits 31:24 of dwords without effect (decision 2: public drivers pad with them).
@@ -48,17 +45,8 @@ pub(super) fn is_null(word: u32) -> bool {
 }
 
 /// Return the code of what may be a header.
-fn code(word: u32) -> Option<u32> {
+pub(super) fn code(word: u32) -> Option<u32> {
     (word >> 24 == HEADER).then_some((word >> 16) & 0xff)
-}
-
-/// A window of parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Window {
-    /// CR_SETTING and CR_SPACE.
-    Regulator,
-    /// SETTING_3D and SPACE_3D.
-    Engine3d,
 }
 
 impl Checker<'_> {
@@ -79,6 +67,7 @@ impl Checker<'_> {
         }
         self.position = end;
         self.engine2d.nothing_due()?;
+        self.attributes.finish()?;
         self.relocations.finish().map_err(|(position, reason)| {
             self.position = position;
             reason
@@ -104,8 +93,8 @@ impl Checker<'_> {
             header::REGISTERS_2D => self.registers(at, words),
             header::HOST_DATA_2D => self.host_data(at, words),
             header::PARAMETERS => self.parameters(at, words),
-            header::VERTEX_DATA
-            | header::VIDEO_DATA
+            header::VERTEX_DATA => self.counted_parameters(at, words),
+            header::VIDEO_DATA
             | header::VIDEO_REGISTERS
             | header::DEBUG
             | header::DMA_REGISTERS => Err(Reason::ForbiddenHeader),
@@ -225,9 +214,9 @@ impl Checker<'_> {
         at: usize,
         [first, register, setting, last]: [u32; 4],
     ) -> Result<usize, Reason> {
-        let (window, space) = match register {
-            mmio::CR_SETTING => (Window::Regulator, mmio::CR_SPACE.at(0)),
-            mmio::SETTING_3D => (Window::Engine3d, mmio::SPACE_3D.at(0)),
+        let (window_3d, space) = match register {
+            mmio::CR_SETTING => (false, mmio::CR_SPACE.at(0)),
+            mmio::SETTING_3D => (true, mmio::SPACE_3D.at(0)),
             _ => return self.at(at.wrapping_add(1), Reason::HeaderRegister),
         };
         if Some(first & ADDRESS) != space {
@@ -235,41 +224,28 @@ impl Checker<'_> {
         }
         self.no_flags(at, last)?;
         self.position = at.wrapping_add(2);
-        Self::setting(window, setting)?;
-        self.dummies(at.wrapping_add(UNIT))
+        let kind = Kind::of(setting)?;
+        // The window of the regulator takes no other types (L539).
+        if !window_3d && kind != Kind::Dummy {
+            return Err(Reason::ReservedType);
+        }
+        self.open(kind, at, at.wrapping_add(UNIT))
     }
 
-    /// Check the setting of a window.
-    fn setting(window: Window, setting: u32) -> Result<(), Reason> {
-        match cr_setting::HPARATYPE.get(setting) {
-            para_type::REGULATOR | para_type::REGULATOR_MISC => Err(Reason::KernelType),
-            para_type::DUMMY if setting & !cr_setting::HPARATYPE.mask() != 0 => {
-                Err(Reason::SettingBits)
-            }
-            para_type::DUMMY => Ok(()),
-            para_type::VERTEX
-            | para_type::ATTRIBUTE
-            | para_type::TEXTURE
-            | para_type::TABLE
-            | para_type::PRIMITIVE
-                if window == Window::Engine3d =>
-            {
-                Err(Reason::ForbiddenType)
-            }
-            para_type::INITIALISATION => Err(Reason::ForbiddenType),
-            _ => Err(Reason::ReservedType),
+    /// Check parameters that are counted.
+    fn counted_parameters(
+        &mut self,
+        at: usize,
+        [first, count, setting, last]: [u32; 4],
+    ) -> Result<usize, Reason> {
+        if first & ADDRESS != mmio::SETTING_3D {
+            return Err(Reason::HeaderRegister);
         }
-    }
-
-    /// Check parameters of the dummy type from `at` on. Return where the next header is.
-    fn dummies(&mut self, mut at: usize) -> Result<usize, Reason> {
-        loop {
-            match self.stream.get(at) {
-                Some(word) if at % UNIT == 0 && code(*word).is_some() => return Ok(at),
-                Some(word) if is_null(*word) => at = at.wrapping_add(1),
-                Some(_) => return self.at(at, Reason::NotPadding),
-                None => return Ok(at),
-            }
-        }
+        self.no_flags(at, last)?;
+        self.position = at.wrapping_add(2);
+        let kind = Kind::of(setting)?;
+        let (start, end) = self.counted(at, count, 1)?;
+        self.all(kind, at, start, end)?;
+        self.padding(end, end)
     }
 }

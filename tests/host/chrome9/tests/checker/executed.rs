@@ -4,10 +4,15 @@
 
 use chrome9::portable::emit::Location;
 use chrome9::portable::place::Place;
-use chrome9::portable::regs::mmio::{self, gecmd, keycontrol};
+use chrome9::portable::regs::{
+    mmio::{self, gecmd, keycontrol},
+    para_01::z_3,
+    para_02_stage::texture_control_1,
+};
 
 use crate::bench::{Bench, KERNEL};
 use crate::rule::objects;
+use crate::scene3d::{Scene, Texture, TEXTURE, TEXTURE_TILED};
 use crate::support::*;
 
 const VRAM: u64 = 8 << 20;
@@ -161,4 +166,50 @@ fn keys_masks_and_clips_are_executed_without_a_finding() {
     }
     execute(&mut bench, &stream);
     assert_eq!(bench.m.counters.get("copies"), 3);
+}
+
+/// Scenes with everything on that a draw can touch.
+#[test]
+fn draws_are_executed_without_a_finding() {
+    let mut bench = Bench::new(VRAM);
+    let mut plain = Scene::default();
+    execute(&mut bench, &plain.stream());
+    plain
+        .depth((1, 0), z_3::format::Z24S8_ASSUMED, 2)
+        .stencil((1, 1024))
+        .indexed((1, 2048), 5, 9, false)
+        .count((1, 4096));
+    execute(&mut bench, &plain.stream());
+    let mut coarse = Scene::default();
+    coarse.coarse((1, 0), 16);
+    execute(&mut bench, &coarse.stream());
+    let mut shaded = Scene::default();
+    shaded.shader(&TEXTURE).indexed((1, 2048), 5, 9, true);
+    for (number, texture) in [
+        Texture {
+            kind: texture_control_1::kind::CUBE,
+            last: 1,
+            faces: 0x400,
+            ..TEXTURE
+        },
+        Texture {
+            last: 3,
+            absolute: true,
+            layout: TEXTURE_TILED,
+            ..TEXTURE
+        },
+        Texture {
+            kind: texture_control_1::kind::VOLUME,
+            length: 3,
+            ..TEXTURE
+        },
+    ]
+    .iter()
+    .enumerate()
+    {
+        shaded.texture(number as u32 + 2, texture);
+    }
+    execute(&mut bench, &shaded.stream());
+    let drawn = bench.m.counters.get("primitives");
+    assert_eq!(drawn, 4, "a triangle each");
 }

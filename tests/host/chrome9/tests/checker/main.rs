@@ -5,12 +5,15 @@
 
 mod bench;
 mod bounds;
+mod bounds3d;
 mod engine2d;
 mod executed;
 mod fixups;
 mod rule;
+mod scene3d;
 mod stream;
 mod support;
+mod three_d;
 
 use std::collections::BTreeSet;
 
@@ -34,10 +37,22 @@ const TOPICS: &[fn(&mut Vec<Rule>)] = &[
     engine2d::bounds,
     engine2d::overlaps,
     engine2d::host,
+    three_d::forms,
+    three_d::bits,
+    three_d::reserved,
+    three_d::needed,
+    three_d::caches,
+    three_d::surfaces,
+    three_d::counts,
+    three_d::textures,
+    three_d::vertices,
+    three_d::indices,
+    three_d::addresses,
 ];
 
 /// Reasons that other tests break: they are not of one dword.
-const ELSEWHERE: [Reason; 3] = [
+const ELSEWHERE: [Reason; 4] = [
+    Reason::CountBounds,
     Reason::StreamLength,
     Reason::RelocationLength,
     Reason::TooManyFixups,
@@ -162,4 +177,98 @@ fn every_register_of_the_space_has_a_policy() {
     ]
     .into();
     assert_eq!(unknown, expected);
+}
+
+/// Parameters of the database without a policy are those that are lost in the text of the manual.
+#[test]
+fn every_parameter_has_a_policy() {
+    type Lookup = fn(u32) -> (policy::Parameter, &'static policy::Needed);
+    let types: [(u8, u8, Lookup); 5] = [
+        (1, 0, policy::attribute),
+        (2, 0, policy::stage),
+        (2, 0x20, policy::sample),
+        (2, 0xfe, policy::general),
+        (4, 0, policy::primitive),
+    ];
+    let mut unknown = BTreeSet::new();
+    for (kind, sub_type, lookup) in types {
+        let domain = lapidary_registers::chrome9::parameters(kind, sub_type).unwrap();
+        for sub_address in 0..0x100 {
+            let known = DATABASE.by_offset(domain, sub_address);
+            let (parameter, needed) = lookup(sub_address);
+            match (known, parameter) {
+                (Some((register, _)), policy::Parameter::Unknown) => {
+                    unknown.insert(register.name);
+                }
+                (None, parameter) => assert_eq!(
+                    parameter,
+                    policy::Parameter::Unknown,
+                    "{kind:02x}h.{sub_type:02x}h {sub_address:02x}h"
+                ),
+                _ => {}
+            }
+            let bit = (needed[sub_address as usize / 32] >> (sub_address % 32)) & 1 != 0;
+            let of_all = matches!(
+                parameter,
+                policy::Parameter::Free | policy::Parameter::Lost | policy::Parameter::Kept
+            );
+            assert_eq!(bit, of_all, "{sub_address:02x}h");
+        }
+    }
+    assert_eq!(unknown, BTreeSet::from(["SAMPLE_LOST"]));
+}
+
+/// Values without a name in the database are refused, but for those of fields that the checker looks at by itself.
+#[test]
+fn values_without_a_name_are_reserved() {
+    // Both locations, which relocations set, formats, and what has a reason of its own.
+    let own = [
+        "LOCATION",
+        "FORMAT",
+        "ATTRIBUTE_",
+        "RT_COUNT",
+        "INDEX_LENGTH",
+        "KIND",
+        "CW_TYPE",
+        "TYPE",
+    ];
+    let types: [(u8, u8, &[policy::Values]); 5] = [
+        (1, 0, policy::ATTRIBUTE_VALUES),
+        (2, 0, policy::STAGE_VALUES),
+        (2, 0x20, policy::SAMPLE_VALUES),
+        (2, 0xfe, policy::GENERAL_VALUES),
+        (4, 0, policy::PRIMITIVE_VALUES),
+    ];
+    let mut looked_at = 0;
+    for (kind, sub_type, list) in types {
+        let domain = lapidary_registers::chrome9::parameters(kind, sub_type).unwrap();
+        for sub_address in 0..0x100 {
+            let fields = DATABASE
+                .by_offset(domain, sub_address)
+                .map_or(&[][..], |(register, _)| register.fields);
+            for field in fields {
+                if own.iter().any(|name| field.name.contains(name)) {
+                    continue;
+                }
+                for value in 0..=field.field.max().min(0xff) {
+                    let nameless = match field.named(value) {
+                        _ if field.values.is_empty() => {
+                            field.name.ends_with("_RESERVED") && value != 0
+                        }
+                        Some(named) => named.value.name.starts_with("RESERVED"),
+                        None => true,
+                    };
+                    let word = field.field.put(0, value);
+                    assert_eq!(
+                        policy::reserved(list, sub_address, word),
+                        nameless,
+                        "{kind:02x}h.{sub_type:02x}h {sub_address:02x}h: {} {value}",
+                        field.name
+                    );
+                    looked_at += u32::from(nameless);
+                }
+            }
+        }
+    }
+    assert!(looked_at > 150, "{looked_at} values");
 }

@@ -36,7 +36,9 @@ pub fn headers(rules: &mut Vec<Rule>) {
     for (bad, reason) in [
         (0, Reason::NoHeader),
         (0xff00_0000, Reason::NoHeader),
-        (code(0x03), Reason::ForbiddenHeader),
+        (code(0x03), Reason::HeaderRegister),
+        (head(3, 0x41c), Reason::HeaderRegister),
+        (head(3, 0x440), Reason::HeaderRegister),
         (code(0x04), Reason::ForbiddenHeader),
         (code(0x05), Reason::ForbiddenHeader),
         (code(0x06), Reason::ForbiddenHeader),
@@ -162,7 +164,10 @@ pub fn windows(rules: &mut Vec<Rule>) {
             setting(para_type::DUMMY) | 0x100_0000,
         ),
         Rule::new(Reason::NotPadding, &stream, 4, 0),
-        Rule::new(Reason::NotPadding, &stream, 5, head(0, 0)),
+        Rule::new(Reason::NotPadding, &stream, 5, 0x5000_0000),
+        Rule::new(Reason::HeaderInParameters, &stream, 5, head(0, 0)),
+        Rule::new(Reason::HeaderInParameters, &stream, 6, head(0x82, 0x420)),
+        Rule::new(Reason::HeaderInParameters, &stream, 7, head(0xff, 0)),
         Rule::new(Reason::NotPadding, &stream, 7, 0x6900_0001),
         // At the beginning of a unit a header is one, also among parameters.
         Rule::new(Reason::HeaderBits, &stream, 4, head(0, 0)).shows_at(6),
@@ -181,15 +186,15 @@ pub fn windows(rules: &mut Vec<Rule>) {
             _ => Reason::ReservedType,
         };
         rules.push(Rule::new(reason, &stream, 2, setting(kind)));
-        let reason = match kind {
+        match kind {
+            // Padding is no parameter of theirs. Their own rules are elsewhere.
             para_type::VERTEX
             | para_type::ATTRIBUTE
             | para_type::TEXTURE
             | para_type::TABLE
-            | para_type::PRIMITIVE => Reason::ForbiddenType,
-            _ => reason,
-        };
-        rules.push(Rule::new(reason, &other, 2, setting(kind)));
+            | para_type::PRIMITIVE => {}
+            _ => rules.push(Rule::new(reason, &other, 2, setting(kind))),
+        }
     }
 }
 

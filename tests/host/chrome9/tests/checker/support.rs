@@ -99,6 +99,29 @@ impl Stream {
         self.pad()
     }
 
+    /// Append the header of parameters of the 3D window.
+    pub fn open(&mut self, setting: u32) -> &mut Self {
+        let space = mmio::SPACE_3D.at(0).expect("there is one");
+        self.words(&[
+            head(header::PARAMETERS, space),
+            mmio::SETTING_3D,
+            setting,
+            PAD,
+        ])
+    }
+
+    /// Append the header of so many dwords for the 3D window.
+    pub fn counted(&mut self, setting: u32, dwords: usize) -> &mut Self {
+        let first = head(header::VERTEX_DATA, mmio::SETTING_3D);
+        self.words(&[first, dwords as u32, setting, PAD])
+    }
+
+    /// Note where the next dword stands.
+    pub fn note(&mut self, key: u32) -> &mut Self {
+        self.values.push((key, self.words.len()));
+        self
+    }
+
     /// Append data of the CPU behind a header.
     pub fn host(&mut self, address: u32, data: &[u32]) -> &mut Self {
         self.words(&[

@@ -11,7 +11,10 @@ use std::ops::Range;
 use chrome9::portable::regs::{header, mmio};
 use fastrand::Rng;
 use lapidary_fuzz::Grammar;
-use lapidary_registers::{chrome9::DATABASE, Domain, FieldInfo};
+use lapidary_registers::{
+    chrome9::{parameters, DATABASE},
+    Domain, FieldInfo,
+};
 
 use crate::judge::Judge;
 use crate::scene::Case;
@@ -124,6 +127,18 @@ fn packets(words: &[u32]) -> Vec<Range<usize>> {
     packets
 }
 
+/// Return the fields of a parameter behind a setting.
+fn fields(setting: u32, word: u32) -> &'static [FieldInfo] {
+    let (kind, sub_type) = ((setting >> 16) as u8, (setting >> 24) as u8);
+    let index = match kind {
+        1 | 2 | 4 => word >> 24,
+        _ => 0,
+    };
+    parameters(kind, sub_type)
+        .and_then(|domain| DATABASE.by_offset(domain, index))
+        .map_or(&[], |(register, _)| register.fields)
+}
+
 impl Split {
     /// Return where a dword stands in the case; for the end, the case's end.
     fn place(&self, at: usize, end: usize) -> usize {
@@ -144,7 +159,7 @@ impl Grammar for Judge {
             .collect();
         // A case that has nothing but a mark.
         if packets.is_empty() {
-            return Vec::from_iter([0..end]);
+            return std::iter::once(0..end).collect();
         }
         packets
     }
@@ -165,8 +180,13 @@ impl Grammar for Judge {
             return None;
         }
         let at = rng.usize(body.clone());
-        if code(split.words[first]) != Some(header::REGISTERS_2D) {
-            return Some((split.places[at], &[]));
+        match code(split.words[first]) {
+            Some(header::REGISTERS_2D) => {}
+            Some(header::PARAMETERS | header::VERTEX_DATA) => {
+                let fields = fields(split.words[first + 2], split.words[at]);
+                return Some((split.places[at], fields));
+            }
+            _ => return Some((split.places[at], &[])),
         }
         // A value, mostly.
         let at = if (at - body.start) % 2 == 0 && rng.u32(..8) != 0 {

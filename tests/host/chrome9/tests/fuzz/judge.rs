@@ -35,7 +35,7 @@ const MIDDLE: u64 = 7 << 20;
 const MOST_DWORDS: usize = 0x2_0000;
 
 /// What the model counts.
-const COUNTERS: [&str; 3] = ["fills", "copies", "uploads"];
+const COUNTERS: [&str; 4] = ["fills", "copies", "uploads", "primitives"];
 
 /// Return the registers of the 2D engine as another client can leave them: bases in its memory, and sizes as large as can
 /// be, or anything.

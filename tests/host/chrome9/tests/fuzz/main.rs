@@ -12,8 +12,11 @@ mod bench;
 mod grammar;
 mod judge;
 mod scene;
+#[path = "../checker/scene3d.rs"]
+mod scene3d;
 #[path = "../checker/support.rs"]
 mod support;
+mod three_d;
 mod two_d;
 
 use chrome9::portable::checker::Reason;
@@ -22,7 +25,7 @@ use lapidary_fuzz::Report;
 use judge::Judge;
 
 /// What must be seen at work, by the names of the model's counters.
-const WORK: [&str; 3] = ["fills", "copies", "uploads"];
+const WORK: [&str; 4] = ["fills", "copies", "uploads", "primitives"];
 
 #[test]
 fn what_is_admitted_stays_inside() {

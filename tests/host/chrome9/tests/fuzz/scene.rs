@@ -10,7 +10,7 @@ pub use lapidary_fuzz::chance::{extent, pick, rarely};
 
 use crate::grammar::marked_stream;
 use crate::support::{head, set, Stream, UNIT};
-use crate::two_d;
+use crate::{three_d, two_d};
 
 /// Size of objects before they are cut.
 pub const GENEROUS: u64 = 1 << 20;
@@ -70,7 +70,11 @@ pub fn made(rng: &mut Rng) -> Case {
         if rarely(rng, 3) {
             padding(rng, &mut stream);
         }
-        two_d::add(rng, &mut stream, objects.len() as u32);
+        if rng.bool() {
+            two_d::add(rng, &mut stream, objects.len() as u32);
+        } else {
+            three_d::add(rng, &mut stream, objects.len() as u32);
+        }
     }
     Case {
         words: marked_stream(&stream),

@@ -2,7 +2,7 @@
 
 //! What a stream may do with a register of the 2D engine's space, 0h to 1FFh.
 //!
-//! The register database says what a register *is*. This table says what the checker does when a pair of header 0 names it. It
+//! This table says what the checker does when a pair of header 0 names a register. It
 //! is keyed by name and covers the database. What it does not name is refused.
 //!
 //! Admitted are the registers that public drivers use on this chip for fills, copies and pictures from the CPU (decision 11).
@@ -13,7 +13,7 @@ use lapidary::portable::{
     policy::Lists, //
 };
 
-use super::regs::mmio;
+use crate::portable::regs::mmio;
 
 /// What the checker does when a stream writes a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
