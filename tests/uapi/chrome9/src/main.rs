@@ -20,6 +20,7 @@
 //! | `prime` | objects shared between clients, and with another driver |
 //! | `stress` | processes and threads at the same time |
 //! | `failures` | each allocation of each call denied |
+//! | `observing` | tracepoints, and files in debugfs |
 //! | `fdinfo` | what `/proc/PID/fdinfo` says |
 //! | `sleep` | sleep of the machine, rehearsed |
 //! | `recovery`, `faults` | hangs, and a device that misbehaves in other ways |
@@ -37,6 +38,7 @@ mod fdinfo;
 mod isolation;
 mod mapping;
 mod memory;
+mod observing;
 mod params;
 mod prime;
 mod recovery;
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
     tests.extend(stress::tests());
     tests.extend(failures::tests());
     tests.extend(fdinfo::tests());
+    tests.extend(observing::tests());
     // These leave the device in need of a new probe.
     tests.extend(sleep::tests());
     tests.extend(recovery::tests());

@@ -31,7 +31,9 @@ const BOUND: Duration = Duration::from_secs(20);
 /// Rows of the surfaces here.
 const ROWS: u32 = 32;
 /// Hangs in a row.
-const AGAIN: u64 = 6;
+const AGAIN: u64 = 4;
+/// Hangs of one process until it is refused.
+const OF_PROCESS: u64 = 3;
 
 pub fn tests() -> Vec<Test> {
     vec![
@@ -76,6 +78,9 @@ pub fn tests() -> Vec<Test> {
             .needs_control()
             .hangs(AGAIN)
             .limit(120),
+        Test::new("recovery/hangs_of_a_process_are_limited", limited)
+            .needs_control()
+            .hangs(OF_PROCESS),
         Test::new("recovery/leaves_a_dump", dump)
             .needs_control()
             .hangs(1),
@@ -445,6 +450,38 @@ fn again_and_again(context: &mut Context) -> Result<()> {
     }
     let after = resets(&device)?;
     ensure!(after == before + AGAIN, "{after} resets after {before}");
+    Ok(())
+}
+
+/// A process that hangs the chip again and again, with a new file each time, is refused with any file. Another user's process
+/// is not.
+fn limited(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    context.control()?.request("fault hang-buffer")?;
+    let process = child::spawn(|| {
+        for round in 0..OF_PROCESS {
+            let guilty = Culprit::new(device.another()?)?;
+            guilty.submit(1)?;
+            within(BOUND, "its wait", || guilty.bo.wait())??;
+            let caused = guilty.device.param(Param::GuiltyResets)?;
+            ensure!(caused == 1, "round {round}: {caused} resets");
+        }
+        let file = device.another()?;
+        let why = (reason::HUNG_TOO_OFTEN, NOWHERE);
+        let work = Submission::nothing();
+        refused_for("a new file", &file, &work, Errno::CANCELED, why)?;
+        ensure!(file.param(Param::GuiltyResets)? == 0, "the new file");
+        Ok(0)
+    })?;
+    let end = process.wait(3 * BOUND)?;
+    ensure!(end == End::Exit(0), "the process ended with {end:?}");
+    context.control()?.clear_faults()?;
+    let other = child::run(BOUND, || {
+        child::become_another_user();
+        engine_works(&device.another()?)?;
+        Ok(0)
+    })?;
+    ensure!(other == End::Exit(0), "another user's ended with {other:?}");
     Ok(())
 }
 

@@ -5,6 +5,8 @@
 
 /// Submissions of this file have hung the chip.
 pub const BANNED: u32 = 0x001;
+/// The process, or its user, has hung the chip too often.
+pub const HUNG_TOO_OFTEN: u32 = 0x002;
 /// Flags of the submission that do not exist.
 pub const FLAGS: u32 = 0x121;
 /// A stream without dwords.
