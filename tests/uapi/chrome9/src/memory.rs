@@ -8,10 +8,11 @@ use anyhow::{Context as _, Result, ensure};
 use lapidary_chrome9_client::abi::Param;
 use lapidary_chrome9_client::blit::{Blit, Rect, Surface};
 use lapidary_chrome9_client::{Bo, Client as _, Device, Errno, Place};
+use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, refused};
 use std::rc::Rc;
 
-/// Bytes of large objects.
+/// Bytes of large objects, where there is enough frame buffer for many of them.
 const LARGE: u64 = 8 << 20;
 
 pub fn tests() -> Vec<Test> {
@@ -29,11 +30,12 @@ pub fn tests() -> Vec<Test> {
 /// Make enough large objects to fill the frame buffer and half of it again.
 fn plenty(device: &Rc<Device>, place: Place) -> Result<Vec<Bo>> {
     let room = device.param(Param::FrameBufferSize)?;
-    let count = room / LARGE + room / LARGE / 2;
+    let bytes = LARGE.min(room / 16 / PAGE * PAGE);
+    let count = room / bytes * 3 / 2;
     (0..count)
         .map(|i| {
             device
-                .create(LARGE, place)
+                .create(bytes, place)
                 .with_context(|| format!("object {i} of {count}"))
         })
         .collect()
