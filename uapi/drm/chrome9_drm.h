@@ -144,8 +144,9 @@ struct drm_chrome9_sync {
  * Errors: -EINVAL for a submission that is refused (see DRM_CHROME9_PARAM_REFUSAL_REASON); -ENOENT for
  * an unknown handle; -ENODATA for a synchronisation object or point that nothing submitted so far would
  * signal; -EFAULT; -ENOMEM if its objects do not fit together; -EBUSY if what it waits for takes more
- * than 30 s, or the chip does not work any more; -ECANCELED if submissions of this file have hung the
- * chip; -ENODEV when the device is gone.
+ * than 30 s, or the chip does not work any more; -EPERM if the 2D engine is to use an object that
+ * another driver uses; -EAGAIN if an object could not be cleared at this moment; -ECANCELED if
+ * submissions of this file have hung the chip; -ENODEV when the device is gone.
  */
 struct drm_chrome9_submit {
 	/* Pointers to arrays of __u32, drm_chrome9_object, _relocation, and _sync twice. */
