@@ -26,6 +26,7 @@ use crate::portable::{
         enable_2,
         enable_3,
         fast_z_clear_1,
+        fog_1,
         misc_1,
         misc_2,
         ps_3,
@@ -33,7 +34,8 @@ use crate::portable::{
         rt0_3,
         rt0_4,
         z_2,
-        z_3, //
+        z_3,
+        z_4, //
     }, //
 };
 
@@ -48,6 +50,7 @@ const TAU_INSTRUCTIONS: u32 = 32;
 const WINDOW_END: u32 = 2048;
 
 const ENABLE_1_BITS: u32 = ALPHA_TESTS
+    | FOGGED
     | enable_1::PACK_DISABLE.mask()
     | enable_1::SMART_PACK_DISABLE.mask()
     | enable_1::ALPHA_TEST_BY_RT0.mask()
@@ -55,10 +58,6 @@ const ENABLE_1_BITS: u32 = ALPHA_TESTS
     | enable_1::SPECULAR_RT2.mask()
     | enable_1::SPECULAR_RT1.mask()
     | enable_1::SPECULAR_RT0.mask()
-    | enable_1::FOG_RT3.mask()
-    | enable_1::FOG_RT2.mask()
-    | enable_1::FOG_RT1.mask()
-    | enable_1::FOG_RT0.mask()
     | enable_1::BLEND_RT3.mask()
     | enable_1::BLEND_RT2.mask()
     | enable_1::BLEND_RT1.mask()
@@ -71,6 +70,18 @@ const ALPHA_TESTS: u32 = enable_1::ALPHA_TEST_RT3.mask()
     | enable_1::ALPHA_TEST_RT2.mask()
     | enable_1::ALPHA_TEST_RT1.mask()
     | enable_1::ALPHA_TEST_RT0.mask();
+const FOGGED: u32 = enable_1::FOG_RT3.mask()
+    | enable_1::FOG_RT2.mask()
+    | enable_1::FOG_RT1.mask()
+    | enable_1::FOG_RT0.mask();
+const DEPTH_TEST_BITS: u32 =
+    z_4::FROM_SHADER.mask() | z_4::TEST.mask() | z_4::DIVIDE_EXPONENT.mask();
+const FOG_BITS: u32 = fog_1::FROM_SHADER.mask()
+    | fog_1::LINEAR_FROM_ATTRIBUTE.mask()
+    | fog_1::FACTOR_FROM_SPECULAR.mask()
+    | fog_1::LINEAR_SELECT.mask()
+    | fog_1::EQUATION.mask()
+    | fog_1::MODE.mask();
 const ENABLE_3_BITS: u32 =
     enable_3::CLEAR_READ_COLOR_CACHE.mask() | enable_3::READ_COLOR_CACHE.mask();
 const DEPTH_BITS: u32 = z_2::PITCH.mask()
@@ -121,13 +132,18 @@ const SHADER_BITS: u32 = ps_3::INFINITE.mask()
     | ps_3::ALU_LENGTH.mask();
 
 /// An address in two parameters.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Surface {
     base: Option<Target>,
     location: Option<Target>,
 }
 
 impl Surface {
+    const UNKNOWN: Self = Self {
+        base: None,
+        location: None,
+    };
+
     /// Return where it is, or refuse because parts are missing or do not belong together.
     pub(super) fn target(&self, missing: Reason) -> Result<Target, Reason> {
         match (self.base, self.location) {
@@ -139,7 +155,7 @@ impl Surface {
 }
 
 /// A render target.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Color {
     pub(super) surface: Surface,
     pub(super) layout: u32,
@@ -148,10 +164,9 @@ pub(super) struct Color {
 }
 
 /// What the cache of coarse depth holds. It is written back when a cell gets another place, with the address of that time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cells {
     /// Cells of another client, or of another buffer.
-    #[default]
     Foreign,
     /// None.
     Empty,
@@ -160,7 +175,7 @@ pub(super) enum Cells {
 }
 
 /// Parameters of type 01h that the stream has set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Attributes {
     set: Set,
     pub(super) enable_1: u32,
@@ -172,6 +187,8 @@ pub(super) struct Attributes {
     pub(super) depth_2: Option<u32>,
     pub(super) depth_3: Option<u32>,
     pub(super) fast_clear: u32,
+    depth_4: u32,
+    fog: u32,
     pub(super) stencil: Surface,
     pub(super) coarse: Surface,
     pub(super) coarse_1: u32,
@@ -194,12 +211,44 @@ pub(super) fn window(word: u32) -> (u32, u32) {
 }
 
 impl Attributes {
+    /// Nothing is set.
+    pub(super) const UNKNOWN: Self = Self {
+        set: Set::NONE,
+        enable_1: 0,
+        enable_2: 0,
+        enable_3: 0,
+        windows: [0; 4],
+        depth: Surface::UNKNOWN,
+        depth_2: None,
+        depth_3: None,
+        fast_clear: 0,
+        depth_4: 0,
+        fog: 0,
+        stencil: Surface::UNKNOWN,
+        coarse: Surface::UNKNOWN,
+        coarse_1: 0,
+        cells: Cells::Foreign,
+        targets: [Color {
+            surface: Surface::UNKNOWN,
+            layout: 0,
+            format: None,
+            output: None,
+        }; TARGETS],
+        shader: 0,
+        count_low: None,
+        color_cache_emptied: false,
+        depth_cache_emptied: false,
+        texture_cache_emptied: false,
+        checked: false,
+    };
+
     /// Refuse a draw if parameters are missing that all draws need, or caches hold what the stream has not put there.
     pub(super) fn complete(&self) -> Result<(), Reason> {
         let (_, needed) = policy::attribute(0);
         if !self.set.has_all(needed) {
             return Err(Reason::NoAttribute);
         }
+        self.fog()?;
         if enable_3::READ_COLOR_CACHE.any(self.enable_3) && !self.color_cache_emptied {
             return Err(Reason::ColorCache);
         }
@@ -209,6 +258,23 @@ impl Attributes {
         }
         if enable_2::TEXTURE_CACHE.any(self.enable_2) && !self.texture_cache_emptied {
             return Err(Reason::TextureCache);
+        }
+        Ok(())
+    }
+
+    /// Refuse fog that the manual forbids (L1073).
+    fn fog(&self) -> Result<(), Reason> {
+        if self.enable_1 & FOGGED == 0 {
+            return Ok(());
+        }
+        if fog_1::FROM_SHADER.any(self.fog) {
+            return Err(Reason::ShaderFog);
+        }
+        // Which value of a bit selects depth is told in two ways.
+        let by_depth = fog_1::MODE.get(self.fog) != fog_1::mode::LOCAL
+            && !fog_1::LINEAR_FROM_ATTRIBUTE.any(self.fog);
+        if by_depth && z_4::FROM_SHADER.any(self.depth_4) {
+            return Err(Reason::ShaderDepth);
         }
         Ok(())
     }
@@ -300,6 +366,8 @@ impl Checker<'_> {
                 attributes.cells = attributes.cells.elsewhere();
                 self.attributes.coarse.base = Some(self.address(word, 0, Part::Base)?);
             }
+            para_01::Z_4 => attributes.depth_4 = only(word, DEPTH_TEST_BITS)?,
+            para_01::FOG_1 => attributes.fog = only(word, FOG_BITS)?,
             para_01::Z_1 => self.attributes.depth.base = Some(self.address(word, 0, Part::Base)?),
             para_01::FAST_Z_CLEAR_2 => {
                 self.attributes.stencil.base = Some(self.address(word, 0, Part::Base)?);

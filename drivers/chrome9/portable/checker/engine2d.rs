@@ -88,7 +88,7 @@ const WAIT_BITS: u32 =
     wait_control_2d_3d::WAIT_2D_IDLE.mask() | wait_control_2d_3d::WAIT_3D_IDLE.mask();
 
 /// The state of the 2D engine that the stream has set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Engine2d {
     mode: Option<u32>,
     pitch: Option<u32>,
@@ -123,6 +123,24 @@ fn only(value: u32, bits: u32, reason: Reason) -> Result<u32, Reason> {
 }
 
 impl Engine2d {
+    /// The state at the start of a stream, in which nothing is known. A constant, so that it is built in place.
+    pub(super) const UNKNOWN: Self = Self {
+        mode: None,
+        pitch: None,
+        dimension: None,
+        destination_position: None,
+        destination: None,
+        source_position: None,
+        source: None,
+        key: None,
+        clip_top_left: None,
+        clip_bottom_right: None,
+        foreground: None,
+        background: None,
+        pattern: None,
+        due: 0,
+    };
+
     /// Refuse if a command waits for data of the CPU.
     pub(super) fn nothing_due(&self) -> Result<(), Reason> {
         match self.due {

@@ -70,6 +70,32 @@ pub(super) struct Texels {
     pub(super) palette: bool,
 }
 
+/// What rows of a texture are rounded up to, in bytes.
+const ROW: u64 = 32;
+
+/// Round up to a multiple of a power of two.
+const fn whole(extent: u64, unit: u64) -> u64 {
+    extent.wrapping_add(unit.wrapping_sub(1)) & !unit.wrapping_sub(1)
+}
+
+impl Texels {
+    /// Return the bytes of so many columns and rows of texels, if tiles have `tile` rows.
+    // No arithmetic overflows: sides have 12 bits.
+    pub(super) fn bytes(self, columns: u32, rows: u32, tile: u64) -> u64 {
+        let bits = whole(columns.into(), self.wide.into()).wrapping_mul(self.bits.into());
+        let rows = whole(rows.into(), self.high.into());
+        let size =
+            |bits: u64, rows: u64| whole(bits.div_ceil(8), ROW).wrapping_mul(whole(rows, tile));
+        // Rows of texels, or of blocks.
+        let high = u64::from(self.high);
+        let blocks = size(
+            bits.wrapping_mul(high),
+            rows.checked_div(high).unwrap_or(rows),
+        );
+        size(bits, rows).max(blocks)
+    }
+}
+
 /// Return how texels of a format are stored, if it exists.
 pub(super) const fn texels(format: u32) -> Option<Texels> {
     let (bits, wide, high) = match format {

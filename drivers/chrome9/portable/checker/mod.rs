@@ -24,7 +24,7 @@
 //! | `blit` | which bytes a blit touches, and how much data it takes |
 //! | `parameter` | parameters of the 3D engine, by type |
 //! | `attribute`, `texture`, `table`, `primitive` | those of types 01h, 02h, 03h, and 04h with 00h |
-//! | `pixels`, `format` | what a draw touches of render targets, depth and stencil |
+//! | `pixels`, `stage`, `format` | what a draw touches of render targets, depth and stencil, and of textures |
 //! | `draw` | the check of a draw |
 //! | `set` | which parameters are set |
 //! | `reason` | refusals |
@@ -42,6 +42,7 @@ mod primitive;
 mod reason;
 mod relocate;
 mod set;
+mod stage;
 mod stream;
 mod table;
 mod texture;
@@ -117,11 +118,11 @@ pub fn check(
         objects,
         relocations,
         position: 0,
-        engine2d: Engine2d::default(),
-        attributes: Attributes::default(),
-        textures: Textures::default(),
-        tables: Tables::default(),
-        primitives: Primitives::default(),
+        engine2d: Engine2d::UNKNOWN,
+        attributes: Attributes::UNKNOWN,
+        textures: Textures::UNKNOWN,
+        tables: Tables::UNKNOWN,
+        primitives: Primitives::UNKNOWN,
     };
     match checker.run() {
         Ok(fixups) => Ok(fixups),

@@ -145,7 +145,7 @@ fn nameless(sub_address: u32, word: u32) -> bool {
 }
 
 /// Parameters of type 04h that the stream has set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Primitives {
     set: Set,
     format_1: u32,
@@ -173,6 +173,24 @@ pub(super) struct List {
 }
 
 impl Primitives {
+    /// Nothing is set.
+    pub(super) const UNKNOWN: Self = Self {
+        set: Set::NONE,
+        format_1: 0,
+        format_17: 0,
+        setting_1: 0,
+        setting_4: 0,
+        count: 0,
+        masks: [0; 2],
+        location: None,
+        low: None,
+        high: None,
+        pitch: 0,
+        max_low: 0,
+        min_low: 0,
+        bounds_high: 0,
+    };
+
     /// Refuse a draw if parameters are missing that all draws need.
     pub(super) fn complete(&self) -> Result<(), Reason> {
         let (_, needed) = policy::primitive(0);

@@ -161,6 +161,10 @@ reasons! {
     VertexCache = 0x4208: "vertex cache, which nothing empties",
     ShaderLength = 0x4209: "shader longer than its memory",
     ReservedValue = 0x420a: "value of a field that is reserved",
+    ShaderFog = 0x420b: "fog of the shader and of a render target",
+    ShaderDepth = 0x420c: "fog by depth with depth of the shader",
+    ClipPlanes = 0x420d: "second group of clip planes without the first",
+    Anisotropy = 0x420e: "anisotropic filter in one direction only",
 
     // State that a draw needs.
     NoAttribute = 0x4210: "draw without all parameters of type 01h in the same stream",

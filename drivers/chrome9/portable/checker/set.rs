@@ -2,13 +2,19 @@
 
 //! Which parameters of a type the stream has set.
 
-use crate::portable::policy::Needed;
+use crate::portable::policy::{
+    Needed,
+    SUB_ADDRESSES, //
+};
 
 /// Sub-addresses, a bit each.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Set(Needed);
 
 impl Set {
+    /// Nothing is set.
+    pub(super) const NONE: Self = Self([0; SUB_ADDRESSES / 32]);
+
     /// Note that a parameter is set.
     pub(super) fn insert(&mut self, sub_address: u32) {
         if let Some(word) = self.0.get_mut((sub_address >> 5) as usize) {

@@ -7,10 +7,8 @@
 //! is another client's.
 
 use super::{
-    texture::{
-        STAGES,
-        TABLE_LEVELS, //
-    },
+    stage::TABLE_LEVELS,
+    texture::STAGES,
     Checker,
     Reason, //
 };
@@ -118,10 +116,13 @@ const CONSTANTS_HIGH: usize = 10;
 const COUNTERS: usize = 11;
 
 /// How many entries the stream has set, by counter.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Tables([u16; COUNTERS]);
 
 impl Tables {
+    /// Nothing is set.
+    pub(super) const UNKNOWN: Self = Self([0; COUNTERS]);
+
     fn needs(&self, counter: usize, entries: u32) -> Result<(), Reason> {
         match self.0.get(counter) {
             Some(set) if u32::from(*set) >= entries => Ok(()),

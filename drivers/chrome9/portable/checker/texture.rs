@@ -4,23 +4,24 @@
 //!
 //! The encoding of the shader's instructions is not known (decision 1), so that an instruction may sample any of the sixteen
 //! textures. A draw with the shader on needs all of them, set up by the stream, and counts as one that fetches all texels.
-//!
-//! A texture has up to six faces of up to nine levels. Each face has a base and a location. Further levels have an address or an
-//! offset from their face, as the base mode says. Which location counts for further levels is lost in part (L1170), so that all
-//! addresses of a texture have to lie in one object.
-//!
-//! There is no pitch. Rows have as many bytes as texels take, rounded up to 32, and tiles have 8 or 16 rows (decision 5).
+
+use lapidary::portable::bits::Field;
 
 use super::{
     attribute::only,
-    format,
     relocate::{
         Part,
         Target,
         UNIT_3D, //
     },
     set::Set,
-    table::Tables,
+    stage::{
+        bit,
+        Stage,
+        EXPONENTS,
+        FACES,
+        TABLE_LEVELS, //
+    },
     Checker,
     Reason, //
 };
@@ -33,6 +34,7 @@ use crate::portable::{
         enums::texture_filter,
         para_02_general::{
             self,
+            clip_planes,
             texture_general, //
         },
         para_02_sample::{
@@ -42,11 +44,7 @@ use crate::portable::{
         },
         para_02_stage::{
             self,
-            texture_control_1::{
-                self as control_1,
-                kind, //
-            },
-            texture_control_2 as control_2,
+            texture_control_1 as control_1,
             texture_control_3 as control_3,
             texture_control_4 as control_4,
             texture_control_5 as control_5, //
@@ -57,19 +55,6 @@ use crate::portable::{
 
 /// Textures, and samples of them.
 pub(super) const STAGES: usize = 16;
-/// Faces of a cube.
-const FACES: usize = 6;
-/// Levels in the table, from level 1 on.
-pub(super) const TABLE_LEVELS: usize = 8;
-/// The largest width, height and length.
-const MOST: u32 = 2048;
-/// What rows are rounded up to, in bytes.
-const ROW: u64 = 32;
-/// Rows of a tile.
-const LOW_TILE: u64 = 8;
-const HIGH_TILE: u64 = 16;
-/// Bit of a kind that projects.
-const PROJECTION: u32 = kind::PROJECTION;
 
 const CONTROL_1_BITS: u32 = control_1::FORCE_MISS.mask()
     | control_1::FACE_5_LOCATION_ASSUMED.mask()
@@ -82,9 +67,6 @@ const CONTROL_1_BITS: u32 = control_1::FORCE_MISS.mask()
     | control_1::FACE_0_LOCATION.mask();
 const CONTROL_4_BITS: u32 =
     control_4::TILED.mask() | control_4::TILE_16.mask() | control_4::POWER_OF_2.mask() | EXPONENTS;
-const EXPONENTS: u32 = control_4::LENGTH_EXPONENT.mask()
-    | control_4::HEIGHT_EXPONENT.mask()
-    | control_4::WIDTH_EXPONENT.mask();
 const CONTROL_5_BITS: u32 = control_5::FORMAT.mask()
     | control_5::EXTEND_ZERO.mask()
     | control_5::ORDER_INVERSE.mask()
@@ -100,43 +82,21 @@ const FILTER_BITS: u32 = filter_control_1::MAX_ANISOTROPY.mask()
     | filter_control_1::MAG_T.mask()
     | filter_control_1::MIN_T.mask()
     | filter_control_1::MIP.mask();
+const CLIP_BITS: u32 = clip_planes::ENABLE_2.mask()
+    | clip_planes::PERSPECTIVE_2.mask()
+    | clip_planes::SOURCE_2.mask()
+    | clip_planes::DIMENSION_2.mask()
+    | clip_planes::ENABLE_1.mask()
+    | clip_planes::PERSPECTIVE_1.mask()
+    | clip_planes::SOURCE_1.mask()
+    | clip_planes::DIMENSION_1.mask();
 const GENERAL_BITS: u32 = texture_general::COUNT.mask()
     | texture_general::FIFOS.mask()
     | texture_general::FETCH_256.mask()
     | texture_general::CLEAR_CACHE.mask();
 
-/// A texture.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stage {
-    /// Controls that are set: bit `n` is that of the nth one, and then the parameters of the sample.
-    set: u16,
-    /// The object of all addresses below that are known.
-    object: u32,
-    /// Offsets of faces by their bases, and by their locations.
-    bases: [u32; FACES],
-    locations: [u32; FACES],
-    /// Addresses or offsets of levels from level 1 on.
-    levels: [u32; TABLE_LEVELS],
-    /// Which of those are known.
-    based: u8,
-    located: u8,
-    addressed: u8,
-    offset: u8,
-    control_1: u32,
-    size: u32,
-    length: u32,
-    layout: u32,
-    format: u32,
-    level: u32,
-    filter: u32,
-}
-
-/// Bits of [`Stage::set`] for the five controls of a texture, and for those of its sample.
-const CONTROLS: u16 = 0x001f;
-const SAMPLE: u16 = 0x03e0;
-
 /// All textures.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Textures {
     stages: [Stage; STAGES],
     general: Set,
@@ -144,12 +104,14 @@ pub(super) struct Textures {
     checked: u16,
 }
 
-/// Return the bit of a number below 16.
-fn bit(number: usize) -> u16 {
-    1u16.wrapping_shl(number as u32)
-}
-
 impl Textures {
+    /// Nothing is set.
+    pub(super) const UNKNOWN: Self = Self {
+        stages: [Stage::UNKNOWN; STAGES],
+        general: Set::NONE,
+        checked: 0,
+    };
+
     /// Refuse a draw if parameters of all textures are missing.
     pub(super) fn complete(&self) -> Result<(), Reason> {
         let (_, needed) = policy::general(0);
@@ -164,170 +126,6 @@ impl Textures {
     fn change(&mut self, number: usize) -> Result<&mut Stage, Reason> {
         self.checked &= !bit(number);
         self.stages.get_mut(number).ok_or(Reason::SubType)
-    }
-}
-
-impl Stage {
-    /// Note that an address lies in an object. Addresses in others are not those of the texture any more.
-    fn lies_in(&mut self, object: u32) {
-        if self.object != object {
-            self.object = object;
-            self.based = 0;
-            self.located = 0;
-            self.addressed = 0;
-        }
-    }
-
-    /// Check a texture and return the bytes that it reaches to in its object.
-    fn end(&self, tables: &Tables) -> Result<u64, Reason> {
-        if self.set & CONTROLS != CONTROLS {
-            return Err(Reason::NoStage);
-        }
-        if self.set & SAMPLE != SAMPLE {
-            return Err(Reason::NoSample);
-        }
-        let texels =
-            format::texels(control_5::FORMAT.get(self.format)).ok_or(Reason::TextureFormat)?;
-        tables.texture(
-            texels.palette,
-            control_5::SRGB.any(self.format),
-            self.filter_4x4(),
-        )?;
-        let (faces, volume) = match control_1::KIND.get(self.control_1) {
-            kind::RESERVED_0 | kind::RESERVED_4..=kind::RESERVED_4_LAST => {
-                return Err(Reason::TextureKind)
-            }
-            // The low bits of a projected one may have a meaning as well.
-            code => match code & !PROJECTION {
-                kind::CUBE => (FACES, false),
-                kind::VOLUME => (1, true),
-                _ => (1, false),
-            },
-        };
-        let (width, height, length) = self.size(volume)?;
-        let last = self.last_level()?;
-        if volume && last != 0 {
-            return Err(Reason::TextureLevels);
-        }
-        // Addresses of levels would be the same for all faces (L1142).
-        if faces != 1 && last != 0 && !control_1::BASE_MODE.any(self.control_1) {
-            return Err(Reason::CubeLevels);
-        }
-        let mut end = 0;
-        for face in 0..faces {
-            let base = self.face(face)?;
-            for level in 0..=last {
-                let start = self.level(base, level)?;
-                let level = level as u32;
-                let columns = width.wrapping_shr(level).max(1);
-                let rows = height.wrapping_shr(level).max(1);
-                let whole = |extent: u32, block: u32| {
-                    u64::from(extent.wrapping_add(block.wrapping_sub(1)) & !block.wrapping_sub(1))
-                };
-                let bits = whole(columns, texels.wide).wrapping_mul(u64::from(texels.bits));
-                let row = bits.div_ceil(8).div_ceil(ROW).wrapping_mul(ROW);
-                let rows = whole(rows, texels.high);
-                let tile = match (
-                    control_4::TILED.any(self.layout),
-                    control_4::TILE_16.any(self.layout),
-                ) {
-                    (false, _) => 1,
-                    (true, false) => LOW_TILE,
-                    (true, true) => HIGH_TILE,
-                };
-                let rows = rows.wrapping_add(tile.wrapping_sub(1)) & !tile.wrapping_sub(1);
-                let bytes = row.wrapping_mul(rows).wrapping_mul(u64::from(length));
-                end = end.max(start.wrapping_add(bytes));
-            }
-        }
-        Ok(end)
-    }
-
-    /// Return whether the filter takes its coefficients from the table.
-    fn filter_4x4(&self) -> bool {
-        [
-            filter_control_1::MAG_S,
-            filter_control_1::MIN_S,
-            filter_control_1::MAG_T,
-            filter_control_1::MIN_T,
-        ]
-        .iter()
-        .any(|field| field.get(self.filter) >= texture_filter::FILTER_4X4)
-    }
-
-    /// Return width, height and length of level 0.
-    fn size(&self, volume: bool) -> Result<(u32, u32, u32), Reason> {
-        let width = control_2::WIDTH.get(self.size);
-        let height = control_2::HEIGHT_ASSUMED.get(self.size);
-        let length = if volume {
-            control_3::LENGTH.get(self.length)
-        } else {
-            1
-        };
-        let fits = |extent: u32| (1..=MOST).contains(&extent);
-        if !fits(width) || !fits(height) || !fits(length) {
-            return Err(Reason::TextureSize);
-        }
-        // Sizes are given twice, and it is not known which ones count.
-        let is = |field: lapidary::portable::bits::Field, extent: u32| {
-            1u32.wrapping_shl(field.get(self.layout)) == extent
-        };
-        let powers = is(control_4::WIDTH_EXPONENT, width)
-            && is(control_4::HEIGHT_EXPONENT, height)
-            && (!volume || is(control_4::LENGTH_EXPONENT, length));
-        let right = if control_4::POWER_OF_2.any(self.layout) {
-            powers
-        } else {
-            self.layout & EXPONENTS == 0
-        };
-        if !right {
-            return Err(Reason::TextureExponents);
-        }
-        Ok((width, height, length))
-    }
-
-    /// Return the last level that may be fetched.
-    fn last_level(&self) -> Result<usize, Reason> {
-        let least = level_control_1::MIN_LEVEL.get(self.level);
-        let last = if filter_control_1::MIP.get(self.filter) == filter_control_1::mip::LEVEL_0 {
-            least
-        } else {
-            least.max(level_control_1::MAX_LEVEL.get(self.level))
-        };
-        if last as usize > TABLE_LEVELS {
-            return Err(Reason::TextureLevels);
-        }
-        Ok(last as usize)
-    }
-
-    /// Return where a face begins.
-    fn face(&self, face: usize) -> Result<u64, Reason> {
-        let known = |which: u8| which & bit(face) as u8 != 0;
-        if !known(self.based) || !known(self.located) {
-            return Err(Reason::TextureAddress);
-        }
-        match (self.bases.get(face), self.locations.get(face)) {
-            (Some(base), Some(location)) if base == location => Ok(u64::from(*base)),
-            _ => Err(Reason::SplitAddress),
-        }
-    }
-
-    /// Return where a level begins of a face that begins at `base`.
-    fn level(&self, base: u64, level: usize) -> Result<u64, Reason> {
-        let Some(index) = level.checked_sub(1) else {
-            return Ok(base);
-        };
-        let relative = control_1::BASE_MODE.any(self.control_1);
-        let known = if relative {
-            self.offset
-        } else {
-            self.addressed
-        };
-        if known & bit(index) as u8 == 0 {
-            return Err(Reason::TextureAddress);
-        }
-        let at = u64::from(self.levels.get(index).copied().unwrap_or(0));
-        Ok(if relative { base.wrapping_add(at) } else { at })
     }
 }
 
@@ -425,6 +223,16 @@ impl Checker<'_> {
             }
             para_02_sample::FILTER_CONTROL_1 => {
                 stage.filter = only(word, FILTER_BITS)?;
+                // It has to be in both directions (L1272-1273).
+                for (s, t) in [
+                    (filter_control_1::MAG_S, filter_control_1::MAG_T),
+                    (filter_control_1::MIN_S, filter_control_1::MIN_T),
+                ] {
+                    let along = |field: Field| field.get(word) == texture_filter::ANISOTROPIC;
+                    if along(s) != along(t) {
+                        return Err(Reason::Anisotropy);
+                    }
+                }
                 6
             }
             para_02_sample::FILTER_CONTROL_2 => 7,
@@ -439,6 +247,13 @@ impl Checker<'_> {
     pub(super) fn general(&mut self, sub_address: u32, word: u32) -> Result<(), Reason> {
         match policy::general(sub_address).0 {
             Parameter::Free => {}
+            Parameter::Kept if sub_address == para_02_general::CLIP_PLANES => {
+                only(word, CLIP_BITS)?;
+                // (L1311.)
+                if clip_planes::ENABLE_2.any(word) && !clip_planes::ENABLE_1.any(word) {
+                    return Err(Reason::ClipPlanes);
+                }
+            }
             Parameter::Kept => {
                 const { assert!(para_02_general::TEXTURE_GENERAL == 0) };
                 only(word, GENERAL_BITS)?;

@@ -58,7 +58,7 @@ pub const ATTRIBUTES: List = &[
     (one(para_01::ENABLE_2), Parameter::Kept),
     (one(para_01::ENABLE_3), Parameter::Kept),
     (block(para_01::Z_1, para_01::Z_3), Parameter::Perhaps),
-    (one(para_01::Z_4), Parameter::Free),
+    (one(para_01::Z_4), Parameter::Kept),
     (block(para_01::Z_5, para_01::Z_6), Parameter::Lost),
     (block(para_01::Z_7, para_01::Z_12), Parameter::Free),
     (block(para_01::Z_13, para_01::Z_14), Parameter::Tag),
@@ -78,7 +78,8 @@ pub const ATTRIBUTES: List = &[
     (block(para_01::RT1_1, para_01::RT1_4), Parameter::Perhaps),
     (block(para_01::RT2_1, para_01::RT2_4), Parameter::Perhaps),
     (block(para_01::RT3_1, para_01::RT3_4), Parameter::Perhaps),
-    (block(para_01::FOG_1, para_01::FOG_4), Parameter::Free),
+    (one(para_01::FOG_1), Parameter::Kept),
+    (block(para_01::FOG_2, para_01::FOG_4), Parameter::Free),
     (one(para_01::RESERVED_74), Parameter::Zero),
     (block(para_01::FOG_6, para_01::FOG_9), Parameter::Free),
     (block(para_01::MISC_1, para_01::MISC_4), Parameter::Kept),
@@ -131,9 +132,13 @@ pub const SAMPLES: List = &[
 pub const GENERAL: List = &[
     (one(para_02_general::TEXTURE_GENERAL), Parameter::Kept),
     (
-        block(para_02_general::TEXTURES_012, para_02_general::CLIP_PLANES),
+        block(
+            para_02_general::TEXTURES_012,
+            para_02_general::COORDINATE_CONTROL,
+        ),
         Parameter::Free,
     ),
+    (one(para_02_general::CLIP_PLANES), Parameter::Kept),
     (
         block(para_02_general::SETS_A_B, para_02_general::SETS_I_J),
         Parameter::Free,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! Fields of parameters of which the manual has not all values. What the engine makes of the others is not known, so that streams may
-//! not set them.
+//! Fields of parameters of which the manual has not all values, or a largest one. What the engine makes of the others is not
+//! known, so that streams may not set them.
 //!
 //! Fields that decide which memory is touched are not here: the checker knows their values.
 
@@ -28,6 +28,8 @@ use crate::portable::regs::{
     },
     para_02_general::{
         self,
+        clip_planes,
+        sets_a_b,
         texture_general,
         textures_012,
         textures_345,
@@ -36,10 +38,12 @@ use crate::portable::regs::{
     para_02_sample::{
         self,
         filter_control_1,
-        filter_control_2, //
+        filter_control_2,
+        level_control_1, //
     },
     para_02_stage::{
         self,
+        texture_control_4,
         texture_control_5, //
     },
     para_04::{
@@ -61,6 +65,18 @@ const fn bits(values: &[u32]) -> u32 {
     }
     bits
 }
+
+/// Return a bit for each value up to the largest.
+const fn up_to(most: u32) -> u32 {
+    u32::MAX.wrapping_shr(31 - most)
+}
+
+/// The most textures (L1292), sets of coordinates of a vertex, and the greatest anisotropy (L1271).
+const TEXTURES: u32 = 8;
+const SETS: u32 = 10;
+const ANISOTROPY: u32 = 16;
+/// The greatest level, and the greatest exponent of a size (L1176-1178, L1268-1270).
+const LEVEL: u32 = 11;
 
 const OPERAND: u32 = bits(&[
     operand::SOURCE,
@@ -150,19 +166,51 @@ pub const ATTRIBUTE_VALUES: &[Values] = &[
 ];
 
 /// Type 02h, sub-types 00h to 0Fh.
-pub const STAGE_VALUES: &[Values] = &[(
-    para_02_stage::TEXTURE_CONTROL_5,
-    texture_control_5::DEPTH_MODE,
-    bits(&[
-        texture_control_5::depth_mode::D3D,
-        texture_control_5::depth_mode::LUMINANCE,
-        texture_control_5::depth_mode::INTENSITY,
-        texture_control_5::depth_mode::ALPHA,
-    ]),
-)];
+pub const STAGE_VALUES: &[Values] = &[
+    (
+        para_02_stage::TEXTURE_CONTROL_4,
+        texture_control_4::LENGTH_EXPONENT,
+        up_to(LEVEL),
+    ),
+    (
+        para_02_stage::TEXTURE_CONTROL_4,
+        texture_control_4::HEIGHT_EXPONENT,
+        up_to(LEVEL),
+    ),
+    (
+        para_02_stage::TEXTURE_CONTROL_4,
+        texture_control_4::WIDTH_EXPONENT,
+        up_to(LEVEL),
+    ),
+    (
+        para_02_stage::TEXTURE_CONTROL_5,
+        texture_control_5::DEPTH_MODE,
+        bits(&[
+            texture_control_5::depth_mode::D3D,
+            texture_control_5::depth_mode::LUMINANCE,
+            texture_control_5::depth_mode::INTENSITY,
+            texture_control_5::depth_mode::ALPHA,
+        ]),
+    ),
+];
 
 /// Type 02h, sub-types 20h to 2Fh.
 pub const SAMPLE_VALUES: &[Values] = &[
+    (
+        para_02_sample::LEVEL_CONTROL_1,
+        level_control_1::MAX_LEVEL,
+        up_to(LEVEL),
+    ),
+    (
+        para_02_sample::LEVEL_CONTROL_1,
+        level_control_1::MIN_LEVEL,
+        up_to(LEVEL),
+    ),
+    (
+        para_02_sample::FILTER_CONTROL_1,
+        filter_control_1::MAX_ANISOTROPY,
+        up_to(ANISOTROPY),
+    ),
     (
         para_02_sample::FILTER_CONTROL_1,
         filter_control_1::MAG_S,
@@ -222,6 +270,22 @@ pub const SAMPLE_VALUES: &[Values] = &[
 
 /// Type 02h, sub-type FEh.
 pub const GENERAL_VALUES: &[Values] = &[
+    (
+        para_02_general::TEXTURE_GENERAL,
+        texture_general::COUNT,
+        up_to(TEXTURES),
+    ),
+    (
+        para_02_general::CLIP_PLANES,
+        clip_planes::SOURCE_1,
+        up_to(SETS - 1),
+    ),
+    (
+        para_02_general::CLIP_PLANES,
+        clip_planes::SOURCE_2,
+        up_to(SETS - 1),
+    ),
+    (para_02_general::SETS_A_B, sets_a_b::COUNT, up_to(SETS)),
     (
         para_02_general::TEXTURE_GENERAL,
         texture_general::FIFOS,
@@ -289,6 +353,7 @@ pub const PRIMITIVE_VALUES: &[Values] = &[(
 /// Return whether a parameter has a value that is in none of the lists for one of its fields.
 pub fn reserved(list: &[Values], sub_address: u32, word: u32) -> bool {
     list.iter().any(|(parameter, field, values)| {
-        *parameter == sub_address && values.wrapping_shr(field.get(word)) & 1 == 0
+        let allowed = values.checked_shr(field.get(word)).unwrap_or(0);
+        *parameter == sub_address && allowed & 1 == 0
     })
 }

@@ -37,17 +37,18 @@ const TOPICS: &[fn(&mut Vec<Rule>)] = &[
     engine2d::bounds,
     engine2d::overlaps,
     engine2d::host,
-    three_d::forms,
-    three_d::bits,
-    three_d::reserved,
-    three_d::needed,
-    three_d::caches,
-    three_d::surfaces,
-    three_d::counts,
-    three_d::textures,
-    three_d::vertices,
-    three_d::indices,
-    three_d::addresses,
+    three_d::forms::forms,
+    three_d::forms::bits,
+    three_d::forms::reserved,
+    three_d::forms::forbidden,
+    three_d::state::needed,
+    three_d::state::caches,
+    three_d::surfaces::surfaces,
+    three_d::surfaces::counts,
+    three_d::textures::textures,
+    three_d::vertices::vertices,
+    three_d::vertices::indices,
+    three_d::vertices::addresses,
 ];
 
 /// Reasons that other tests break: they are not of one dword.
@@ -218,6 +219,20 @@ fn every_parameter_has_a_policy() {
     assert_eq!(unknown, BTreeSet::from(["SAMPLE_LOST"]));
 }
 
+/// Largest values of fields of type 02h.
+const LIMITS: [(&str, u32); 10] = [
+    ("22.LENGTH_EXPONENT", 11),
+    ("22.HEIGHT_EXPONENT", 11),
+    ("22.WIDTH_EXPONENT", 11),
+    ("30.MAX_LEVEL", 11),
+    ("30.MIN_LEVEL", 11),
+    ("00.COUNT", 8),
+    ("05.SOURCE_1", 9),
+    ("05.SOURCE_2", 9),
+    ("08.COUNT", 10),
+    ("31.MAX_ANISOTROPY", 16),
+];
+
 /// Values without a name in the database are refused, but for those of fields that the checker looks at by itself.
 #[test]
 fn values_without_a_name_are_reserved() {
@@ -251,7 +266,11 @@ fn values_without_a_name_are_reserved() {
                     continue;
                 }
                 for value in 0..=field.field.max().min(0xff) {
+                    let most = LIMITS
+                        .iter()
+                        .find(|(name, _)| *name == format!("{sub_address:02x}.{}", field.name));
                     let nameless = match field.named(value) {
+                        _ if most.is_some() && kind == 2 => most.is_some_and(|m| value > m.1),
                         _ if field.values.is_empty() => {
                             field.name.ends_with("_RESERVED") && value != 0
                         }

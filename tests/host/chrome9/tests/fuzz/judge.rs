@@ -11,7 +11,12 @@
 use chrome9::portable::checker::{Object, Reason};
 use chrome9::portable::emit::Location;
 use chrome9::portable::place::Place;
-use chrome9::portable::regs::mmio;
+use chrome9::portable::regs::{
+    enums::rt_format,
+    mmio,
+    para_01::{self, z_3},
+    para_02_stage::texture_control_1,
+};
 use fastrand::Rng;
 use lapidary_fuzz::place::{scatter, CONTENTS, PAGE};
 use lapidary_fuzz::{Family, Report, Verdict};
@@ -22,7 +27,8 @@ use lapidary_streams::Recording;
 use crate::bench::{Bench, KERNEL};
 use crate::grammar::{describe, split};
 use crate::scene::{self, generous, Case, GENEROUS};
-use crate::support::{point, run, Checked};
+use crate::scene3d::{attribute, Scene, Texture, TEXTURE, TILED_16};
+use crate::support::{point, run, Checked, Stream};
 
 /// Memory of a bench.
 const VRAM: u64 = 12 << 20;
@@ -59,9 +65,49 @@ fn left(rng: &mut Rng) -> [(u32, u32); 13] {
     ]
 }
 
+/// Return the state of the 3D engine as another client can leave it: everything is on, and every address is in its memory.
+fn left_3d() -> Vec<u32> {
+    let mut scene = Scene::default();
+    let place = (0, 0);
+    scene
+        .window(2048, 2048)
+        .depth(place, z_3::format::Z24S8_ASSUMED, 0x3ff)
+        .stencil(place)
+        .coarse(place, 0x1ff)
+        .shader(&Texture {
+            at: place,
+            kind: texture_control_1::kind::CUBE,
+            size: (2048, 2048),
+            last: 8,
+            ..TEXTURE
+        })
+        .indexed(place, 0xff, 0x00ff_ffff, true);
+    for number in 0..4 {
+        scene.target(number, place, rt_format::ARGB8888, 0x3ff, TILED_16);
+    }
+    scene.also(attribute(para_01::ENABLE_2), 0x0000_e27f);
+    let mut stream = Stream::new();
+    scene.state(&mut stream);
+    let object = Object {
+        size: 1 << 32,
+        ..Object::default()
+    };
+    let checked = run(&stream.words, &stream.relocations, &[object]);
+    let checked = checked.expect("state may be anything");
+    let place = Place {
+        location: Location::FrameBuffer,
+        address: FOREIGN as u32,
+    };
+    checked
+        .placed(&stream.words, &[place])
+        .expect("addresses fit")
+}
+
 /// Both sides.
 pub struct Judge {
     bench: Bench,
+    /// What another client leaves in the 3D engine.
+    foreign: Vec<u32>,
     report: Report<Reason>,
 }
 
@@ -76,6 +122,7 @@ impl Judge {
     pub fn new() -> Self {
         Self {
             bench: Bench::new(VRAM),
+            foreign: left_3d(),
             report: Report::default(),
         }
     }
@@ -86,6 +133,10 @@ impl Judge {
             let mut bytes = CONTENTS.repeat(object.size as usize / CONTENTS.len() + 1);
             bytes.truncate(object.size as usize);
             assert!(self.bench.m.vram.write(*place, &bytes));
+        }
+        if rng.u32(..4) == 0 {
+            assert!(self.bench.execute(&self.foreign));
+            assert!(self.bench.findings().is_empty());
         }
         let Bench { chip, m, .. } = &mut self.bench;
         for (register, value) in left(rng) {

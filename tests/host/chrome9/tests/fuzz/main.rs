@@ -48,5 +48,5 @@ fn expect_substance(report: &Report<Reason>) {
     report.expect_units(&WORK, 50);
     // Relocations of cases are whole, and have room.
     let never = [Reason::TooManyFixups, Reason::RelocationLength];
-    report.expect_reasons(Reason::ALL, &never, 3);
+    report.expect_reasons(Reason::ALL, &never, 10);
 }

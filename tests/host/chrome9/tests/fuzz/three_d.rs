@@ -6,6 +6,7 @@ use chrome9::portable::policy;
 use chrome9::portable::regs::{
     enums::{rt_format, texture_format},
     para_01::{self, enable_2, misc_1, rt0_4, z_2, z_3},
+    para_02_general,
     para_02_stage::texture_control_1::kind,
     para_04::{self, primitive_setting_1 as setting_1, primitive_setting_4::type_},
 };
@@ -333,8 +334,12 @@ fn any_values(rng: &mut Rng, scene: &mut Scene) {
     for _ in 0..rng.u32(1..12) {
         let (first, lookup, values) = pick(rng, &types);
         let sub_address = if rarely(rng, 8) { 0 } else { rng.u32(..0xaa) };
-        let free = lookup(sub_address).0 == policy::Parameter::Free;
-        let value = match rng.u32(..4) {
+        // Some that the checker keeps may have many values, too.
+        let free = lookup(sub_address).0 == policy::Parameter::Free
+            || [para_01::Z_4, para_01::FOG_1, para_02_general::CLIP_PLANES].contains(&sub_address);
+        let value = match rng.u32(..6) {
+            4 => rng.u32(..) & 0x0087_00ff,
+            5 => rng.u32(..) & 0x0000_ffff,
             0 => 0x00ff_ffff,
             1 => 1 << rng.u32(..24),
             _ => rng.u32(..0x0100_0000),
