@@ -51,7 +51,7 @@ use lapidary_model::chip::{Chip, Options, Step};
 use lapidary_model::machine::Machine;
 use lapidary_model::registers::{Space, Touched};
 use lapidary_registers::Domain;
-use lapidary_registers::chrome9::{DATABASE, enums, mmio, para_10};
+use lapidary_registers::chrome9::{DATABASE, enums, mmio, para_10, parameters};
 
 pub use self::bus::{FRAME_BUFFER, GART};
 pub use self::chips::FAMILY;
@@ -219,7 +219,19 @@ impl Chip for Chrome9 {
         registers.chain(parameters).collect()
     }
 
+    /// Describe an access of the CPU. A parameter of the regulator's window is described as that, by the setting that was
+    /// written last.
     fn describe(&self, offset: u32, value: u32) -> String {
+        if mmio::CR_SPACE.index_of(offset).is_some() {
+            let kind = mmio::cr_setting::HPARATYPE.get(self.regs.get(mmio::CR_SETTING));
+            if let Some(domain) = parameters(kind as u8, 0) {
+                let (sub_address, data) = (
+                    mmio::cr_space::SUB_ADDRESS.get(value),
+                    mmio::cr_space::DATA.get(value),
+                );
+                return format!("CR_SPACE: {}", DATABASE.describe(domain, sub_address, data));
+            }
+        }
         DATABASE.describe(Domain::MMIO, host::canonical(offset), value)
     }
 }

@@ -109,8 +109,12 @@ impl Chrome9 {
 
     fn header(&mut self, m: &mut Machine, code: u32, [first, count, third, _]: [u32; 4]) {
         let place = first & 0xffff;
-        m.trace
-            .line(format_args!("header {first:08x} {count:08x} {third:08x}"));
+        let name = DATABASE
+            .by_offset(domain::HEADER, code)
+            .map_or("", |(register, _)| register.name);
+        m.trace.line(format_args!(
+            "header {name} {first:08x} {count:08x} {third:08x}"
+        ));
         m.counters.add("headers", 1);
         self.fetcher.stream = Stream::Between;
         if self.engine3d.waits() && !goes_on(code, count, third) {

@@ -203,6 +203,21 @@ fn a_fence_needs_memory_and_bus_mastering() {
 }
 
 #[test]
+fn parameters_of_the_cpu_have_names_in_the_trace() {
+    let mut b = Bench::new();
+    b.parameters(para_type::REGULATOR, &[]);
+    let space = mmio::CR_SPACE.base();
+    let text = b.chip.describe(space, 0x6800_0018);
+    assert!(
+        text.starts_with("CR_SPACE: AGP_CONTROL = 0x00000018"),
+        "{text}"
+    );
+    b.parameters(para_type::REGULATOR_MISC, &[]);
+    let text = b.chip.describe(space, 0x0600_0007);
+    assert!(text.starts_with("CR_SPACE: FENCE_3 = 0x00000007"), "{text}");
+}
+
+#[test]
 fn stop_and_pause_together_are_forbidden() {
     let mut b = Bench::new();
     b.parameters(
