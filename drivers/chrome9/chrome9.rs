@@ -48,7 +48,7 @@ mod interface;
 mod irq;
 mod isolation;
 // The host's tests use more of it than the module does.
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, unused_imports)]
 mod portable;
 mod probe;
 mod regs;
