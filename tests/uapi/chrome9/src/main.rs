@@ -13,6 +13,7 @@
 //! | `calls` | calls that do not exist, of another size, with bad pointers |
 //! | `envelope` | SUBMIT's structure, lists and flags |
 //! | `relocations`, `streams` | what the checker refuses, with reason and position |
+//! | `addresses` | addresses of the 3D engine, as they arrive |
 //! | `syncobj` | synchronisation objects on submissions |
 //! | `drawing` | pixels of the 2D engine, compared with the CPU's |
 //! | `memory` | objects that move between system pages and frame buffer, and more of them than there is room |
@@ -27,6 +28,7 @@
 //! | `binding` | the device is taken away from its driver |
 //! | `support` | what several of these use |
 
+mod addresses;
 mod binding;
 mod calls;
 mod create;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
     tests.extend(envelope::tests());
     tests.extend(relocations::tests());
     tests.extend(streams::tests());
+    tests.extend(addresses::tests());
     tests.extend(syncobj::tests());
     tests.extend(drawing::tests());
     tests.extend(memory::tests());

@@ -3,14 +3,16 @@
 //! Objects move between system pages and frame buffer, because the 2D engine reaches the frame buffer only. There can be
 //! more of them than the frame buffer holds. What they contain moves with them.
 
-use crate::support::{DEPTH, PITCH, copy, engine_works, fill, stream, surface};
+use crate::support::{DEPTH, PITCH, copy, engine_works, fill, is_in_frame_buffer, stream, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_chrome9_client::abi::Param;
 use lapidary_chrome9_client::blit::{Blit, Rect, Surface};
-use lapidary_chrome9_client::{Bo, Client as _, Device, Errno, Place};
+use lapidary_chrome9_client::{Bo, Client as _, Device, Errno, Place, Stream};
+use lapidary_harness::limit::Limit;
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, refused};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Bytes of large objects, where there is enough frame buffer for many of them.
 const LARGE: u64 = 8 << 20;
@@ -24,6 +26,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/objects_that_do_not_fit_together", together).limit(120),
         Test::new("memory/another_clients_objects_make_room", another).limit(120),
         Test::new("memory/is_given_back", given_back).limit(120),
+        Test::new("memory/a_listed_object_comes_home", home).limit(120),
     ]
 }
 
@@ -214,4 +217,41 @@ fn given_back(context: &mut Context) -> Result<()> {
         drop(objects);
     }
     engine_works(&device)
+}
+
+/// An object that was made for the frame buffer and had to leave it returns when a submission uses it, also if the 2D engine does
+/// not. One that was made in system pages stays there.
+fn home(context: &mut Context) -> Result<()> {
+    let device = context.device()?;
+    let mut objects = plenty(&device, Place::FrameBuffer)?;
+    for (i, bo) in objects.iter().enumerate() {
+        mark(&device, bo, i as u32)?;
+    }
+    let mut away = None;
+    for (i, bo) in objects.iter().enumerate() {
+        bo.wait()?;
+        if !is_in_frame_buffer(bo)? {
+            away = Some(i);
+        }
+    }
+    let number = away.context("all of them are in the frame buffer")?;
+    let bo = objects.swap_remove(number);
+    drop(objects);
+    let other = surface(&device, 64, Place::System)?;
+    other.write(&[11])?;
+    let mut list = Stream::nothing();
+    list.list(&bo);
+    list.list(&other);
+    // The memory of closed objects is free a little later.
+    let mut limit = Limit::new(Duration::from_secs(3));
+    loop {
+        device.submit(&list)?;
+        bo.wait()?;
+        if is_in_frame_buffer(&bo)? {
+            break;
+        }
+        limit.rest("it does not return")?;
+    }
+    ensure!(!is_in_frame_buffer(&other)?, "the other has moved");
+    is_marked(&bo, number as u32)
 }

@@ -2,15 +2,15 @@
 
 //! What a developer sees from outside: tracepoints of submissions, refusals and moves, and the driver's files in debugfs.
 
-use crate::support::{bound, engine_works, fill, refused_for, surface};
+use crate::support::{debugfs, engine_works, fill, refused_for, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_chrome9_client::abi::Param;
-use lapidary_chrome9_client::{Client as _, Device, Errno, Place, Submission, reason};
+use lapidary_chrome9_client::{Client as _, Errno, Place, Submission, reason};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::syncobj::Syncobj;
 use lapidary_harness::{Context, Test, skip};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const TRACING: &str = "/sys/kernel/tracing";
 const FILES: [&str; 7] = [
@@ -117,22 +117,8 @@ fn moves(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-fn folder(device: &Device) -> Result<PathBuf> {
-    let folder = Path::new("/sys/kernel/debug/dri").join(bound(device)?.0.address());
-    if !folder.exists() {
-        return skip("no debugfs");
-    }
-    Ok(folder)
-}
-
-fn read(folder: &Path, name: &str) -> Result<String> {
-    let path = folder.join(format!("lapidary_{name}"));
-    fs::read_to_string(&path).with_context(|| path.display().to_string())
-}
-
 fn files(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let folder = folder(&device)?;
     engine_works(&device)?;
     let objects = [
         device.create(5 * PAGE, Place::FrameBuffer)?,
@@ -143,9 +129,9 @@ fn files(context: &mut Context) -> Result<()> {
     let why = (reason::NO_HEADER, 0);
     refused_for("a dword", &device, &bad, Errno::INVAL, why)?;
     for name in FILES {
-        ensure!(!read(&folder, name)?.is_empty(), "{name} is empty");
+        ensure!(!debugfs(&device, name)?.is_empty(), "{name} is empty");
     }
-    let clients = read(&folder, "clients")?;
+    let clients = debugfs(&device, "clients")?;
     let me = format!("pid {}:", std::process::id());
     let line = clients.lines().find(|line| line.contains(&me));
     let line = line.with_context(|| format!("no {me} in {clients}"))?;
@@ -153,7 +139,7 @@ fn files(context: &mut Context) -> Result<()> {
         line.contains("guilty 0 innocent 0, refused 1, objects 2 of 49152 bytes"),
         "{line}"
     );
-    let list = read(&folder, "objects")?;
+    let list = debugfs(&device, "objects")?;
     for (bo, what, made) in [
         (
             &objects[0],
@@ -167,7 +153,7 @@ fn files(context: &mut Context) -> Result<()> {
         let line = line.with_context(|| format!("no `{begin}` in {list}"))?;
         ensure!(line.contains(made), "{line}, expected {made}");
     }
-    let resets = read(&folder, "resets")?;
+    let resets = debugfs(&device, "resets")?;
     let count = format!("resets: {}\n", device.param(Param::Resets)?);
     ensure!(
         resets.contains("working: 1") && resets.contains(&count),
@@ -178,7 +164,7 @@ fn files(context: &mut Context) -> Result<()> {
 
 fn registers(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let registers = read(&folder(&device)?, "registers")?;
+    let registers = debugfs(&device, "registers")?;
     for name in ["ENGINE_STATUS", "AGP_FETCH", "AGP_PAUSE", "FENCE_ID"] {
         let name = format!("{name} ");
         ensure!(registers.contains(&name), "no {name}in {registers}");

@@ -13,13 +13,14 @@ use lapidary_chrome9_client::{
     Bo, Client as _, Device, Errno, Place, Stream, Submission, emit, reason,
 };
 use lapidary_harness::{Context, Test, refused};
-use lapidary_registers::chrome9::mmio::{self, dimension, pitch};
+use lapidary_registers::chrome9::mmio::{self, cr_setting, dimension, pitch};
 use lapidary_registers::chrome9::{enums, header as code};
 use std::rc::Rc;
 
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("streams/headers_are_those_for_clients", headers),
+        Test::new("streams/the_regulator_belongs_to_the_kernel", regulator),
         Test::new("streams/counts_end_with_the_stream", counts),
         Test::new("streams/only_padding_between_headers", padding),
         Test::new("streams/registers_are_those_of_the_2d_engine", registers),
@@ -120,7 +121,7 @@ fn headers(context: &mut Context) -> Result<()> {
     scene.accepts(&good)?;
     let mut cases = Vec::new();
     for (code, reason) in [
-        (code::VERTEX_DATA, reason::FORBIDDEN_HEADER),
+        (code::DEBUG, reason::FORBIDDEN_HEADER),
         (code::VIDEO_DATA, reason::FORBIDDEN_HEADER),
         (code::VIDEO_REGISTERS, reason::FORBIDDEN_HEADER),
         (code::DMA_REGISTERS, reason::FORBIDDEN_HEADER),
@@ -134,6 +135,44 @@ fn headers(context: &mut Context) -> Result<()> {
         let at = bad.words.len();
         bad.words.extend([first, count, 0, 0, 0, NULL, NULL, NULL]);
         cases.push(Case::new(format!("header {code:#x}"), bad, reason, at));
+    }
+    scene.refuses(context, &cases)
+}
+
+/// Parameters that move the ring, call buffers or write fences, through each window and each header for parameters.
+fn regulator(context: &mut Context) -> Result<()> {
+    let scene = Scene::new(context)?;
+    let good = Submission::of(&scene.stream(&scene.copy()));
+    scene.accepts(&good)?;
+    let windows = [
+        (mmio::CR_SETTING, mmio::CR_SPACE.base()),
+        (mmio::SETTING_3D, mmio::SPACE_3D.base()),
+    ];
+    let mut cases = Vec::new();
+    for kind in [
+        enums::para_type::REGULATOR,
+        enums::para_type::REGULATOR_MISC,
+    ] {
+        let setting = cr_setting::HPARATYPE.of(kind);
+        let mut headers: Vec<[u32; 4]> = windows
+            .iter()
+            .map(|(register, space)| {
+                let first = header(code::PARAMETERS, 0)[0] | space;
+                [first, *register, setting, 0]
+            })
+            .collect();
+        let counted = header(code::VERTEX_DATA, 0)[0] | mmio::SETTING_3D;
+        headers.push([counted, 4, setting, 0]);
+        for words in headers {
+            let mut bad = good.clone();
+            let at = bad.words.len();
+            bad.words.extend(words);
+            // AGP_PAUSE_LOW, or FENCE_4.
+            bad.words
+                .extend([0x6400_0000, 0x6500_0000, 0x0700_0000, NULL]);
+            let what = format!("type {kind:#x} by {words:x?}");
+            cases.push(Case::new(what, bad, reason::KERNEL_TYPE, at + 2));
+        }
     }
     scene.refuses(context, &cases)
 }

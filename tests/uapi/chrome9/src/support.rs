@@ -12,6 +12,7 @@ use lapidary_harness::foreign::Vgem;
 use lapidary_harness::limit::timed;
 use lapidary_harness::sysfs::PciDevice;
 use lapidary_harness::{Context, patience, refused, skip};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -182,6 +183,29 @@ pub fn bound(device: &Device) -> Result<(PciDevice, String)> {
     let pci = PciDevice::of(device)?;
     let driver = pci.driver().context("no driver is bound")?;
     Ok((pci, driver))
+}
+
+/// Read one of the driver's files in debugfs. Skip the test where there is none.
+pub fn debugfs(device: &Device, name: &str) -> Result<String> {
+    let folder = Path::new("/sys/kernel/debug/dri").join(bound(device)?.0.address());
+    if !folder.exists() {
+        return skip("no debugfs");
+    }
+    let path = folder.join(format!("lapidary_{name}"));
+    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
+/// Return whether an object is in the frame buffer at this moment.
+pub fn is_in_frame_buffer(bo: &Bo) -> Result<bool> {
+    let list = debugfs(bo.device(), "objects")?;
+    let mine = list
+        .split("client ")
+        .find(|part| part.contains(&format!("pid {}:", std::process::id())))
+        .unwrap_or(&list);
+    let begin = format!("handle {}: ", bo.handle());
+    let line = mine.lines().find(|line| line.contains(&begin));
+    let line = line.with_context(|| format!("no `{begin}` in {list}"))?;
+    Ok(line.contains("bytes in vram"))
 }
 
 /// Probes the device again when dropped, so that a test which breaks the engine breaks only itself.

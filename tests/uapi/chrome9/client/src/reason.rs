@@ -44,6 +44,8 @@ pub const NESTED_BRANCH: u32 = 0x4006;
 pub const EMPTY_HEADER: u32 = 0x4008;
 /// A count beyond the stream's end.
 pub const TRUNCATED: u32 = 0x4009;
+/// Parameters with which the regulator is programmed.
+pub const KERNEL_TYPE: u32 = 0x400c;
 /// Relocations in a wrong order, or two of the same place.
 pub const RELOCATION_ORDER: u32 = 0x4021;
 /// A relocation to an object that is not listed.

@@ -10,12 +10,14 @@
 //! | --- | --- |
 //! | `REGISTERS_2D` | pairs of a register's offset and its value |
 //! | `HOST_DATA_2D` | pixels for a blit whose source is the CPU |
+//! | `PARAMETERS` | parameters of the 3D engine, of one type, up to the next header |
 //!
 //! A value that is an address has zeroes in its address bits, and a relocation.
 
 use crate::abi::{Object, Relocation};
 use crate::bo::Bo;
 use lapidary_registers::chrome9::header;
+use lapidary_registers::chrome9::mmio::{self, cr_setting};
 
 /// A dword without effect.
 pub const NULL: u32 = 0xcc00_0000;
@@ -65,6 +67,31 @@ impl Write {
         }
     }
 }
+
+/// A parameter of the 3D engine. Such types have a sub-address in bits 31:24.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its sub-address.
+    pub sub_address: u32,
+    /// The rest, without what belongs to an address.
+    pub value: u32,
+    /// The address of which a part or the location belongs into it.
+    pub address: Option<Address>,
+}
+
+impl Parameter {
+    /// Return a parameter with a part of an address.
+    pub const fn address(sub_address: u32, address: Address) -> Parameter {
+        Parameter {
+            sub_address,
+            value: 0,
+            address: Some(address),
+        }
+    }
+}
+
+/// Where a parameter's sub-address is.
+const SUB_ADDRESS: u32 = 24;
 
 /// Return the first two dwords of a header.
 pub const fn header(code: u32, count: u32) -> [u32; 2] {
@@ -129,17 +156,40 @@ impl Stream {
         self.begin(header::REGISTERS_2D, writes.len());
         for write in writes {
             self.words.extend([write.register, write.value]);
-            if let Some(Address { handle, offset }) = write.address {
-                let object = self.object(handle);
-                self.relocations.push(Relocation {
-                    dword: self.words.len() as u32 - 1,
-                    object,
-                    offset,
-                    field: 0,
-                });
-            }
+            self.relocate(write.address);
         }
         self.end();
+    }
+
+    /// Append parameters of a type for the 3D engine.
+    pub fn parameters(&mut self, kind: u32, parameters: &[Parameter]) {
+        let space = mmio::SPACE_3D.base();
+        self.words.extend([
+            HEADER | (header::PARAMETERS << CODE) | space,
+            mmio::SETTING_3D,
+            cr_setting::HPARATYPE.of(kind),
+            0,
+        ]);
+        for parameter in parameters {
+            self.words
+                .push((parameter.sub_address << SUB_ADDRESS) | parameter.value);
+            self.relocate(parameter.address);
+        }
+        self.end();
+    }
+
+    /// Let the last dword take an address.
+    fn relocate(&mut self, address: Option<Address>) {
+        let Some(Address { handle, offset }) = address else {
+            return;
+        };
+        let object = self.object(handle);
+        self.relocations.push(Relocation {
+            dword: self.words.len() as u32 - 1,
+            object,
+            offset,
+            field: 0,
+        });
     }
 
     /// Append data for the 2D engine.
