@@ -6,29 +6,33 @@
 //! keeps a copy of what must be in each of them, and compares. Beside that it does what no reasonable client does:
 //! spoilt streams, broken envelopes, wild arguments, closing objects and files with jobs in flight. None of it may
 //! reach another client's objects; see [`worker`]. Meanwhile the supervisor here sends signals and kills processes at
-//! random moments.
+//! random moments. What an interface supplies, `radeon` or `chrome9`, is in [`interface`].
 //!
 //! All that a process decides comes from its seed, so a failure names a seed and the number of steps; the supervisor
 //! tries the same steps once more without company and says whether that is enough.
 
-mod family;
+mod chrome9;
+mod interface;
 mod objects;
+mod radeon;
 mod shared;
-mod streams;
 mod wild;
 mod worker;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use chrome9::Chrome9;
 use clap::Parser;
-use lapidary_guest::abi::info_request;
-use lapidary_guest::{Device, Domain};
+use interface::{Buffer as _, Interface};
 use lapidary_harness::child::{self, Child, End};
 use lapidary_harness::control::Control;
 use lapidary_harness::limit::Limit;
 use lapidary_harness::patience;
-use shared::{Board, KINDS};
+use radeon::Radeon;
+use shared::Board;
+use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use worker::Plan;
 
@@ -74,7 +78,7 @@ fn life(text: &str) -> Result<(u32, u32)> {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match run(&args) {
+    match run_any(&args) {
         Ok(()) => {
             println!("test ioctl-fuzz ... ok\n1 passed, 0 failed");
             ExitCode::SUCCESS
@@ -95,14 +99,15 @@ struct Life {
     limit: Limit,
 }
 
-struct Supervisor<'a> {
+struct Supervisor<'a, I> {
     args: &'a Args,
     board: Board,
-    /// Objects that all processes may import and spoil.
+    /// Objects that all processes may import and spoil, one in each place.
     public: Vec<OwnedFd>,
+    interface: PhantomData<I>,
 }
 
-impl Supervisor<'_> {
+impl<I: Interface> Supervisor<'_, I> {
     fn plan(&self, worker: u32, life: u32) -> Plan<'_> {
         Plan {
             seed: self.args.seed,
@@ -118,7 +123,8 @@ impl Supervisor<'_> {
     /// Start a process; without `steps` it goes on until it is told to stop.
     fn spawn(&self, worker: u32, number: u32, steps: Option<u64>) -> Result<Life> {
         self.board.step(worker).store(0);
-        let child = child::spawn(|| worker::run(&self.plan(worker, number), steps).map(|()| 0))?;
+        let child =
+            child::spawn(|| worker::run::<I>(&self.plan(worker, number), steps).map(|()| 0))?;
         Ok(Life {
             number,
             child,
@@ -195,14 +201,21 @@ impl Supervisor<'_> {
     }
 }
 
-fn usage(device: &Device) -> Result<[u64; 2]> {
-    Ok([
-        device.info(info_request("VRAM_USAGE"))?,
-        device.info(info_request("GTT_USAGE"))?,
-    ])
+/// Wait for a device with one of the interfaces, and use it.
+fn run_any(args: &Args) -> Result<()> {
+    Radeon::supply();
+    Chrome9::supply();
+    let mut limit = Limit::new(Duration::from_secs(5));
+    loop {
+        match (Radeon::open(), Chrome9::open()) {
+            (Ok(device), _) => return run::<Radeon>(args, &device),
+            (_, Ok(device)) => return run::<Chrome9>(args, &device),
+            (Err(radeon), Err(chrome9)) => limit.rest(&format!("{radeon}; {chrome9}"))?,
+        }
+    }
 }
 
-fn run(args: &Args) -> Result<()> {
+fn run<I: Interface>(args: &Args, device: &Rc<I::Device>) -> Result<()> {
     ensure!(
         (1..=shared::WORKERS).contains(&args.workers),
         "1 to {} processes",
@@ -211,25 +224,29 @@ fn run(args: &Args) -> Result<()> {
     // Before there are processes: one that has just begun may get the signal at once.
     worker::quiet_signals()?;
     let mut control = Control::find()?;
-    family::supply();
-    let device = Device::open_within(Duration::from_secs(5))?;
-    family::family().look_at(&device)?;
-    let public = Domain::ALL
-        .iter()
-        .map(|&domain| {
-            let bo = device.create(objects::smallest(args.scale), domain)?;
-            Ok(device.export(bo.handle())?)
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let resets = device.reset_counter()?;
-    let before = usage(&device)?;
-    let supervisor = Supervisor {
+    ensure!(
+        I::SURFACES || !args.surfaces,
+        "objects are always seen as lines"
+    );
+    I::look_at(device)?;
+    let mut rng = fastrand::Rng::with_seed(args.seed);
+    let size = objects::smallest(args.scale);
+    let mut public = Vec::new();
+    for &place in I::PLACES {
+        let handle = I::create(&mut rng, device, size, place)?;
+        let bo = I::adopt(device.clone(), handle, size, place);
+        public.push(device.export(bo.handle())?);
+    }
+    let resets = I::resets(device)?;
+    let before = I::usage(device)?;
+    let supervisor = Supervisor::<I> {
         args,
         board: Board::new()?,
         public,
+        interface: PhantomData,
     };
     if let Some((worker, life)) = args.alone {
-        return worker::run(&supervisor.plan(worker, life), args.steps);
+        return worker::run::<I>(&supervisor.plan(worker, life), args.steps);
     }
     // Before anything can end this process.
     println!("seed {}", args.seed);
@@ -242,34 +259,32 @@ fn run(args: &Args) -> Result<()> {
         begin.elapsed().as_secs(),
         board.killed()
     );
-    for (kind, name) in KINDS.iter().enumerate() {
+    let steps = I::steps(args.surfaces);
+    for (kind, (name, _)) in steps.iter().enumerate() {
         let (done, refused) = board.tally(kind);
         println!("    {name}: {done} done, {refused} refused");
     }
     worked?;
     if let Some(control) = &mut control {
         let mut findings = control.findings()?;
-        let own_fault = family::family().own_fault();
-        findings.retain(|finding| !own_fault.contains(&finding.kind.as_str()));
+        findings.retain(|finding| !I::own_fault().contains(&finding.kind.as_str()));
         ensure!(findings.is_empty(), "the model's judge: {findings:?}");
     }
-    ensure!(device.reset_counter()? == resets, "the GPU was reset");
+    ensure!(I::resets(device)? == resets, "the GPU was reset");
     // What the dead held comes back.
     let mut limit = Limit::new(Duration::from_secs(10) * patience());
     loop {
-        let now = usage(&device)?;
+        let now = I::usage(device)?;
         if now == before {
             break;
         }
-        limit.rest(&format!(
-            "VRAM and GTT in use: {now:?} bytes, {before:?} before"
-        ))?;
+        limit.rest(&format!("memory in use: {now:?} bytes, {before:?} before"))?;
     }
-    let idle: Vec<_> = KINDS
+    let idle: Vec<_> = steps
         .iter()
         .enumerate()
         .filter(|&(kind, _)| board.tally(kind).0 == 0)
-        .map(|(_, name)| *name)
+        .map(|(_, &(name, _))| name)
         .collect();
     ensure!(idle.is_empty(), "never done: {}", idle.join(", "));
     Ok(())

@@ -6,8 +6,8 @@
 //! to find in its objects. Where it cannot know the content, because a spoilt stream may have written there, a dword
 //! with the mark of another process shows that memory was read which must not be read.
 
+use crate::interface::{Buffer as _, Interface};
 use anyhow::{Context as _, Result, bail};
-use lapidary_guest::{Bo, Device, abi};
 use lapidary_harness::mapping::{Mapping, PAGE};
 use lapidary_harness::syncobj::Syncobj;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
@@ -28,7 +28,8 @@ pub fn smallest(scale: u32) -> u64 {
 /// The upper 24 bits of all that a process writes.
 ///
 /// The process's number is there twice, in two bytes of which the second is a permutation of the first. A stream may
-/// write one byte or one half of a dword. What is left of the process's own mark then is no mark of another process.
+/// write one byte or one half of a dword, combine dwords by a raster operation, or move them by bytes. What is left of the
+/// process's own mark then is no mark of another process. For the last two that holds for the first four processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(u32);
 
@@ -41,7 +42,7 @@ impl Mark {
     }
 
     fn of_number(number: u8) -> Mark {
-        let again = number.rotate_left(3) ^ 0xa5;
+        let again = number.wrapping_mul(27).wrapping_add(9);
         Mark(Mark::COMMON | (u32::from(number) << 16) | (u32::from(again) << 8))
     }
 
@@ -106,18 +107,18 @@ pub enum Window {
 }
 
 /// A handle, and what it is the name of. Two clients may have one each for the same content.
-pub struct Object {
+pub struct Object<I: Interface> {
     /// The handle.
-    pub bo: Bo,
+    pub bo: I::Bo,
     /// What must be in it.
     pub content: Rc<RefCell<Vec<u32>>>,
     /// The CPU's way to it.
     pub window: Window,
 }
 
-impl Object {
+impl<I: Interface> Object<I> {
     /// Return a new object, which must be zero.
-    pub fn new(bo: Bo) -> Object {
+    pub fn new(bo: I::Bo) -> Object<I> {
         let words = (bo.size() / 4) as usize;
         Object {
             bo,
@@ -132,12 +133,12 @@ impl Object {
     }
 
     /// Return whether both are names of the same.
-    pub fn is_same(&self, other: &Object) -> bool {
+    pub fn is_same(&self, other: &Object<I>) -> bool {
         Rc::ptr_eq(&self.content, &other.content)
     }
 
     /// Return the dwords of it for the CPU, and map it if need be.
-    fn words(&mut self) -> Result<(*mut u32, usize)> {
+    pub fn words(&mut self) -> Result<(*mut u32, usize)> {
         if let Window::None = self.window {
             self.window = Window::Mapped(self.bo.map().context("mapping")?);
         }
@@ -163,7 +164,7 @@ impl Object {
                 };
                 bail!(
                     "dword {i} of {count} in {:?} is {seen:#010x}{whose}, expected {expected:#010x}",
-                    self.bo.domain()
+                    self.bo.place()
                 );
             }
         }
@@ -184,80 +185,6 @@ impl Object {
         Ok(())
     }
 
-    /// Let the CPU see the object with these flags and this pitch for a moment, whatever they are. What it writes it
-    /// finds again, and afterwards all of it lies in the object, in some order. What is in the object then is its
-    /// content.
-    ///
-    /// Not for memory of the process.
-    pub fn tile(&mut self, flags: u32, pitch: u32, mark: Mark) -> Result<()> {
-        let moved = |object: &Object| -> Result<u64> {
-            let device = object.bo.device();
-            Ok(device.info(const { abi::info_request("NUM_BYTES_MOVED") })?)
-        };
-        let what = || format!("flags {flags:#x}, pitch {pitch:#x}");
-        self.bo.wait().context("waiting")?;
-        let before = moved(self)?;
-        self.set_tiling(flags, pitch)?;
-        let (address, count) = self.words()?;
-        // A page has each of these words four times.
-        let word = |i: usize| mark.word((i + i / 1024) as u8);
-        for i in 0..count {
-            // SAFETY: inside the window, which is aligned to a page.
-            unsafe { address.add(i).write_volatile(word(i)) };
-        }
-        // SAFETY: as above.
-        let read = |i: usize| unsafe { address.add(i).read_volatile() };
-        let lines: Vec<u32> = (0..count).map(read).collect();
-        self.set_tiling(0, 0)?;
-        let memory: Vec<u32> = (0..count).map(read).collect();
-        let ours = |word: u32| word & !0xff == mark.word(0);
-        // Where the surface was its bytes are in the order that the flags say.
-        let ordered: Vec<u32> = memory
-            .iter()
-            .map(|&word| {
-                if ours(word) {
-                    word
-                } else {
-                    swapped(word, flags)
-                }
-            })
-            .collect();
-        if let Some(seen) = lines.iter().chain(&ordered).find(|&&word| !ours(word)) {
-            bail!("{}: {seen:#010x} is seen", what());
-        }
-        // In system memory it is seen in another way.
-        if moved(self)? == before {
-            if let Some(i) = (0..count).find(|&i| lines[i] != word(i)) {
-                bail!("{}: dword {i} of {count} is {:#010x}", what(), lines[i]);
-            }
-            let sorted = |mut words: Vec<u32>| {
-                words.sort_unstable();
-                words
-            };
-            if sorted(ordered) != sorted(lines) {
-                bail!(
-                    "{}: something of {count} dwords is not in the object",
-                    what()
-                );
-            }
-        }
-        *self.content.borrow_mut() = memory;
-        Ok(())
-    }
-
-    fn set_tiling(&self, flags: u32, pitch: u32) -> Result<()> {
-        let mut argument = abi::GemTiling {
-            handle: self.bo.handle(),
-            flags,
-            pitch,
-        };
-        let device = self.bo.device();
-        device
-            .ioctl(abi::RADEON_GEM_SET_TILING, &mut argument)
-            .context("setting tiling")?;
-        Ok(())
-    }
-
     /// Wait for the GPU, then write some dwords.
     pub fn write(&mut self, rng: &mut fastrand::Rng, mark: Mark) -> Result<()> {
         self.bo.wait().context("waiting")?;
@@ -271,17 +198,6 @@ impl Object {
             unsafe { address.add(i).write_volatile(*word) };
         }
         Ok(())
-    }
-}
-
-/// Return a word as the CPU sees it through a surface with these flags.
-fn swapped(word: u32, flags: u32) -> u32 {
-    if flags & abi::TILING_SWAP_32BIT != 0 {
-        word.swap_bytes()
-    } else if flags & abi::TILING_SWAP_16BIT != 0 {
-        word.swap_bytes().rotate_left(16)
-    } else {
-        word
     }
 }
 
@@ -303,18 +219,18 @@ impl Link {
 }
 
 /// An open file and what it has.
-pub struct Client {
+pub struct Client<I: Interface> {
     /// The file.
-    pub device: Rc<Device>,
+    pub device: Rc<I::Device>,
     /// Its objects.
-    pub objects: Vec<Object>,
+    pub objects: Vec<Object<I>>,
     /// Its synchronisation objects.
     pub links: Vec<Link>,
 }
 
-impl Client {
+impl<I: Interface> Client<I> {
     /// Make a client without objects.
-    pub fn new(device: Rc<Device>) -> Client {
+    pub fn new(device: Rc<I::Device>) -> Client<I> {
         Client {
             device,
             objects: Vec::new(),
@@ -352,6 +268,36 @@ mod tests {
                     0x0101_0101,
                 ] {
                     let word = (mark.word(9) & !part) | (written & part);
+                    assert!(!mark.foreign(word), "{mark:?}: {word:#x}");
+                }
+            }
+        }
+    }
+
+    /// A raster operation of own dwords makes zeroes, ones, the mark or its complement, and a mask may let it do so in
+    /// some bytes only.
+    #[test]
+    fn raster_operations_of_own_dwords_make_no_foreign_one() {
+        for mark in all().take(64) {
+            let parts = [0, u32::MAX, mark.word(1), !mark.word(1)];
+            for choice in 0..4usize.pow(3) {
+                let byte = |at: usize| {
+                    let part = parts[(choice / 4usize.pow(at as u32)) % 4];
+                    part & (0xff00 << (8 * at))
+                };
+                let word = byte(0) | byte(1) | byte(2);
+                assert!(!mark.foreign(word), "{mark:?}: {word:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn own_dwords_that_are_moved_by_bytes_are_not_foreign() {
+        for mark in all().take(64) {
+            for low in 0..=255 {
+                let two = (u64::from(mark.word(low)) << 32) | u64::from(mark.word(!low));
+                for bytes in 1..=3 {
+                    let word = (two >> (8 * bytes)) as u32;
                     assert!(!mark.foreign(word), "{mark:?}: {word:#x}");
                 }
             }

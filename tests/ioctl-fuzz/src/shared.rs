@@ -9,25 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// The most processes.
 pub const WORKERS: u32 = 16;
 
-/// Kinds of steps.
-pub const KINDS: [&str; 16] = [
-    "make",
-    "close",
-    "look",
-    "write",
-    "draw",
-    "spoil",
-    "envelope",
-    "ask",
-    "share",
-    "public",
-    "wild",
-    "client",
-    "fork",
-    "user memory",
-    "syncobj",
-    "tile",
-];
+/// The most kinds of steps.
+pub const KINDS: usize = 24;
 
 /// A number in shared memory.
 pub struct Number(AtomicU64);
@@ -54,8 +37,8 @@ struct Content {
     killed: Number,
     stop: Number,
     steps: [Number; WORKERS as usize],
-    done: [Number; KINDS.len()],
-    refused: [Number; KINDS.len()],
+    done: [Number; KINDS],
+    refused: [Number; KINDS],
 }
 
 /// The memory. It stays mapped for good.

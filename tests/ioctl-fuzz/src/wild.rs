@@ -2,9 +2,10 @@
 
 //! Calls with any number and any argument, on a file that has nothing to lose.
 
-use lapidary_guest::abi;
-use lapidary_guest::{Device, Errno};
+use crate::interface::Interface;
+use lapidary_harness::drm;
 use lapidary_harness::node::ioctl_raw;
+use rustix::io::Errno;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
 /// Dwords that arguments may point at.
@@ -32,25 +33,6 @@ const CORE: [(u32, usize); 14] = [
     (0xcb, 24),
     (0xcd, 24),
 ];
-/// The radeon calls, with the size of their argument.
-const RADEON: [(u32, usize); 15] = [
-    (0x1c, 24),
-    (0x1d, 32),
-    (0x1e, 32),
-    (0x21, 32),
-    (0x22, 32),
-    (0x23, 12),
-    (0x24, 8),
-    (0x26, 32),
-    (0x27, 16),
-    (0x28, 12),
-    (0x29, 12),
-    (0x2a, 8),
-    (0x2b, 24),
-    (0x2c, 16),
-    (0x2d, 24),
-];
-
 /// Return an address at which user space has nothing.
 pub fn nowhere(rng: &mut fastrand::Rng) -> u64 {
     match rng.u32(..4) {
@@ -75,12 +57,16 @@ impl Wild {
     }
 
     /// Make one call.
-    pub fn call(&mut self, rng: &mut fastrand::Rng, device: &Device) -> Result<(), Errno> {
+    pub fn call<I: Interface>(
+        &mut self,
+        rng: &mut fastrand::Rng,
+        device: &I::Device,
+    ) -> Result<(), Errno> {
         let (nr, usual) = match rng.u32(..4) {
             0 => CORE[rng.usize(..CORE.len())],
             1..=2 => {
-                let (nr, size) = RADEON[rng.usize(..RADEON.len())];
-                (nr + 0x40, size)
+                let (nr, size) = I::CALLS[rng.usize(..I::CALLS.len())];
+                (drm::COMMAND_BASE + nr, size)
             }
             _ => (rng.u32(0x40..0xa0), rng.usize(..BYTES)),
         };
@@ -106,7 +92,7 @@ impl Wild {
             *word = match rng.u32(..4) {
                 0 => nowhere(rng),
                 1 => rng.u64(..16),
-                _ => 0,
+                _ => I::FILLER,
             };
         }
         if makes_descriptor {
@@ -118,7 +104,7 @@ impl Wild {
             0xcb | 0xcd => argument[4] %= MOST_SYNCOBJS,
             _ => {}
         }
-        let request = abi::request(direction, nr, size);
+        let request = drm::request(direction, nr, size);
         // SAFETY: the argument is larger than any size that the number can say; addresses in it are those of
         // `target`, which has room behind them for every answer, or lead nowhere.
         let answer = unsafe {

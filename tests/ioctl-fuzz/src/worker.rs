@@ -6,23 +6,21 @@
 //! streams and broken envelopes, so its objects may contain anything but another process's data. The fourth has no
 //! objects whose content matters.
 
-use crate::objects::{Client, Link, Mark, Object, UserMemory, Window, smallest};
-use crate::shared::{Board, KINDS};
-use crate::streams::{self, Sound};
+use crate::interface::{Buffer as _, Interface, Submission as _};
+use crate::objects::{Client, Link, Mark, Object, Window, smallest};
+use crate::shared::Board;
 use crate::wild::Wild;
 use anyhow::{Context as _, Result, bail, ensure};
-use lapidary_guest::painter::{Area, Rect, painter};
-use lapidary_guest::submit::{self, Envelope};
-use lapidary_guest::{Bo, Device, Domain, Errno, abi};
 use lapidary_harness::child::{self, End};
-use lapidary_harness::patience;
 use lapidary_harness::syncobj::Syncobj;
+use lapidary_harness::{drm, patience};
+use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
 /// Objects that a client has at most.
-const OBJECTS: usize = 12;
+pub const OBJECTS: usize = 12;
 /// Wild calls in one step.
 const WILD_AT_ONCE: u64 = 10;
 /// Such steps that one file is good for.
@@ -42,15 +40,15 @@ pub struct Plan<'a> {
     pub scale: u32,
     /// Tiling flags may make a difference to what the CPU sees.
     pub surfaces: bool,
-    /// Objects that every process may spoil.
+    /// Objects that every process may spoil, one in each place.
     pub public: &'a [OwnedFd],
     /// Where to count.
     pub board: &'a Board,
 }
 
 /// Do `steps` steps, or go on until the board says stop.
-pub fn run(plan: &Plan<'_>, steps: Option<u64>) -> Result<()> {
-    let mut worker = Worker::new(plan)?;
+pub fn run<I: Interface>(plan: &Plan<'_>, steps: Option<u64>) -> Result<()> {
+    let mut worker = Worker::<I>::new(plan)?;
     let mut step = 0;
     while steps.map_or(!plan.board.stopped(), |steps| step < steps) {
         step += 1;
@@ -94,62 +92,51 @@ fn patiently(what: &str, call: impl Fn() -> Result<(), Errno>) -> Result<Result<
     bail!("{what}: EAGAIN without progress")
 }
 
-struct Worker<'a> {
-    plan: &'a Plan<'a>,
-    rng: fastrand::Rng,
-    mark: Mark,
-    sound: Vec<Client>,
-    spoiler: Client,
-    wild: (Rc<Device>, Wild, u64),
+/// A process at work.
+pub struct Worker<'a, I: Interface> {
+    /// What it is to do.
+    pub plan: &'a Plan<'a>,
+    /// Whatever is decided comes from it.
+    pub rng: fastrand::Rng,
+    /// What it writes.
+    pub mark: Mark,
+    /// Clients whose objects are known.
+    pub sound: Vec<Client<I>>,
+    spoiler: Client<I>,
+    wild: (Rc<I::Device>, Wild, u64),
+    /// Kinds of steps, and how often each is done beside the others.
+    steps: Vec<(&'static str, u32)>,
 }
 
-impl<'a> Worker<'a> {
-    fn new(plan: &'a Plan<'a>) -> Result<Worker<'a>> {
-        let device = Device::open()?;
+impl<'a, I: Interface> Worker<'a, I> {
+    fn new(plan: &'a Plan<'a>) -> Result<Worker<'a, I>> {
+        let device = I::open()?;
         let seed = (plan.seed << 32) | (u64::from(plan.worker) << 24) | u64::from(plan.life);
         Ok(Worker {
             plan,
             rng: fastrand::Rng::with_seed(seed),
             mark: Mark::of(plan.worker, plan.life),
             sound: vec![
-                Client::new(device.another()?),
-                Client::new(device.another()?),
+                Client::new(I::another(&device)?),
+                Client::new(I::another(&device)?),
             ],
-            spoiler: Client::new(device.another()?),
+            spoiler: Client::new(I::another(&device)?),
             wild: (device, Wild::new(), 0),
+            steps: I::steps(plan.surfaces),
         })
     }
 
     /// Make one step of a random kind.
     fn step(&mut self) -> Result<()> {
-        let chances = [
-            ("make", 8),
-            ("close", 5),
-            ("look", 8),
-            ("write", 6),
-            ("draw", 24),
-            ("spoil", 18),
-            ("envelope", 6),
-            ("ask", 10),
-            ("share", 4),
-            ("public", 2),
-            ("wild", 20),
-            ("client", 1),
-            ("fork", 1),
-            ("user memory", 2),
-            ("syncobj", 3),
-            ("tile", if self.plan.surfaces { 30 } else { 2 }),
-        ];
-        let mut left = self
-            .rng
-            .u32(..chances.iter().map(|&(_, chance)| chance).sum::<u32>());
-        let at = chances.iter().position(|&(_, chance)| {
+        let all = self.steps.iter().map(|&(_, chance)| chance).sum::<u32>();
+        let mut left = self.rng.u32(..all);
+        let at = self.steps.iter().position(|&(_, chance)| {
             let here = left < chance;
             left = left.wrapping_sub(chance);
             here
         });
-        let name = chances[at.context("no step")?].0;
-        let done = match name {
+        let kind = at.context("no step")?;
+        let done = match self.steps[kind].0 {
             "make" => self.make()?,
             "close" => self.close(),
             "look" => self.look()?,
@@ -163,26 +150,25 @@ impl<'a> Worker<'a> {
             "wild" => self.wild()?,
             "client" => self.client()?,
             "fork" => self.fork()?,
-            "user memory" => self.user_memory()?,
-            "tile" => self.tile()?,
-            _ => self.syncobj()?,
+            "syncobj" => self.syncobj()?,
+            own => I::step(self, own)?,
         };
-        let kind = KINDS.iter().position(|kind| *kind == name);
-        self.plan.board.count(kind.context("no such kind")?, done);
+        self.plan.board.count(kind, done);
         Ok(())
     }
 
-    fn count(&self, calls: u64) {
+    /// Count calls to the device.
+    pub fn count(&self, calls: u64) {
         self.plan.board.count_calls(calls);
     }
 
     /// Return the index of a client whose objects are known.
-    fn any_sound(&mut self) -> usize {
+    pub fn any_sound(&mut self) -> usize {
         self.rng.usize(..self.sound.len())
     }
 
     /// Return an object of such a client, if it has any.
-    fn any_object(&mut self) -> Option<(usize, usize)> {
+    pub fn any_object(&mut self) -> Option<(usize, usize)> {
         let client = self.any_sound();
         let objects = self.sound[client].objects.len();
         (objects > 0).then(|| (client, self.rng.usize(..objects)))
@@ -191,11 +177,7 @@ impl<'a> Worker<'a> {
     /// Return a new object; it must be zero.
     fn make(&mut self) -> Result<bool> {
         let size = smallest(self.plan.scale) * self.rng.u64(1..=8);
-        let domain = Domain::ALL[self.rng.usize(..2)];
-        let (flags, alignment) = (
-            self.rng.u32(..8) & abi::FLAG_GTT_WC,
-            1 << self.rng.u32(..14),
-        );
+        let place = I::PLACES[self.rng.usize(..I::PLACES.len())];
         let spoiler = self.rng.u32(..4) == 0;
         let client = self.any_sound();
         let client = if spoiler {
@@ -206,11 +188,9 @@ impl<'a> Worker<'a> {
         if client.objects.len() >= OBJECTS {
             return Ok(false);
         }
-        let handle = client
-            .device
-            .create_raw(size, alignment, domain.bits(), flags)
-            .with_context(|| format!("{size} bytes in {domain:?}"))?;
-        let mut object = Object::new(Bo::adopt(client.device.clone(), handle, size, domain));
+        let handle = I::create(&mut self.rng, &client.device, size, place)
+            .with_context(|| format!("{size} bytes in {place:?}"))?;
+        let mut object = Object::new(I::adopt(client.device.clone(), handle, size, place));
         if self.rng.u32(..3) > 0 {
             object.look(self.mark).context("a new object")?;
         }
@@ -289,21 +269,19 @@ impl<'a> Worker<'a> {
         if objects.is_empty() {
             return Ok(false);
         }
-        let sound = Sound::new(rng, objects, self.mark);
-        let mut envelope = Envelope::of(&sound.stream);
+        let (mut submission, effect) = I::sound(rng, objects, self.mark);
         // Sometimes in a chain of submissions that wait for each other.
         let chained = (!links.is_empty() && rng.u32(..3) == 0).then(|| rng.usize(..links.len()));
         if let Some(at) = chained {
             let link = &links[at];
             if link.last > 0 {
-                envelope = envelope.with(submit::before(&[link.object.at(link.point(link.last))]));
+                submission.wait_for(link.object.at(link.point(link.last)));
             }
-            let next = link.object.at(link.point(link.last + 1));
-            envelope = envelope.with(submit::after(&[next]));
+            submission.signal(link.object.at(link.point(link.last + 1)));
         }
-        patiently("a sound stream", || envelope.submit(device))?
-            .with_context(|| format!("a sound stream {:x?}", sound.stream.words()))?;
-        sound.apply(objects);
+        patiently("a sound stream", || submission.issue(device))?
+            .with_context(|| format!("a sound stream {submission:x?}"))?;
+        I::apply(&effect, objects);
         if let Some(at) = chained {
             links[at].last += 1;
         }
@@ -313,27 +291,36 @@ impl<'a> Worker<'a> {
 
     /// Return a spoilt stream. The driver may take it or not.
     fn spoil(&mut self) -> Result<bool> {
-        let Client {
-            device, objects, ..
-        } = &self.spoiler;
-        if objects.is_empty() {
+        if self.spoiler.objects.is_empty() {
             return Ok(false);
         }
-        let envelope = streams::spoilt(&mut self.rng, objects, self.mark);
-        self.count(1);
-        Ok(patiently("a spoilt stream", || envelope.submit(device))?.is_ok())
+        let submission = I::spoilt(&mut self.rng, &self.spoiler.objects, self.mark);
+        self.try_it("a spoilt stream", &submission)
     }
 
     fn envelope(&mut self) -> Result<bool> {
-        let Client {
-            device, objects, ..
-        } = &self.spoiler;
-        let Some(object) = objects.first() else {
+        let Some(object) = self.spoiler.objects.first() else {
             return Ok(false);
         };
-        let envelope = streams::broken(&mut self.rng, &object.bo);
+        let submission = I::broken(&mut self.rng, &object.bo);
+        self.try_it("a broken envelope", &submission)
+    }
+
+    /// Make a submission that may be refused, and return whether it was not. What is refused has to be counted as such.
+    fn try_it(&self, what: &str, submission: &I::Submission) -> Result<bool> {
+        let device = &self.spoiler.device;
+        let before = I::refusals(device)?;
+        let answer = patiently(what, || submission.issue(device))?;
+        let refused = answer.is_err_and(I::is_refusal);
         self.count(1);
-        Ok(patiently("a broken envelope", || envelope.submit(device))?.is_ok())
+        if let (Some(before), Some(after)) = (before, I::refusals(device)?) {
+            ensure!(
+                after == before + u64::from(refused),
+                "{what}: {after} refusals after {before}, and the answer is {answer:?}: {submission:x?}"
+            );
+            self.count(2);
+        }
+        Ok(answer.is_ok())
     }
 
     /// Call that change nothing that is known.
@@ -341,81 +328,8 @@ impl<'a> Worker<'a> {
         let Some((client, at)) = self.any_object() else {
             return Ok(false);
         };
-        let (what, number, bits) = (self.rng.u32(..8), self.rng.u32(..0x30), self.rng.u32(..8));
-        let object = &self.sound[client].objects[at];
-        let (device, handle) = (object.bo.device(), object.bo.handle());
         self.count(1);
-        let answer = match what {
-            0 => {
-                let (answer, domain) = device.busy(handle);
-                let plausible = answer.is_err() || (1..=4).contains(&domain);
-                ensure!(plausible, "an object in domain {domain}");
-                answer
-            }
-            1 => object.bo.wait(),
-            2 => device.info_bytes(number, bits).map(drop),
-            3 => device.mmap_offset(handle).map(drop),
-            4 => {
-                let mut argument = abi::GemSetDomain {
-                    handle,
-                    read_domains: bits,
-                    write_domain: 0,
-                };
-                device
-                    .ioctl(abi::RADEON_GEM_SET_DOMAIN, &mut argument)
-                    .map(drop)
-            }
-            5 => {
-                let mut argument = abi::GemOp {
-                    handle,
-                    op: number & 3,
-                    value: u64::from(bits),
-                };
-                device.ioctl(abi::RADEON_GEM_OP, &mut argument).map(drop)
-            }
-            6 => {
-                // Streams here keep their own tiling bits, so the flags are only stored. The CPU would see tiles, see
-                // `tile`.
-                let mut argument = abi::GemTiling {
-                    handle,
-                    flags: 0,
-                    pitch: bits * 64,
-                };
-                device.ioctl(abi::RADEON_GEM_SET_TILING, &mut argument)?;
-                argument.pitch = u32::MAX;
-                device.ioctl(abi::RADEON_GEM_GET_TILING, &mut argument)?;
-                ensure!(argument.pitch == bits * 64, "tiling flags are forgotten");
-                Ok(())
-            }
-            _ => device.gem_info().map(drop),
-        };
-        Ok(answer.is_ok())
-    }
-
-    /// Tile an object for a moment, with a pitch of any kind.
-    fn tile(&mut self) -> Result<bool> {
-        const KINDS: u32 =
-            abi::TILING_MACRO | abi::TILING_MICRO | abi::TILING_SWAP_16BIT | abi::TILING_SWAP_32BIT;
-        let Some((client, at)) = self.any_object() else {
-            return Ok(false);
-        };
-        let pitch = match self.rng.u32(..8) {
-            0 => self.rng.u32(..),
-            1 => self.rng.u32(..5000),
-            2 | 3 => self.rng.u32(..300) * 16,
-            _ => self.rng.u32(1..32) * 128,
-        };
-        let mut flags = self.rng.u32(..) & KINDS;
-        if self.plan.surfaces {
-            flags |= abi::TILING_SURFACE;
-        }
-        let object = &mut self.sound[client].objects[at];
-        if let Window::User(_) = object.window {
-            return Ok(false);
-        }
-        object.tile(flags, pitch, self.mark)?;
-        self.count(5);
-        Ok(true)
+        I::ask(&mut self.rng, &self.sound[client].objects[at], &self.wild.0)
     }
 
     /// Give an object of one client a name in the other.
@@ -439,9 +353,9 @@ impl<'a> Worker<'a> {
             .device
             .import(buffer.as_fd())
             .context("import")?;
-        let (size, domain) = (object.bo.size(), object.bo.domain());
+        let (size, place) = (object.bo.size(), object.bo.place());
         let twin = Object {
-            bo: Bo::adopt(self.sound[guest].device.clone(), handle, size, domain),
+            bo: I::adopt(self.sound[guest].device.clone(), handle, size, place),
             content: object.content.clone(),
             window: Window::None,
         };
@@ -458,14 +372,8 @@ impl<'a> Worker<'a> {
         let device = &self.sound[client].device;
         let handle = device.import(buffer.as_fd()).context("importing")?;
         let size = smallest(self.plan.scale);
-        let bo = Bo::adopt(device.clone(), handle, size, Domain::ALL[at]);
-        let mut stream = painter().stream();
-        let area = Rect::new(self.rng.i32(0..32), 0, 32, 16);
-        let colour = self.mark.word(0);
-        painter().fill(&mut stream, Area::new(&bo, 256), colour, area);
-        device
-            .submit(&stream)
-            .context("drawing to a public object")?;
+        let bo = I::adopt(device.clone(), handle, size, I::PLACES[at]);
+        I::paint(&mut self.rng, &bo, self.mark.word(0)).context("drawing to a public object")?;
         self.count(3);
         Ok(true)
     }
@@ -474,11 +382,11 @@ impl<'a> Worker<'a> {
         let (device, wild, age) = &mut self.wild;
         *age += 1;
         if *age % WILD == 0 {
-            *device = device.another()?;
+            *device = I::another(device)?;
         }
         let mut done = false;
         for _ in 0..WILD_AT_ONCE {
-            let answer = wild.call(&mut self.rng, device);
+            let answer = wild.call::<I>(&mut self.rng, device);
             if let Err(error @ (Errno::IO | Errno::NODEV)) = answer {
                 bail!("a wild call: {error}");
             }
@@ -490,7 +398,7 @@ impl<'a> Worker<'a> {
 
     /// Replace a client with all it has, busy or not, by a new one. The file may have had another descriptor.
     fn client(&mut self) -> Result<bool> {
-        let fresh = Client::new(self.wild.0.another()?);
+        let fresh = Client::new(I::another(&self.wild.0)?);
         let at = self.any_sound();
         let old = if self.rng.u32(..3) == 0 {
             std::mem::replace(&mut self.spoiler, fresh)
@@ -531,33 +439,6 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Make an object of memory of the process.
-    fn user_memory(&mut self) -> Result<bool> {
-        /// ANONONLY, VALIDATE, REGISTER.
-        const FLAGS: u32 = 2 | 4 | 8;
-        let client = self.any_sound();
-        if self.sound[client].objects.len() >= OBJECTS {
-            return Ok(false);
-        }
-        let size = smallest(self.plan.scale) * self.rng.u64(1..=4);
-        let memory = UserMemory::new(size as usize)?;
-        let device = self.sound[client].device.clone();
-        let mut argument = abi::GemUserptr {
-            addr: memory.address(),
-            size,
-            flags: FLAGS,
-            handle: 0,
-        };
-        self.count(1);
-        device
-            .ioctl(abi::RADEON_GEM_USERPTR, &mut argument)
-            .context("memory of the process")?;
-        let mut object = Object::new(Bo::adopt(device, argument.handle, size, Domain::Gtt));
-        object.window = Window::User(memory);
-        self.sound[client].objects.push(object);
-        Ok(true)
-    }
-
     /// Make or drop synchronisation objects. One that work was submitted with is signalled in the end. The file for
     /// wild calls gets some, too, so that it may guess their handles.
     fn syncobj(&mut self) -> Result<bool> {
@@ -572,14 +453,14 @@ impl<'a> Worker<'a> {
                 timeline,
                 last: 0,
             });
-            let mut argument = abi::SyncobjCreate {
+            let mut argument = drm::SyncobjCreate {
                 handle: 0,
                 flags: self.rng.u32(..2),
             };
             return Ok(self
                 .wild
                 .0
-                .ioctl(abi::SYNCOBJ_CREATE, &mut argument)
+                .ioctl(drm::SYNCOBJ_CREATE, &mut argument)
                 .is_ok());
         }
         let link = links.swap_remove(self.rng.usize(..links.len()));

@@ -2,8 +2,8 @@
 
 //! R5xx: brushes and raster operations that come to the same, and draws with textures, arrays and depth.
 
-use super::Family;
-use crate::objects::{Object, WIDTH};
+use super::{Family, Object};
+use crate::objects::WIDTH;
 use lapidary_engines::r500::draw2d::{self, Brush, Surface, rop};
 use lapidary_engines::r500::draw3d::{Array, Draw, Image, Vertices};
 use lapidary_guest::Stream;

@@ -3,8 +3,7 @@
 //! R6xx and R7xx: the command processor and, where there is one, the DMA ring. Jobs of both use the same objects and wait
 //! for each other in the rings.
 
-use super::Family;
-use crate::objects::Object;
+use super::{Family, Object};
 use lapidary_engines::r600::dma::Tiled;
 use lapidary_engines::r600::{cp, dma};
 use lapidary_guest::abi::RING_DMA;

@@ -2,15 +2,18 @@
 
 //! Command streams: sound ones, whose effect is known, and spoilt ones.
 
-use crate::family::family;
-use crate::objects::{Mark, Object, PITCH, WIDTH};
+use super::Radeon;
+use super::family::family;
+use crate::objects::{self, Mark, PITCH, WIDTH};
 use lapidary_guest::abi::CsReloc;
 use lapidary_guest::painter::{Area, Rect};
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Stream};
 
-/// What a sound stream does to the contents.
-enum Effect {
+type Object = objects::Object<Radeon>;
+
+/// What a command of a sound stream does to the contents.
+pub enum Effect {
     Fill(usize, Rect, u32),
     Copy(usize, usize, (i32, i32), Rect),
 }
@@ -19,7 +22,8 @@ enum Effect {
 pub struct Sound {
     /// The commands.
     pub stream: Stream,
-    effects: Vec<Effect>,
+    /// What each does.
+    pub effects: Vec<Effect>,
 }
 
 /// Return a rectangle inside a surface of so many rows.
@@ -54,28 +58,28 @@ impl Sound {
         }
         sound
     }
+}
 
-    /// Do to the contents what the GPU will do to the objects.
-    pub fn apply(&self, objects: &[Object]) {
-        let row = |at: (i32, i32), w: i32, y: i32| {
-            let first = ((at.1 + y) * WIDTH + at.0) as usize;
-            first..first + w as usize
-        };
-        for effect in &self.effects {
-            match *effect {
-                Effect::Fill(to, area, colour) => {
-                    let mut content = objects[to].content.borrow_mut();
-                    for y in 0..area.h {
-                        content[row((area.x, area.y), area.w, y)].fill(colour);
-                    }
+/// Do to the contents what the GPU will do to the objects.
+pub fn apply(effects: &[Effect], objects: &[Object]) {
+    let row = |at: (i32, i32), w: i32, y: i32| {
+        let first = ((at.1 + y) * WIDTH + at.0) as usize;
+        first..first + w as usize
+    };
+    for effect in effects {
+        match *effect {
+            Effect::Fill(to, area, colour) => {
+                let mut content = objects[to].content.borrow_mut();
+                for y in 0..area.h {
+                    content[row((area.x, area.y), area.w, y)].fill(colour);
                 }
-                Effect::Copy(from, to, at, area) => {
-                    let source = objects[from].content.borrow();
-                    let mut content = objects[to].content.borrow_mut();
-                    for y in 0..area.h {
-                        content[row((area.x, area.y), area.w, y)]
-                            .copy_from_slice(&source[row(at, area.w, y)]);
-                    }
+            }
+            Effect::Copy(from, to, at, area) => {
+                let source = objects[from].content.borrow();
+                let mut content = objects[to].content.borrow_mut();
+                for y in 0..area.h {
+                    content[row((area.x, area.y), area.w, y)]
+                        .copy_from_slice(&source[row(at, area.w, y)]);
                 }
             }
         }

@@ -5,10 +5,14 @@
 mod r500;
 mod r600;
 
-use crate::objects::Object;
+use super::Radeon;
+use crate::objects;
 use anyhow::Result;
 use lapidary_guest::painter::{self, Area, Painter, Rect, painter};
 use lapidary_guest::{Device, Stream};
+
+/// An object of this interface.
+pub type Object = objects::Object<Radeon>;
 
 /// A family's part in sound streams.
 pub trait Family: Sync {
