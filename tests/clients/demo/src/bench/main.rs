@@ -6,30 +6,33 @@
 //! register accesses and interrupts as the device model saw them, kernel memory allocations
 //! ([`allocations`]). Where upstream's driver is bound to one device and ours to another of the same kind,
 //! both are measured by turns. The table then shows ratios and whether the targets are reached, and the program
-//! fails if one is not.
+//! fails if one is not. A driver that upstream does not have is compared with one of ours ([`targets`]).
 //!
 //! In a round a row's action is done several times, then everything it causes gets time to happen, and what
 //! was counted is divided by the number of times. The round that comes first is not counted.
 
 mod allocations;
-mod family;
+mod chrome9;
+mod client;
 mod meter;
-mod prepared;
-mod recorded;
+mod radeon;
 mod rows;
 mod side;
 mod table;
+mod targets;
 
 use allocations::Allocations;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
+use client::Op;
 use meter::{Meter, ticks};
-use rows::{Kind, Op, Row};
+use rows::{Kind, Row};
 use side::{Accesses, Side};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use table::{Line, Target, Values};
+use targets::Reference;
 
 /// How long after the last action of a round things may happen that it has caused. Upstream looks for hangs
 /// half a second after a submission, ours gives back after a tenth.
@@ -75,24 +78,27 @@ fn run(arguments: &Arguments) -> Result<usize> {
         Some(folder) => lapidary_streams::read_dir(folder)?,
         None => Vec::new(),
     };
-    family::supply();
+    radeon::family::supply();
     let mut sides = Side::all()?;
+    let reference = Reference::of(&sides)?;
     let meter = Meter::new()?;
     let trace = Allocations::new()?;
     let mut lines = Vec::new();
-    for row in rows::all(recordings) {
+    for row in rows::all(&sides, recordings) {
         let wanted = |word: &String| row.name.contains(word.as_str());
         if arguments.only.is_empty() || arguments.only.iter().any(wanted) {
-            let measured = measure(&row, &mut sides, &meter, trace.as_ref(), arguments.rounds);
-            lines.extend(measured.with_context(|| row.name.clone())?);
+            let counts = measure(&row, &mut sides, &meter, trace.as_ref(), arguments.rounds)
+                .with_context(|| row.name.clone())?;
+            lines.extend(self::lines(&row, reference, &sides, counts));
         }
     }
-    print!("{}", table::text(&lines));
+    print!("{}", table::text(reference.name(), &lines));
     if let Some(path) = &arguments.tsv {
-        std::fs::write(path, table::tsv(&lines)).with_context(|| path.display().to_string())?;
+        std::fs::write(path, table::tsv(reference.name(), &lines))
+            .with_context(|| path.display().to_string())?;
     }
     for side in &sides {
-        let resets = side.device.reset_counter()?;
+        let resets = side.client.resets()?;
         ensure!(resets == 0, "{}: the engine was reset", side.driver);
     }
     Ok(lines
@@ -120,7 +126,7 @@ fn measure(
     meter: &Meter,
     trace: Option<&Allocations>,
     rounds: usize,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<Counts>> {
     let mut ops: Vec<Op> = sides
         .iter()
         .map(|side| row.make(side))
@@ -149,7 +155,7 @@ fn measure(
             }
         }
     }
-    Ok(lines(row, sides, counts))
+    Ok(counts)
 }
 
 fn pause(length: Duration) -> Result<()> {
@@ -208,73 +214,60 @@ fn fewer_interrupts(before: Option<Accesses>, after: Option<Accesses>, times: u6
 }
 
 /// Return the lines of one row.
-fn lines(row: &Row, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
-    let mut upstream = Counts::default();
+fn lines(row: &Row, reference: Reference, sides: &[Side], counts: Vec<Counts>) -> Vec<Line> {
+    let mut others = Counts::default();
     let mut ours = Counts::default();
     for (side, counts) in sides.iter().zip(counts) {
-        if side.driver == "radeon" {
-            upstream = counts;
+        if side.driver == reference.driver() {
+            others = counts;
         } else {
             ours = counts;
         }
     }
-    let kind = row.kind;
-    let submits = matches!(kind, Kind::Submission | Kind::Submission2d | Kind::Refusal);
-    let instructions = match kind {
-        Kind::Submission | Kind::Refusal => Target::Ratio(family::family().submission()),
-        Kind::Submission2d => Target::Ratio(1.0),
-        // 0.8, but how often either side is disturbed while it sleeps depends on the host. With a thread between interrupt
-        // and waiter it was 1.58.
-        Kind::Wait => Target::Ratio(1.1),
-        Kind::LargeTouched => Target::Ratio(1.1),
-        Kind::Vram => Target::Ratio(1.5),
-        Kind::Other => Target::None,
-    };
-    let only = |applies: bool, target: Target| if applies { target } else { Target::None };
-    let accesses = match kind {
-        Kind::Submission | Kind::Submission2d => Target::Most(1.0),
-        Kind::Refusal => Target::Most(0.0),
-        Kind::Wait => Target::Most(5.0),
-        Kind::Vram | Kind::LargeTouched | Kind::Other => Target::None,
-    };
-    let line = |quantity, upstream: Vec<f64>, ours: Vec<f64>, target| Line {
+    let targets = reference.targets(row.kind);
+    let line = |quantity, others: Vec<f64>, ours: Vec<f64>, target| Line {
         row: row.name.clone(),
         quantity,
-        upstream: Values::new(upstream),
+        others: Values::new(others),
         ours: Values::new(ours),
         target,
     };
     let all = [
         line(
             table::INSTRUCTIONS,
-            upstream.instructions,
+            others.instructions,
             ours.instructions,
-            instructions,
+            targets.instructions,
         ),
         line(
             "- entry to return",
-            upstream.entry_to_return,
+            others.entry_to_return,
             ours.entry_to_return,
-            Target::None,
+            targets.entry_to_return,
         ),
-        line(table::REGISTERS, upstream.accesses, ours.accesses, accesses),
-        line("- reads", upstream.reads, ours.reads, Target::None),
-        line("- writes", upstream.writes, ours.writes, Target::None),
+        line(
+            table::REGISTERS,
+            others.accesses,
+            ours.accesses,
+            targets.accesses,
+        ),
+        line("- reads", others.reads, ours.reads, targets.reads),
+        line("- writes", others.writes, ours.writes, Target::None),
         line(
             table::INTERRUPTS,
-            upstream.interrupts,
+            others.interrupts,
             ours.interrupts,
-            only(submits, Target::Most(0.0)),
+            targets.interrupts,
         ),
         line(
             table::ALLOCATIONS,
-            upstream.allocations,
+            others.allocations,
             ours.allocations,
-            Target::None,
+            targets.allocations,
         ),
     ];
     // Across a sleep, what lies between entry and return says nothing.
     all.into_iter()
-        .filter(|line| !line.quantity.starts_with("- entry") || kind != Kind::Wait)
+        .filter(|line| !line.quantity.starts_with("- entry") || row.kind != Kind::Wait)
         .collect()
 }

@@ -2,12 +2,15 @@
 
 //! The drivers that are compared: one device each, and the model behind it.
 
+use crate::chrome9::Chrome9;
+use crate::client::Client;
+use crate::radeon::Radeon;
 use anyhow::{Context, Result, bail};
-use lapidary_guest::{Device, abi, painter};
+use lapidary_chrome9_client::abi;
 use lapidary_harness::control::{Control, Counters};
+use lapidary_harness::node::Node;
 use lapidary_harness::sysfs::PciDevice;
 use std::path::PathBuf;
-use std::rc::Rc;
 
 /// Return the control port of the GPU at a PCI address, as scripts/boot lays them out.
 fn port(address: &str) -> Option<&'static str> {
@@ -23,7 +26,7 @@ pub struct Side {
     /// Name of the module.
     pub driver: String,
     /// A client of it.
-    pub device: Rc<Device>,
+    pub client: Box<dyn Client>,
     control: Option<Control>,
 }
 
@@ -76,32 +79,29 @@ impl Side {
             if !path.exists() {
                 continue;
             }
-            let device = Rc::new(Device::open_path(&path)?);
-            if device.version()?.name != "radeon" {
-                continue;
-            }
-            painter::choose(&device);
-            let pci = PciDevice::of(&*device)?;
+            let node = Node::open(&path)?;
+            let client: Box<dyn Client> = match node.version()?.name.as_str() {
+                "radeon" => Box::new(Radeon::open(&path)?),
+                abi::NAME => Box::new(Chrome9::open()?),
+                _ => continue,
+            };
+            let pci = PciDevice::of(&node)?;
             let driver = pci.driver().context("a device without a driver")?;
-            // What Mesa owns when it submits. One client has them, and there is none but this.
-            for what in [
-                const { abi::info_request("WANT_HYPERZ") },
-                const { abi::info_request("WANT_CMASK") },
-            ] {
-                device.info_with(what, 1)?;
-            }
             let control = match port(&pci.address()) {
                 Some(name) => Control::find_named(name)?,
                 None => None,
             };
             sides.push(Side {
                 driver,
-                device,
+                client,
                 control,
             });
         }
         if sides.is_empty() {
-            bail!("no device whose driver calls itself radeon");
+            bail!(
+                "no device whose driver calls itself radeon or {}",
+                abi::NAME
+            );
         }
         Ok(sides)
     }

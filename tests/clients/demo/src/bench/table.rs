@@ -38,9 +38,9 @@ impl Values {
 /// What has to be reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// At most this many times upstream's median.
+    /// At most this many times the median of the driver that ours is compared with.
     Ratio(f64),
-    /// At most this number, whatever upstream has.
+    /// At most this number, whatever that driver has.
     Most(f64),
     /// Nothing: for information.
     None,
@@ -53,8 +53,8 @@ pub struct Line {
     pub row: String,
     /// What was counted, per time it was done.
     pub quantity: &'static str,
-    /// On upstream's driver; empty if it was not there.
-    pub upstream: Values,
+    /// On the driver that ours is compared with; empty if it was not there.
+    pub others: Values,
     /// On ours; empty if it was not there.
     pub ours: Values,
     /// What has to be reached.
@@ -62,10 +62,10 @@ pub struct Line {
 }
 
 impl Line {
-    /// Return our median in upstream's.
+    /// Return our median in the other driver's.
     pub fn ratio(&self) -> Option<f64> {
-        let (ours, upstream) = (self.ours.median()?, self.upstream.median()?);
-        (upstream != 0.0).then(|| ours / upstream)
+        let (ours, others) = (self.ours.median()?, self.others.median()?);
+        (others != 0.0).then(|| ours / others)
     }
 
     /// Return whether the target was reached; `None` if there is none, or nothing to judge by.
@@ -112,8 +112,10 @@ fn spread(values: &Values) -> String {
     }
 }
 
-/// Return the table for people: one line a row, and what was missed in words.
-pub fn text(lines: &[Line]) -> String {
+/// Return the table for people: one line a row, and what was missed in words. `others` is the name of the driver that ours
+/// is compared with.
+pub fn text(others: &str, lines: &[Line]) -> String {
+    let short: String = others.chars().take(5).collect();
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -124,16 +126,16 @@ pub fn text(lines: &[Line]) -> String {
         out,
         "{:<26} {:>8} {:>6} {:>8} {:>6} {:>5} {:>7} {:>6} {:>6} {:>5} {:>7} {:>6}",
         "per",
-        "upstream",
+        others,
         "spread",
         "ours",
         "spread",
         "ratio",
-        "upstr",
+        short,
         "ours",
-        "upstr",
+        short,
         "ours",
-        "upstr",
+        short,
         "ours"
     );
     let mut rows: Vec<&str> = lines.iter().map(|line| line.row.as_str()).collect();
@@ -145,7 +147,7 @@ pub fn text(lines: &[Line]) -> String {
                 .find(|line| line.row == row && line.quantity == quantity)
         };
         let medians = |quantity: &str| match of(quantity) {
-            Some(line) => [line.upstream.median(), line.ours.median()].map(number),
+            Some(line) => [line.others.median(), line.ours.median()].map(number),
             None => [None, None].map(number),
         };
         let _ = write!(out, "{row:<26}");
@@ -156,18 +158,18 @@ pub fn text(lines: &[Line]) -> String {
             let _ = write!(
                 out,
                 " {:>8} {:>6} {:>8} {:>6} {ratio:>5}",
-                number(line.upstream.median()),
-                spread(&line.upstream),
+                number(line.others.median()),
+                spread(&line.others),
                 number(line.ours.median()),
                 spread(&line.ours),
             );
         }
-        let [upstream, ours] = medians(REGISTERS);
-        let _ = write!(out, " {upstream:>7} {ours:>6}");
-        let [upstream, ours] = medians(INTERRUPTS);
-        let _ = write!(out, " {upstream:>6} {ours:>5}");
-        let [upstream, ours] = medians(ALLOCATIONS);
-        let _ = write!(out, " {upstream:>7} {ours:>6}");
+        let [others, ours] = medians(REGISTERS);
+        let _ = write!(out, " {others:>7} {ours:>6}");
+        let [others, ours] = medians(INTERRUPTS);
+        let _ = write!(out, " {others:>6} {ours:>5}");
+        let [others, ours] = medians(ALLOCATIONS);
+        let _ = write!(out, " {others:>7} {ours:>6}");
         let judged = lines.iter().filter(|line| line.row == row);
         let mut verdicts = judged
             .filter_map(|line| Some((line, line.verdict()?)))
@@ -189,14 +191,14 @@ pub fn text(lines: &[Line]) -> String {
 }
 
 /// Return the table for programs: tab-separated, one line a quantity, `-` for what is not there.
-pub fn tsv(lines: &[Line]) -> String {
+pub fn tsv(others: &str, lines: &[Line]) -> String {
     let exact = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v}"));
-    let mut out = String::from(
-        "row\tquantity\tupstream\tupstream_min\tupstream_max\tours\tours_min\tours_max\tratio\ttarget\tverdict\n",
+    let mut out = format!(
+        "row\tquantity\t{others}\t{others}_min\t{others}_max\tours\tours_min\tours_max\tratio\ttarget\tverdict\n",
     );
     for line in lines {
         let mut fields = vec![line.row.clone(), line.quantity.to_owned()];
-        for side in [&line.upstream, &line.ours] {
+        for side in [&line.others, &line.ours] {
             fields.push(exact(side.median()));
             fields.push(exact(side.range().map(|r| r.0)));
             fields.push(exact(side.range().map(|r| r.1)));
@@ -218,11 +220,11 @@ pub fn tsv(lines: &[Line]) -> String {
 mod tests {
     use super::*;
 
-    fn line(upstream: &[f64], ours: &[f64], target: Target) -> Line {
+    fn line(others: &[f64], ours: &[f64], target: Target) -> Line {
         Line {
             row: "cs".into(),
             quantity: INSTRUCTIONS,
-            upstream: Values::new(upstream.to_vec()),
+            others: Values::new(others.to_vec()),
             ours: Values::new(ours.to_vec()),
             target,
         }
@@ -245,9 +247,9 @@ mod tests {
 
     #[test]
     fn what_is_missed_is_said() {
-        let missed = text(&[line(&[10.0], &[9.0], Target::Ratio(0.8))]);
+        let missed = text("upstream", &[line(&[10.0], &[9.0], Target::Ratio(0.8))]);
         assert!(missed.contains("MISSED: instructions <= 0.80x"), "{missed}");
-        let reached = text(&[line(&[10.0], &[8.0], Target::Ratio(0.8))]);
+        let reached = text("upstream", &[line(&[10.0], &[8.0], Target::Ratio(0.8))]);
         assert!(reached.trim_end().ends_with("  ok"), "{reached}");
     }
 
@@ -265,8 +267,8 @@ mod tests {
             line(&[2.0], &[], Target::Most(1.0)),
         ];
         // One row, below two lines of headings.
-        assert_eq!(text(&lines).lines().count(), 3);
-        let tsv = tsv(&lines);
+        assert_eq!(text("upstream", &lines).lines().count(), 3);
+        let tsv = tsv("upstream", &lines);
         let fields: Vec<&str> = tsv.lines().nth(1).unwrap().split('\t').collect();
         assert_eq!(
             fields,

@@ -53,8 +53,8 @@ impl Submission {
         self
     }
 
-    /// Return the argument of the ioctl. It points to the lists of `self`.
-    fn argument(&self) -> abi::Submit {
+    /// Return the argument of the ioctl. It points to the lists of `self`, which have to stay as they are.
+    pub fn argument(&self) -> abi::Submit {
         abi::Submit {
             stream: self.words.as_ptr() as u64,
             objects: self.objects.as_ptr() as u64,

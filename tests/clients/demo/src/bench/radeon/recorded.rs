@@ -2,7 +2,7 @@
 
 //! Submissions of real clients, made again with objects of our own.
 
-use crate::prepared::Prepared;
+use super::prepared::Prepared;
 use anyhow::{Context, Result};
 use lapidary_guest::abi::{self, CsReloc};
 use lapidary_guest::{Bo, Device, Domain};
