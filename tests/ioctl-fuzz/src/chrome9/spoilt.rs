@@ -58,6 +58,9 @@ pub fn submission(rng: &mut fastrand::Rng, objects: &[Object<Chrome9>], mark: Ma
     if rng.u32(..12) == 0 {
         spoil_objects(rng, &mut submission, &handles);
     }
+    if rng.u32(..6) == 0 {
+        list_twice(rng, &mut submission);
+    }
     Bent::new(submission)
 }
 
@@ -199,5 +202,20 @@ fn spoil_objects(rng: &mut fastrand::Rng, submission: &mut Submission, handles: 
             reserved: 0,
         }),
         _ => drop(entries.remove(at)),
+    }
+}
+
+/// List an object again, and let some relocations name it by its second place. That is allowed.
+fn list_twice(rng: &mut fastrand::Rng, submission: &mut Submission) {
+    if submission.objects.is_empty() {
+        return;
+    }
+    let first = rng.usize(..submission.objects.len());
+    let second = submission.objects.len() as u32;
+    submission.objects.push(submission.objects[first]);
+    for relocation in &mut submission.relocations {
+        if relocation.object as usize == first && rng.bool() {
+            relocation.object = second;
+        }
     }
 }
