@@ -71,3 +71,35 @@ fn its_numbers_are_those_of_the_database() {
     assert_eq!(fill, (0xf0 << 24) | (1 << 13) | 1);
     assert!(text.contains("#define FILL (0xf0u << 24 | 1u << 13 | 1u)"));
 }
+
+/// The page for user space shows the stream of such a fill, dword by dword.
+#[test]
+fn the_page_shows_its_stream() {
+    use lapidary_chrome9_client::blit::{Blit, Depth, Rect, Surface};
+    let page = include_str!("../../../../Documentation/chrome9/uapi.md");
+    let dword = |word: &str| match word.len() {
+        8 => u32::from_str_radix(word, 16).ok(),
+        _ => None,
+    };
+    let shown: Vec<u32> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .flat_map(|line| line.split(' ').map_while(dword))
+        .collect();
+    let surface = Surface {
+        object: 0,
+        offset: 0,
+        pitch: 256,
+    };
+    let fill = Blit::fill(
+        Depth::Bits32,
+        surface,
+        Rect::new(16, 8, 32, 16),
+        0x0033_6699,
+    );
+    let mut stream = lapidary_chrome9_client::Stream::new();
+    lapidary_chrome9_client::emit::blit(&mut stream, &[1], &fill);
+    assert_eq!(shown, stream.words());
+    let relocation = stream.relocations()[0];
+    assert!(page.contains(&format!("relocation of dword {}", relocation.dword)));
+}

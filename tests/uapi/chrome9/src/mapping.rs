@@ -4,10 +4,11 @@
 
 use crate::support::{self, PITCH, fill};
 use anyhow::{Result, ensure};
-use lapidary_chrome9_client::{Client as _, Errno, Place, abi};
+use lapidary_chrome9_client::abi::{self, Param};
+use lapidary_chrome9_client::{Client as _, Errno, Place};
 use lapidary_harness::child::{self, End};
 use lapidary_harness::mapping::{Mapping, PAGE};
-use lapidary_harness::{Context, Test, refused};
+use lapidary_harness::{Context, Test, refused, skip};
 use rustix::mm::MapFlags;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("mapping/sees_what_the_engine_draws", sees),
         Test::new("mapping/is_what_the_engine_reads", is_read),
         Test::new("mapping/is_there_for_a_forked_child", forked),
+        Test::new("mapping/the_frame_buffer_is_write_combined", combined),
     ]
 }
 
@@ -223,5 +225,34 @@ fn forked(context: &mut Context) -> Result<()> {
         ensure!(end == End::Exit(6), "{place}: the child ended {end:?}");
         ensure!(mapping.get(1) == 8, "{place}: the child wrote elsewhere");
     }
+    Ok(())
+}
+
+/// The kernel keeps a list of physical ranges and their memory types: `PAT: [mem 0xFIRST-0xEND] write-combining`.
+fn combined(context: &mut Context) -> Result<()> {
+    const LIST: &str = "/sys/kernel/debug/x86/pat_memtype_list";
+    let device = context.device()?;
+    let bo = device.create(16 * PAGE, Place::FrameBuffer)?;
+    bo.map()?.set(0, 1);
+    let (pci, _) = support::bound(&device)?;
+    let (first, last, _) = pci.resource(0)?;
+    let Ok(list) = std::fs::read_to_string(LIST) else {
+        return skip(format!("no {LIST}"));
+    };
+    let parse = |line: &str| -> Option<(u64, u64, String)> {
+        let (range, kind) = line.split_once("[mem ")?.1.split_once("] ")?;
+        let (from, end) = range.split_once('-')?;
+        let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+        Some((number(from)?, number(end)?, kind.trim().to_owned()))
+    };
+    let mut covered = 0;
+    for (from, end, kind) in list.lines().filter_map(parse) {
+        if end > first && from <= last {
+            ensure!(kind == "write-combining", "{from:#x} is {kind}");
+            covered += end.min(last + 1) - from.max(first);
+        }
+    }
+    let size = device.param(Param::FrameBufferSize)?;
+    ensure!(covered >= size, "{covered:#x} bytes of {size:#x}");
     Ok(())
 }
