@@ -23,6 +23,9 @@ pub fn handles(objects: &[Object<Chrome9>]) -> Vec<u32> {
     objects.iter().map(|object| object.bo.handle()).collect()
 }
 
+/// The most rows that a position and a rectangle can have.
+const ROWS: u32 = 4096;
+
 /// Return some blits of the objects, of which there is at least one.
 pub fn some(
     rng: &mut fastrand::Rng,
@@ -52,7 +55,8 @@ fn plane(
         offset,
         pitch,
     };
-    (surface, pitch, (bytes - offset) / pitch)
+    // The engine counts no more rows.
+    (surface, pitch, ((bytes - offset) / pitch).min(ROWS))
 }
 
 /// Return a length and a beginning in `room`, for other steps of half as many.
