@@ -50,8 +50,11 @@ pub(crate) const STATE_BYTES: u64 = 64 * 1024;
 /// Bits of an address in the lower of its two parameters.
 const LOW_BITS: u32 = 24;
 
-/// How long the engines may take to become idle.
-const PATIENCE: Delta = Delta::from_millis(50);
+/// How long the engines may take to become idle before the chip starts. Real ones take microseconds; a model on a busy
+/// machine must first get a CPU.
+pub(crate) const PATIENCE: Delta = Delta::from_millis(250);
+/// How long they may take where nothing depends on the answer.
+pub(crate) const HASTE: Delta = Delta::from_millis(80);
 
 /// Bits of the status that are 0 when nothing is at work.
 const BUSY: u32 = engine_status::BUSY_2D.mask()
@@ -100,8 +103,8 @@ pub(crate) fn set_up(window: Window<'_>, state: u32) {
 
 /// End the fetch of commands, and wait until the engines are idle. Return whether they are.
 ///
-/// Takes at most 50 ms, also on a device that does not answer.
-pub(crate) fn stop(window: Window<'_>) -> bool {
+/// Takes at most `patience`, also on a device that does not answer.
+pub(crate) fn stop(window: Window<'_>, patience: Delta) -> bool {
     send(
         window,
         &[
@@ -116,7 +119,7 @@ pub(crate) fn stop(window: Window<'_>) -> bool {
         || Ok(window.read(ENGINE_STATUS).into_raw()),
         |status| status & BUSY == 0,
         Delta::from_micros(10),
-        PATIENCE,
+        patience,
     )
     .is_ok();
     send(window, &[parameter(para_10::INTERRUPT_COMMAND, 0)]);

@@ -94,7 +94,7 @@ struct Running<'a>(Window<'a>);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        cr::stop(self.0);
+        cr::stop(self.0, cr::HASTE);
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn bring_up<'a, 'm>(
             // The firmware, or a kernel that was replaced, may have left the chip running.
             irq: irq::take_over(window),
             _: {
-                if !cr::stop(window) {
+                if !cr::stop(window, cr::PATIENCE) {
                     dev_err!(dev, "engines do not become idle\n");
                     return Err(ETIMEDOUT);
                 }
@@ -228,7 +228,7 @@ impl<'a> family::Gpu<'a> for Gpu<'a> {
 
     fn quiesce(&self) {
         self.irq.off();
-        cr::stop(self.running.0);
+        cr::stop(self.running.0, cr::HASTE);
     }
 
     fn reset(&self) -> Result {

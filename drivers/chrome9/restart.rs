@@ -8,10 +8,7 @@
 
 use kernel::prelude::*;
 
-use lapidary::{
-    family::Gpu as _,
-    hardware::board, //
-};
+use lapidary::hardware::board;
 
 use crate::{
     cr,
@@ -26,7 +23,7 @@ use crate::{
 impl Gpu<'_> {
     /// Start a chip that has been stopped, with an empty ring.
     ///
-    /// Allocates nothing. Sleeps for at most half a second.
+    /// Allocates nothing. Sleeps for at most 1.05 s: 250 ms until the engines are idle, twice 400 ms for the ring test.
     ///
     /// # Errors
     ///
@@ -35,7 +32,7 @@ impl Gpu<'_> {
     pub(crate) fn restart(&self) -> Result {
         let (dev, window) = (self.pdev.as_ref(), self.window());
         board::answers(dev, cr::is_dead(window))?;
-        if !cr::stop(window) {
+        if !cr::stop(window, cr::PATIENCE) {
             dev_err!(dev, "engines do not become idle\n");
             return Err(ETIMEDOUT);
         }
@@ -46,8 +43,14 @@ impl Gpu<'_> {
 
     /// Implement [`lapidary::family::Gpu::suspend`].
     pub(crate) fn fall_asleep(&self) -> Result {
-        self.quiesce();
-        Ok(())
+        self.irq.off();
+        if cr::stop(self.window(), cr::PATIENCE) {
+            return Ok(());
+        }
+        dev_err!(self.pdev, "engines do not become idle for sleep\n");
+        // The chip has to go on.
+        self.restart()?;
+        Err(EBUSY)
     }
 
     /// Implement [`lapidary::family::Gpu::resume`].

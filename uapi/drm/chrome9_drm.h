@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The interface of the chrome9 driver: render nodes of VIA Chrome9 HCM (VX855, VX875).
+ * The interface of the DRM driver chrome9, version 1.0: render nodes of VIA Chrome9 HCM (VX855, VX875).
  *
  * A client creates objects, maps them, and submits streams of the command regulator (CR). A stream
  * names objects by relocations: the dwords that take a part of an address have zeroes there, and the
@@ -30,7 +30,7 @@ extern "C" {
 
 /* PCI device number of the graphics function. */
 #define DRM_CHROME9_PARAM_CHIP 0
-/* Bytes of the frame buffer, and of those that the firmware's display does not keep. */
+/* Bytes of the frame buffer that objects can have: all but the picture of firmware's display. */
 #define DRM_CHROME9_PARAM_FRAME_BUFFER_SIZE 1
 /* Bytes of addresses for system pages behind the GART. No object is larger. */
 #define DRM_CHROME9_PARAM_GART_SIZE 2
@@ -84,7 +84,8 @@ struct drm_chrome9_gem_create {
 };
 
 /*
- * Return the offset at which mmap() of the device shows the object.
+ * Return the offset at which mmap() of the device shows the object. A mapping begins at the beginning
+ * of the object, and is shared.
  *
  * Errors: -ENOENT for an unknown handle.
  */

@@ -87,7 +87,7 @@ pub trait Gpu<'a>: Sized + Send + Sync + 'a {
     ///
     /// # Errors
     ///
-    /// `ENOMEM`. The chip then continues to run.
+    /// `ENOMEM`; `EBUSY` if engines do not become idle. The chip then continues to run.
     fn suspend(&self) -> Result;
 
     /// Start the chip after [`Gpu::suspend`], as [`Family::bring_up`](crate::family::Family::bring_up) does, whatever
