@@ -117,7 +117,10 @@ impl<'a, F: Family> Running<'a, F> {
             let look = stuck >= i64::from(GRACE_MS) || dog.unreported.load(Relaxed);
             moved = look && self.ask(ring, lane);
             progress = timeline.progress();
-            if moved {
+            // The job may have ended since memory was read. Then memory has its number by now.
+            if moved && ring.completed() == progress.signalled as u32 {
+                dog.unreported.store(false, Relaxed);
+            } else if moved {
                 dog.unreported.store(true, Relaxed);
                 if !dog.told.load(Relaxed) {
                     dog.told.store(true, Relaxed);
