@@ -322,3 +322,51 @@ fn addresses_of_the_3d_engine_have_locations() {
     let odd = [places[0], at(Location::Gart, 0x80)];
     assert!(checked.placed(&stream.words, &odd).is_none());
 }
+
+/// A texture has all its addresses in one object. Those that lie in another one than the newest are not its own any more.
+#[test]
+fn addresses_in_another_object_are_forgotten() {
+    let chain = Texture {
+        last: 1,
+        absolute: true,
+        ..TEXTURE
+    };
+    let base = stage(4, 0x00);
+    let location = stage(4, 0x18);
+    let level = entry(LEVELS, 32);
+    // Which addresses are set again, in the same object or in another.
+    for (again, keys) in [
+        ("base", &[base][..]),
+        ("location", &[location]),
+        ("base and location", &[base, location]),
+        ("level", &[level]),
+        ("base and level", &[base, level]),
+        ("all", &[base, location, level]),
+    ] {
+        for object in [1, 0] {
+            let mut first = Scene::default();
+            first.shader(&TEXTURE).texture(4, &chain);
+            let mut stream = first.stream();
+            let mut second = first.clone();
+            second.tables.clear();
+            second.params.retain(|key, _| keys.contains(key));
+            for param in second.params.values_mut() {
+                for (_, place) in &mut param.parts {
+                    place.0 = object;
+                }
+            }
+            second.state(&mut stream);
+            second.draw(&mut stream);
+            let result = run(&stream.words, &stream.relocations, &objects(&[ENOUGH; 2]));
+            let expected = if object == 1 || again == "all" {
+                None
+            } else {
+                Some(Refusal {
+                    position: stream.value_of(DRAW) as u32,
+                    reason: Reason::TextureAddress,
+                })
+            };
+            assert_eq!(result.err(), expected, "{again} in object {object}");
+        }
+    }
+}

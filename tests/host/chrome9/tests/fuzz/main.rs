@@ -40,8 +40,8 @@ fn expect_substance(report: &Report<Reason>) {
         return;
     }
     report.expect_shares(&[
-        ("whole", report.whole, 45),
-        ("spoilt", report.spoilt, 15),
+        ("whole", report.whole, 40),
+        ("spoilt", report.spoilt, 12),
         ("spliced", report.spliced, 10),
         ("as small as can be", report.bounds, 20),
     ]);

@@ -352,6 +352,19 @@ fn any_values(rng: &mut Rng, scene: &mut Scene) {
         let bits = rng.u32(..) & 0x007f_ffff;
         scene.set(attribute(para_01::ENABLE_1), bits);
     }
+    if rarely(rng, 4) {
+        // Fog of a target, by the shader, by depth and otherwise, and depth of the shader.
+        scene
+            .set(attribute(para_01::ENABLE_1), 0x100 << rng.u32(..4))
+            .set(
+                attribute(para_01::FOG_1),
+                pick(rng, &[0, 2, 4, 0x42, 0x15, 0x80]),
+            )
+            .set(
+                attribute(para_01::Z_4),
+                pick(rng, &[0, 0x7_0000, 0x80_0000]),
+            );
+    }
     if rarely(rng, 3) {
         scene.also(ENABLE, rng.u32(..) & 0x00fe_08a2);
     }
