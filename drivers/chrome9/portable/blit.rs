@@ -46,7 +46,9 @@ const COPY_PAIRS: usize = 9;
 
 /// Return the length in dwords of a header and so many pairs, in whole units.
 const fn length(pairs: usize) -> usize {
-    (4 + 2 * pairs).next_multiple_of(UNIT as usize / 4)
+    let unit = UNIT as usize / 4;
+    let dwords = pairs.wrapping_mul(2).wrapping_add(4);
+    dwords.wrapping_add(unit - 1) & unit.wrapping_neg()
 }
 
 /// A fill of pages with one dword.
@@ -88,7 +90,7 @@ impl Rows {
     }
 
     const fn bytes(&self) -> u64 {
-        self.count as u64 * ROW as u64
+        (self.count as u64).wrapping_mul(ROW as u64)
     }
 
     /// Return the size of the rectangle.
@@ -123,7 +125,7 @@ fn pairs<const N: usize>(sink: &mut impl Sink, pairs: [(u32, u32); N]) -> Result
     for (register, value) in pairs {
         sink.put_all(&[register, value])?;
     }
-    for _ in 4 + 2 * N..length(N) {
+    for _ in const { 4 + 2 * N }..const { length(N) } {
         sink.put(PAD)?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 //! Calls of the portable code of `chrome9.ko`.
 
 use chrome9::portable::{
+    blit::{Copy, Fill},
     emit::{self, Error, Location},
     ring::{Block, Ring},
 };
@@ -16,6 +17,11 @@ use lapidary::portable::sink::SliceSink;
 pub fn commands(out: &mut [u32], address: u64, word: u32) -> Result<(), Error> {
     let sink = &mut SliceSink::new(out);
     emit::branch(sink, address, word, Location::Gart)?;
+    emit::pad(sink, word)?;
+    let fill = Fill::new(address, word.into(), word)?;
+    fill.emit(sink)?;
+    let copy = Copy::new(fill.bytes(), address, word.into())?;
+    copy.emit(sink)?;
     emit::fence(sink, address, word)
 }
 
