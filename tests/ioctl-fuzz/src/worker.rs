@@ -279,8 +279,13 @@ impl<'a, I: Interface> Worker<'a, I> {
             }
             submission.signal(link.object.at(link.point(link.last + 1)));
         }
-        patiently("a sound stream", || submission.issue(device))?
-            .with_context(|| format!("a sound stream {submission:x?}"))?;
+        patiently("a sound stream", || submission.issue(device))?.with_context(|| {
+            let sizes: Vec<_> = objects
+                .iter()
+                .map(|o| (o.bo.handle(), o.bo.size()))
+                .collect();
+            format!("a sound stream {submission:x?} with handles and sizes {sizes:?}")
+        })?;
         I::apply(&effect, objects);
         if let Some(at) = chained {
             links[at].last += 1;

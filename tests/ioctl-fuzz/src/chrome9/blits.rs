@@ -59,7 +59,7 @@ fn plane(
     (surface, pitch, ((bytes - offset) / pitch).min(ROWS))
 }
 
-/// Return a length and a beginning in `room`, for other steps of half as many.
+/// Return a beginning in `room`, and a length of at most `most` from there.
 fn span(rng: &mut fastrand::Rng, most: u32, room: u32) -> (u32, u32) {
     let length = rng.u32(1..=most.min(room));
     (rng.u32(0..=room - length), length)

@@ -10,6 +10,7 @@ use lapidary_chrome9_client::abi::{Object, Relocation, Submit, Sync};
 use lapidary_chrome9_client::stream::{NULL, UNIT};
 use lapidary_chrome9_client::{Bo, Device, Submission};
 use rustix::io::Errno;
+use std::fmt;
 
 /// The lists of a submission, as its argument names them.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +52,22 @@ enum Bend {
 }
 
 /// A submission and what its argument says instead.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Bent {
     submission: Submission,
     bends: Vec<Bend>,
+}
+
+/// Dwords of a stream that a message has.
+const SHOWN: usize = 400;
+
+impl fmt::Debug for Bent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut submission = self.submission.clone();
+        submission.words.truncate(SHOWN);
+        let whole = self.submission.words.len();
+        write!(f, "{submission:x?} of {whole} dwords, {:x?}", self.bends)
+    }
 }
 
 impl Bent {

@@ -40,7 +40,11 @@ fn changed(rng: &mut fastrand::Rng, value: u32, mark: Mark) -> u32 {
 pub fn submission(rng: &mut fastrand::Rng, objects: &[Object<Chrome9>], mark: Mark) -> Bent {
     let handles = blits::handles(objects);
     let mut stream = Stream::new();
-    for blit in blits::some(rng, objects, mark, Depths::Only32) {
+    for mut blit in blits::some(rng, objects, mark, Depths::Only32) {
+        if rng.u32(..6) == 0 {
+            // Copies within an object may read what they have written then.
+            (blit.leftwards, blit.upwards) = (rng.bool(), rng.bool());
+        }
         let mut writes = emit::registers(&handles, &blit);
         if rng.u32(..4) == 0 {
             spoil_writes(rng, &mut writes, &handles, mark);

@@ -174,7 +174,8 @@ impl Client for Chrome9 {
     }
 
     fn wait(&self) -> Result<Op> {
-        const BYTES: u64 = 16 << 20;
+        // If the model took longer than half a second the watchdog would look after the engine, which is counted.
+        const BYTES: u64 = 1 << 20;
         const FILLS: usize = 24;
         const PITCH: u32 = 8192;
         let target = self.device.create(BYTES, client::Place::FrameBuffer);
