@@ -125,7 +125,9 @@ fn vary(rng: &mut fastrand::Rng, blit: &mut Blit, mark: Mark) {
     }
     if rng.u32(..4) == 0 {
         let Rect { x, y, .. } = blit.rect;
-        let beside = |rng: &mut fastrand::Rng, at: u32| (at + rng.u32(..8)).saturating_sub(4);
+        // Corners have twelve bits.
+        let beside =
+            |rng: &mut fastrand::Rng, at: u32| (at + rng.u32(..8)).saturating_sub(4).min(4095 - 24);
         let (left, top) = (beside(rng, x), beside(rng, y));
         blit.clip = Some(Rect::new(left, top, rng.u32(1..24), rng.u32(1..24)));
     }
