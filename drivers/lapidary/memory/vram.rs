@@ -357,6 +357,11 @@ pub(crate) fn length(range: &core::ops::Range<u64>) -> Result<u64> {
 #[kunit_tests(lapidary_vram)]
 mod tests {
     use super::*;
+    use crate::corner::fence::{
+        new_context,
+        Timeline,
+        Unborn, //
+    };
 
     const MIB: u64 = 1 << 20;
 
@@ -509,6 +514,32 @@ mod tests {
         assert!(vram.stock() == 0 && vram.usage() == used);
         assert!(vram.restock(Part::Visible)?.is_some());
         Ok(())
+    }
+
+    struct Test;
+
+    impl Timeline for Test {
+        const DRIVER: &'static CStr = c"kunit";
+        const NAME: &'static CStr = c"vram";
+
+        fn wanted(&self, _seqno: u64) {}
+    }
+
+    #[test]
+    fn what_was_taken_back_may_be_cleared_still() -> Result {
+        let vram = Vram::new(&layout(4 * MIB, 4 * MIB, [0..0, 0..0, 0..0, 0..0]))?;
+        let timeline = Arc::new(Test, GFP_KERNEL)?;
+        let clear = Unborn::new(timeline)?.start(new_context(), 1);
+        let batch = vram.restock(Part::Any)?.ok_or(ENOSPC)?;
+        batch.committed(clear.fence().clone());
+        assert!(vram.is_clearing() && vram.recalled().is_none());
+        // The lot is free, and the job will still clear it.
+        assert!(vram.recall() && !vram.is_clearing());
+        assert!(vram.recalled().is_some() && !vram.recall());
+        assert!(vram.recalled().is_some());
+        clear.signal(Ok(()));
+        assert!(vram.recalled().is_none());
+        vram.wait_for_recalled()
     }
 
     #[test]

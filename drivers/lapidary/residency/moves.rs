@@ -281,6 +281,7 @@ fn to_lot_by_cpu<F: Family>(
     if !resv::wait(&**object, OTHERS_MS)? {
         return Err(EBUSY);
     }
+    vram.wait_for_recalled()?;
     mmap::zap(&**object);
     let window = wc::Window::at(running.pdev(), bus, usize::try_from(bytes)?)?;
     backing.pages.write_device(&**object, &window)?;

@@ -42,6 +42,7 @@ impl<'a> VramPages<'a> {
         let vram = running.data().memory.vram();
         let (size, align) = (2 * PAGE_SIZE as u64, PAGE_SIZE as u64);
         let pages = vram.find(size, align, Part::Visible)?;
+        vram.wait_for_recalled()?;
         let bus = vram.bus_address(pages.start()).ok_or(EINVAL)?;
         let window = wc::Window::at(running.pdev(), bus, 2 * PAGE_SIZE)?;
         for offset in (0..2 * PAGE_SIZE).step_by(size_of::<u32>()) {

@@ -9,7 +9,8 @@
 //! - When an object has to be cleared and the ring is idle, the same job clears more free memory, up to the limit of
 //!   [`Vram::restock`]. These lots, a [`Batch`], are not allocated until the fence has signalled without an error.
 //!   The next thread that creates an object tests this. If there is no other room, they are taken back at once, as
-//!   stale as before ([`Vram::recall`]). The next fill of them is executed on the kernel's ring, behind the clear.
+//!   stale as before ([`Vram::recall`]). The next fill of them is executed on the kernel's ring, behind the clear. The
+//!   CPU waits for the clear before it writes free memory ([`Vram::wait_for_recalled`]).
 //! - An object that no job and no CPU mapping has ever reached gives back its zeroed memory.
 //!
 //! No work is started only for the stock, so a machine on which no objects are created clears nothing. When video
@@ -40,6 +41,8 @@ use crate::{
 /// takes 4 ms. A client whose job comes directly behind it waits for that long in the worst case.
 const BATCH: u64 = 4 << 20;
 pub(super) const BATCH_PART: u64 = 16;
+/// How long to wait for a clear before waiting again, in milliseconds.
+const RECALLED_MS: u32 = 1_000;
 /// Lots of a batch.
 const PIECES: usize = 16;
 
@@ -50,6 +53,9 @@ pub(super) struct Restock {
     fence: Option<ARef<Fence>>,
     /// A thread is making a job for them.
     begun: bool,
+    /// The fence of the last lots that were taken back before it had signalled. Earlier ones signal before it, because
+    /// there is one ring.
+    recalled: Option<ARef<Fence>>,
 }
 
 impl Restock {
@@ -63,6 +69,7 @@ impl Restock {
             pieces: KVec::with_capacity(PIECES, GFP_KERNEL)?,
             fence: None,
             begun: false,
+            recalled: None,
         })
     }
 }
@@ -164,13 +171,40 @@ impl Vram {
     /// whether there was anything.
     ///
     /// The job that clears it may be executed later. The next owner of such a lot first fills it on the kernel's
-    /// ring, behind that job.
+    /// ring, behind that job, or waits for it ([`Vram::wait_for_recalled`]).
     pub(super) fn recall(&self) -> bool {
         self.collect();
         let mut restock = self.restock.lock();
-        let any = restock.fence.is_some();
+        let fence = restock.fence.clone();
         self.give_back(&mut restock);
+        let any = fence.is_some();
+        if any {
+            restock.recalled = fence;
+        }
         any
+    }
+
+    /// Return the fence of a job that may still clear free memory.
+    pub(super) fn recalled(&self) -> Option<ARef<Fence>> {
+        let mut restock = self.restock.lock();
+        if restock.recalled.as_ref()?.result().is_some() {
+            restock.recalled = None;
+        }
+        restock.recalled.clone()
+    }
+
+    /// Wait until no job clears free memory that was taken back ([`Vram::recall`]). Called by a thread that writes a lot by
+    /// the CPU, after it has found the lot.
+    ///
+    /// # Errors
+    ///
+    /// `ERESTARTSYS` if a signal arrives.
+    pub(crate) fn wait_for_recalled(&self) -> Result {
+        if let Some(fence) = self.recalled() {
+            // The watchdog makes it signal.
+            while !fence.wait(true, RECALLED_MS)? {}
+        }
+        Ok(())
     }
 
     fn give_back(&self, restock: &mut Restock) {
