@@ -63,7 +63,12 @@ fn state(dwords: usize, relocations: usize) -> Stream {
     for i in 0..relocations {
         all.push(base(mmio::DSTBASE, i as u32 % 2, 0));
         let more = pairs * (i + 1) / relocations - all.len();
-        all.extend(registers.by_ref().take(more).map(|&register| set(register, 0)));
+        all.extend(
+            registers
+                .by_ref()
+                .take(more)
+                .map(|&register| set(register, 0)),
+        );
     }
     let mut stream = Stream::new();
     stream.pairs(&all);
