@@ -14,6 +14,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Bytes of a row of every surface.
 pub const PITCH: u32 = 256;
@@ -153,22 +154,30 @@ impl<I: Interface> Object<I> {
     pub fn look(&mut self, mark: Mark) -> Result<()> {
         self.bo.wait().context("waiting")?;
         let (address, count) = self.words()?;
-        for (i, &expected) in self.content.borrow().iter().enumerate().take(count) {
-            // SAFETY: inside the window, which is aligned to a page.
-            let seen = unsafe { address.add(i).read_volatile() };
-            if seen != expected {
-                let whose = if mark.foreign(seen) {
-                    ", of another process"
-                } else {
-                    ""
-                };
-                bail!(
-                    "dword {i} of {count} in {:?} is {seen:#010x}{whose}, expected {expected:#010x}",
-                    self.bo.place()
-                );
-            }
-        }
-        Ok(())
+        let content = self.content.borrow();
+        // SAFETY: inside the window, which is aligned to a page.
+        let read = |i: usize| unsafe { address.add(i).read_volatile() };
+        let differs = |i: usize| Some((i, read(i))).filter(|&(i, seen)| seen != content[i]);
+        let count = count.min(content.len());
+        let mut wrong = (0..count).filter_map(differs);
+        let Some((first, seen)) = wrong.next() else {
+            return Ok(());
+        };
+        // What is seen later tells whether it was lost or only late.
+        let (others, last) = wrong.fold((0, first), |(others, _), (i, _)| (others + 1, i));
+        std::thread::sleep(Duration::from_millis(300));
+        let later = (0..count).filter_map(differs).count();
+        let whose = if mark.foreign(seen) {
+            ", of another process"
+        } else {
+            ""
+        };
+        bail!(
+            "dword {first} of {count} in {:?} is {seen:#010x}{whose}, expected {:#010x}; {others} more up to dword {last} \
+             differ, and {later} a moment later",
+            self.bo.place(),
+            content[first]
+        )
     }
 
     /// Wait for the GPU, then look for dwords of other processes.
