@@ -25,6 +25,7 @@ use super::{
 use crate::portable::{
     policy::Policy,
     regs::mmio::{
+        self,
         clipbr,
         cliptl,
         dimension,
@@ -73,7 +74,6 @@ const PATTERN_BITS: u32 = gecmd::MONO_PATTERN_TRANSPARENT.mask()
 /// Bits of monochrome sources.
 const MONO_BITS: u32 =
     gecmd::MONO_ALIGN.mask() | gecmd::MONO_PACK.mask() | gecmd::MONO_SOURCE_TRANSPARENT.mask();
-const MODE_BITS: u32 = gemode::DEPTH.mask() | gemode::ROTATION.mask();
 const PITCH_BITS: u32 = pitch::DESTINATION.mask() | pitch::SOURCE.mask();
 const DIMENSION_BITS: u32 = dimension::HEIGHT.mask() | dimension::WIDTH.mask();
 const DESTINATION_BITS: u32 = dstpos::X.mask() | dstpos::Y.mask();
@@ -87,23 +87,70 @@ const KEY_BITS: u32 = KEYS | keycontrol::BYTE_MASK.mask() | keycontrol::INVERT_K
 const WAIT_BITS: u32 =
     wait_control_2d_3d::WAIT_2D_IDLE.mask() | wait_control_2d_3d::WAIT_3D_IDLE.mask();
 
+/// Registers up to the last of those whose values are kept.
+const KEPT: usize = mmio::MONOPATFGC as usize / 4 + 1;
+
+/// A register whose value is kept, by its index.
+#[derive(Clone, Copy)]
+struct Register(usize);
+
+impl Register {
+    const MODE: Self = Self::at(mmio::GEMODE);
+    const PITCH: Self = Self::at(mmio::PITCH);
+    const DIMENSION: Self = Self::at(mmio::DIMENSION);
+    const DESTINATION_POSITION: Self = Self::at(mmio::DSTPOS);
+    const SOURCE_POSITION: Self = Self::at(mmio::SRCPOS);
+    const CLIP_TOP_LEFT: Self = Self::at(mmio::CLIPTL);
+    const CLIP_BOTTOM_RIGHT: Self = Self::at(mmio::CLIPBR);
+    const KEY: Self = Self::at(mmio::KEYCONTROL);
+    const FOREGROUND: Self = Self::at(mmio::FGCOLOR);
+    const BACKGROUND: Self = Self::at(mmio::BGCOLOR);
+    const PATTERN: Self = Self::at(mmio::MONOPATFGC);
+
+    const fn at(offset: u32) -> Self {
+        Self(offset as usize / 4)
+    }
+}
+
+/// Registers whose values are kept, and their bits that have a meaning. Of the last five the values do not matter, only that
+/// the stream has set them.
+const VALUES: [(Register, u32); 11] = [
+    (Register::MODE, gemode::DEPTH.mask()),
+    (Register::PITCH, PITCH_BITS),
+    (Register::DIMENSION, DIMENSION_BITS),
+    (Register::DESTINATION_POSITION, DESTINATION_BITS),
+    (Register::SOURCE_POSITION, SOURCE_BITS),
+    (Register::KEY, KEY_BITS),
+    (Register::CLIP_TOP_LEFT, TOP_LEFT_BITS),
+    (Register::CLIP_BOTTOM_RIGHT, BOTTOM_RIGHT_BITS),
+    (Register::FOREGROUND, u32::MAX),
+    (Register::BACKGROUND, u32::MAX),
+    (Register::PATTERN, u32::MAX),
+];
+
+/// What stands above a value, so that one test sees a register whose value is not kept.
+const MARK: u64 = 1 << 32;
+
+/// For each register the bits that it may not have. Those whose values are not kept may not have [`MARK`].
+static FORBIDDEN: [u64; KEPT] = {
+    let mut all = [MARK; KEPT];
+    let mut at = 0;
+    while at < VALUES.len() {
+        let (register, bits) = VALUES[at];
+        all[register.0] = !bits as u64;
+        at += 1;
+    }
+    all
+};
+
 /// The state of the 2D engine that the stream has set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Engine2d {
-    mode: Option<u32>,
-    pitch: Option<u32>,
-    dimension: Option<u32>,
-    destination_position: Option<u32>,
+    values: [u32; KEPT],
+    /// A one for each register that is set.
+    set: u32,
     destination: Option<Target>,
-    source_position: Option<u32>,
     source: Option<Target>,
-    key: Option<u32>,
-    // Values of those below do not matter.
-    clip_top_left: Option<u32>,
-    clip_bottom_right: Option<u32>,
-    foreground: Option<u32>,
-    background: Option<u32>,
-    pattern: Option<u32>,
     /// Dwords of data of the CPU that a command waits for.
     due: u64,
 }
@@ -123,21 +170,38 @@ fn only(value: u32, bits: u32, reason: Reason) -> Result<u32, Reason> {
 }
 
 impl Engine2d {
+    /// Keep the value of a register that has no other meaning. `false` if it is another register, or there is something to
+    /// object to: [`Checker::register`] finds out.
+    #[inline(always)]
+    pub(super) fn keep(&mut self, offset: u32, value: u32) -> bool {
+        // An offset that is no multiple of 4 has no index then.
+        let index = offset.rotate_right(2);
+        let (Some(forbidden), Some(place)) = (
+            FORBIDDEN.get(index as usize),
+            self.values.get_mut(index as usize),
+        ) else {
+            return false;
+        };
+        if (u64::from(value) | MARK) & forbidden != 0 {
+            return false;
+        }
+        *place = value;
+        self.set |= 1u32.wrapping_shl(index);
+        true
+    }
+
+    /// Return the value of a register, if the stream has set it.
+    fn get(&self, register: Register) -> Option<u32> {
+        let is_set = self.set.wrapping_shr(register.0 as u32) & 1 != 0;
+        self.values.get(register.0).copied().filter(|_| is_set)
+    }
+
     /// The state at the start of a stream, in which nothing is known. A constant, so that it is built in place.
     pub(super) const UNKNOWN: Self = Self {
-        mode: None,
-        pitch: None,
-        dimension: None,
-        destination_position: None,
+        values: [0; KEPT],
+        set: 0,
         destination: None,
-        source_position: None,
         source: None,
-        key: None,
-        clip_top_left: None,
-        clip_bottom_right: None,
-        foreground: None,
-        background: None,
-        pattern: None,
         due: 0,
     };
 
@@ -204,15 +268,15 @@ impl Engine2d {
             return Err(Reason::Pattern);
         }
         self.colors(command, pattern, source, mono)?;
-        let mode = self.mode.ok_or(Reason::NoMode)?;
+        let mode = self.get(Register::MODE).ok_or(Reason::NoMode)?;
         let bytes = match gemode::DEPTH.get(mode) {
             gemode::depth::BPP_8 => 1,
             gemode::depth::BPP_16 => 2,
             gemode::depth::BPP_32 => 4,
             _ => return Err(Reason::PixelDepth),
         };
-        let pitches = self.pitch.ok_or(Reason::NoPitch)?;
-        let dimension = self.dimension.ok_or(Reason::NoDimension)?;
+        let pitches = self.get(Register::PITCH).ok_or(Reason::NoPitch)?;
+        let dimension = self.get(Register::DIMENSION).ok_or(Reason::NoDimension)?;
         // Fields have twelve bits.
         let shape = Shape {
             width: dimension::WIDTH.get(dimension).wrapping_add(1),
@@ -229,7 +293,7 @@ impl Engine2d {
         };
 
         let position = self
-            .destination_position
+            .get(Register::DESTINATION_POSITION)
             .ok_or(Reason::NoDestinationPosition)?;
         let destination = self.destination.ok_or(Reason::NoDestination)?;
         let to = shape
@@ -254,7 +318,9 @@ impl Engine2d {
             return Ok(0);
         }
 
-        let position = self.source_position.ok_or(Reason::NoSourcePosition)?;
+        let position = self
+            .get(Register::SOURCE_POSITION)
+            .ok_or(Reason::NoSourcePosition)?;
         let source = self.source.ok_or(Reason::NoSource)?;
         let from = shape
             .place(
@@ -277,7 +343,7 @@ impl Engine2d {
 
     /// Check that colours, keys and clip are the stream's, as far as a blit depends on them.
     fn colors(&self, command: u32, pattern: bool, source: bool, mono: bool) -> Result<(), Reason> {
-        let key = self.key.ok_or(Reason::NoKey)?;
+        let key = self.get(Register::KEY).ok_or(Reason::NoKey)?;
         // A key compares pixels, and a colour has two meanings.
         if mono && key & KEYS != 0 || keycontrol::SOURCE_KEY.any(key) && !source {
             return Err(Reason::KeyWithoutPixels);
@@ -285,16 +351,17 @@ impl Engine2d {
         let needs_foreground = mono || keycontrol::DESTINATION_KEY.any(key);
         let transparent = gecmd::MONO_SOURCE_TRANSPARENT.any(command);
         let needs_background = mono && !transparent || keycontrol::SOURCE_KEY.any(key);
-        if needs_foreground && self.foreground.is_none() {
+        if needs_foreground && self.get(Register::FOREGROUND).is_none() {
             return Err(Reason::NoForeground);
         }
-        if needs_background && self.background.is_none() {
+        if needs_background && self.get(Register::BACKGROUND).is_none() {
             return Err(Reason::NoBackground);
         }
-        if pattern && self.pattern.is_none() {
+        if pattern && self.get(Register::PATTERN).is_none() {
             return Err(Reason::NoPatternColor);
         }
-        let clip = self.clip_top_left.is_some() && self.clip_bottom_right.is_some();
+        let clip = self.get(Register::CLIP_TOP_LEFT).is_some()
+            && self.get(Register::CLIP_BOTTOM_RIGHT).is_some();
         if gecmd::CLIP_ENABLE.any(command) && !clip {
             return Err(Reason::NoClip);
         }
@@ -310,7 +377,11 @@ impl Engine2d {
         if shape.leftwards || shape.upwards {
             return Err(Reason::HostDirection);
         }
-        if self.source_position.ok_or(Reason::NoSourcePosition)? != 0 {
+        if self
+            .get(Register::SOURCE_POSITION)
+            .ok_or(Reason::NoSourcePosition)?
+            != 0
+        {
             return Err(Reason::HostOrigin);
         }
         let unit = match gecmd::MONO_ALIGN.get(command) {
@@ -330,46 +401,39 @@ impl Checker<'_> {
     /// Check the value at the current position, of an admitted register.
     pub(super) fn register_2d(&mut self, policy: Policy, value: u32) -> Result<(), Reason> {
         let engine = &mut self.engine2d;
-        let (state, bits) = match policy {
+        match policy {
             Policy::Command => {
                 engine.due = engine.command(value, self.objects)?;
-                return Ok(());
+                Ok(())
             }
             Policy::Wait => {
                 only(value, WAIT_BITS, Reason::WaitBits)?;
-                return Ok(());
+                Ok(())
             }
             Policy::DestinationBase => {
                 only(value, dstbase::ADDRESS.mask(), Reason::RegisterBits)?;
                 self.engine2d.destination = Some(self.address(value, 0, Part::Base2d)?);
-                return Ok(());
+                Ok(())
             }
             Policy::SourceBase => {
                 only(value, srcbase::ADDRESS.mask(), Reason::RegisterBits)?;
                 self.engine2d.source = Some(self.address(value, 0, Part::Base2d)?);
-                return Ok(());
+                Ok(())
             }
-            Policy::Mode => {
-                if gemode::ROTATION.any(value) {
-                    return Err(Reason::Rotation);
-                }
-                (&mut engine.mode, MODE_BITS)
-            }
-            Policy::Pitch => (&mut engine.pitch, PITCH_BITS),
-            Policy::Dimension => (&mut engine.dimension, DIMENSION_BITS),
-            Policy::DestinationPosition => (&mut engine.destination_position, DESTINATION_BITS),
-            Policy::SourcePosition => (&mut engine.source_position, SOURCE_BITS),
-            Policy::Key => (&mut engine.key, KEY_BITS),
-            Policy::ClipTopLeft => (&mut engine.clip_top_left, TOP_LEFT_BITS),
-            Policy::ClipBottomRight => (&mut engine.clip_bottom_right, BOTTOM_RIGHT_BITS),
-            Policy::Foreground => (&mut engine.foreground, u32::MAX),
-            Policy::Background => (&mut engine.background, u32::MAX),
-            Policy::PatternColor => (&mut engine.pattern, u32::MAX),
-            Policy::Unknown | Policy::Pattern | Policy::Kernel => {
-                return Err(Reason::UnknownRegister)
-            }
-        };
-        *state = Some(only(value, bits, Reason::RegisterBits)?);
-        Ok(())
+            Policy::Mode if gemode::ROTATION.any(value) => Err(Reason::Rotation),
+            // What could be kept has been kept.
+            Policy::Mode
+            | Policy::Pitch
+            | Policy::Dimension
+            | Policy::DestinationPosition
+            | Policy::SourcePosition
+            | Policy::Key
+            | Policy::ClipTopLeft
+            | Policy::ClipBottomRight
+            | Policy::Foreground
+            | Policy::Background
+            | Policy::PatternColor => Err(Reason::RegisterBits),
+            Policy::Unknown | Policy::Pattern | Policy::Kernel => Err(Reason::UnknownRegister),
+        }
     }
 }

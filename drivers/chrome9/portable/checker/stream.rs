@@ -148,13 +148,18 @@ impl Checker<'_> {
         self.no_flags(at, last)?;
         let (start, end) = self.counted(at, count, 2)?;
         let pairs = self.stream.get(start..end).unwrap_or_default();
+        // Before the first pair nothing is due, and only a command changes that.
+        let mut due = false;
         let mut position = start;
         for pair in pairs.chunks_exact(2) {
             let [offset, value] = *pair else {
                 continue;
             };
-            self.position = position;
-            self.register(offset, value)?;
+            if due || !self.engine2d.keep(offset, value) {
+                self.position = position;
+                self.register(offset, value)?;
+                due = self.engine2d.nothing_due().is_err();
+            }
             position = position.wrapping_add(2);
         }
         self.padding(end, end)
