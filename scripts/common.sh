@@ -73,7 +73,6 @@ driver_of() {
         rv515 | r520 | rv530 | rv560 | rv570 | r580) echo r500 ;;
         r600 | rv610 | rv635 | rv670 | rv770 | rv730 | rv710 | rv740) echo r600 ;;
         vx855) echo chrome9 ;;
-        vx855) echo chrome9 ;;
         *) die "no driver for $1" ;;
     esac
 }
