@@ -6,8 +6,6 @@
 mod display;
 mod engine2d;
 mod engine3d;
-mod engine3d_lists;
-mod engine3d_textures;
 mod faults;
 mod gart;
 mod properties;

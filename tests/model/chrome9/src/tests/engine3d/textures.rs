@@ -14,9 +14,9 @@ use lapidary_registers::chrome9::para_02_stage::{
 };
 use lapidary_registers::chrome9::para_03_mip::level_base;
 
-use super::Bench;
-use super::engine3d::{ATTRIBUTE, BYTES, GENERAL, TARGET};
+use super::{ATTRIBUTE, BYTES, GENERAL, TARGET};
 use crate::kind;
+use crate::tests::Bench;
 use crate::{bus, regs::Parameters};
 
 /// Level 0, and further ones.

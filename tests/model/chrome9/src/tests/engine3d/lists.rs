@@ -8,11 +8,11 @@ use lapidary_registers::chrome9::para_04::{
 };
 use lapidary_registers::chrome9::{mmio, para_01, para_11};
 
-use super::Bench;
-use super::engine3d::{ATTRIBUTE, BYTES, PRIMITIVE, TARGET};
-use super::ring::{PAD, header, tag};
-use crate::bus;
+use super::{ATTRIBUTE, BYTES, PRIMITIVE, TARGET};
 use crate::kind::{self, Kind};
+use crate::tests::Bench;
+use crate::tests::ring::{PAD, PAUSE, header, tag};
+use crate::{bus, fault};
 
 /// Vertices by index.
 const BUFFER: u64 = 0x40_0000;
@@ -423,4 +423,19 @@ fn restored_state_is_as_defined_as_it_was() {
             .writer((ATTRIBUTE as u8, 0), para_01::RT0_1)
             .is_some()
     );
+}
+
+#[test]
+fn a_clear_of_the_fetcher_ends_a_list() {
+    let mut b = Bench::drawing();
+    b.m.faults.arm(fault::HANG, Some(1));
+    let part = header(0x3_043c, 4, 0, &[0; 4]);
+    let behind = b.block(0, &[part, tag(1)]);
+    b.m.faults.clear();
+    b.start(behind, PAUSE);
+    assert_eq!(b.found(), [kind::HEADER_IN_PRIMITIVE]);
+    b.send(&[0; 5]);
+    b.setup(&[(lapidary_registers::chrome9::para_10::AGP_CONTROL, 0x0a_0018)]);
+    assert_eq!(b.found(), [], "not even the list's state is judged");
+    assert_eq!(b.draw(), [], "the next list begins anew");
 }
