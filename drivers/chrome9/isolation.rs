@@ -57,9 +57,10 @@ impl family::Isolation for Isolation {
     /// All clients see the one frame buffer and the one GART.
     const SHARED: bool = true;
 
-    fn object(size: u64, _note: &Note) -> Object {
+    fn object(size: u64, note: &Note) -> Object {
         Object {
             size,
+            number: note.number(),
             ..Object::default()
         }
     }

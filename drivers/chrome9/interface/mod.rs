@@ -68,20 +68,30 @@ type Device = drm::Device<Driver<Chrome9>, drm::Registered>;
 /// The running chip.
 type Running<'a> = lapidary::running::Running<'a, Chrome9>;
 
-/// What the interface keeps with an object: whether it was made in system pages.
+/// The last number that an object got. Numbers are not used again: there are more of them than objects can ever be made.
+static NUMBERS: Atomic<u64> = Atomic::new(0);
+
+/// What the interface keeps with an object: its number, and whether it was made in system pages.
 pub(crate) struct Note {
+    number: u64,
     system: Atomic<bool>,
 }
 
 impl Default for Note {
     fn default() -> Self {
         Self {
+            number: NUMBERS.fetch_add(1, Relaxed).wrapping_add(1),
             system: Atomic::new(false),
         }
     }
 }
 
 impl Note {
+    /// Return a number that no other object has.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Note that the object was made in system pages.
     fn set_system(&self) {
         self.system.store(true, Relaxed);

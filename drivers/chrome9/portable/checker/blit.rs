@@ -100,11 +100,8 @@ impl Shape {
         })
     }
 
-    /// Check that a copy reads nothing that it has written.
+    /// Check that a copy within one object reads nothing that it has written.
     pub(super) fn overlap(self, from: &Area, to: &Area) -> Result<(), Reason> {
-        if from.target.object != to.target.object {
-            return Ok(());
-        }
         let bytes = |area: &Area| {
             let base = u64::from(area.target.offset);
             (base.wrapping_add(area.first), base.wrapping_add(area.end))

@@ -337,7 +337,9 @@ impl Engine2d {
         if let Some(object) = objects.get_mut(source.object as usize) {
             object.access.reads = true;
         }
-        shape.overlap(&from, &to)?;
+        if source.shares_object(destination, objects) {
+            shape.overlap(&from, &to)?;
+        }
         Ok(0)
     }
 

@@ -74,6 +74,9 @@ use self::{
 pub struct Object {
     /// Size in bytes.
     pub size: u64,
+    /// Tells objects apart: entries of a list that have the same number name one object. An entry with 0 is an object of its
+    /// own.
+    pub number: u64,
     /// What the stream does with the object; filled in by [`check`].
     pub access: Access,
 }

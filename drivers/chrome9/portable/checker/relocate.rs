@@ -211,6 +211,17 @@ pub(super) struct Target {
     pub(super) offset: u32,
 }
 
+impl Target {
+    /// Return whether both lie in one object. A list may name an object twice.
+    pub(super) fn shares_object(self, other: Self, objects: &[Object]) -> bool {
+        let number = |target: Self| {
+            let object = objects.get(target.object as usize);
+            object.map_or(0, |object| object.number)
+        };
+        self.object == other.object || number(self) != 0 && number(self) == number(other)
+    }
+}
+
 /// Dwords of a relocation.
 const DWORDS: usize = 4;
 

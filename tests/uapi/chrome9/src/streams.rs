@@ -369,8 +369,22 @@ fn overlap(context: &mut Context) -> Result<()> {
         (bad.leftwards, bad.upwards) = (!bad.leftwards, !bad.upwards);
         let bad = Submission::of(&scene.stream(&bad));
         let command = value_of(&bad.words, mmio::GECMD)?;
+        // The source is listed once more, as an entry of its own.
+        let source = value_of(&bad.words, mmio::SRCBASE)? as u32;
+        let mut twice = bad.clone();
+        let entry = twice.objects.len() as u32;
+        let relocation = twice
+            .relocations
+            .iter_mut()
+            .find(|relocation| relocation.dword == source)
+            .context("no relocation of the source")?;
+        let object = twice.objects[relocation.object as usize];
+        relocation.object = entry;
+        twice.objects.push(object);
         let what = format!("{from:?} to {to:?}, the wrong way");
+        let what_twice = format!("{what}, by two entries");
         cases.push(Case::new(what, bad, reason::COPY_OVERLAP, command));
+        cases.push(Case::new(what_twice, twice, reason::COPY_OVERLAP, command));
     }
     scene.to.wait()?;
     scene.refuses(context, &cases)

@@ -23,7 +23,7 @@ use chrome9::portable::policy;
 use lapidary_registers::{chrome9::DATABASE, Domain};
 
 use rule::{objects, Rule, PAGE};
-use support::BLIT;
+use support::{run, Blit, BLIT, COPY};
 
 /// All rules, by topic.
 const TOPICS: &[fn(&mut Vec<Rule>)] = &[
@@ -130,6 +130,29 @@ fn lengths_are_whole_units_and_whole_relocations() {
         check(&[], &[], &mut [], &mut []) == Ok(0),
         "nothing is legal"
     );
+}
+
+/// A copy by one row down reads what it has written, if source and destination are one object.
+#[test]
+fn a_copy_within_an_object_that_is_listed_twice_is_one_within_one_object() {
+    let stream = Blit {
+        command: COPY,
+        to: (4, 3),
+        from: (4, 2),
+        ..BLIT
+    }
+    .stream();
+    let with = |first: u64, second: u64| {
+        let mut objects = objects(&[PAGE, PAGE]);
+        (objects[0].number, objects[1].number) = (first, second);
+        run(&stream.words, &stream.relocations, &objects)
+            .map(|_| ())
+            .map_err(|refusal| refusal.reason)
+    };
+    assert_eq!(with(7, 7), Err(Reason::CopyOverlap));
+    assert_eq!(with(7, 8), Ok(()));
+    // Entries without a number are objects of their own.
+    assert_eq!(with(0, 0), Ok(()));
 }
 
 #[test]

@@ -227,7 +227,7 @@ impl Judge {
     /// Count whether an object is as small as it can be: with one byte less the model would leave it.
     fn bound(&mut self, rng: &mut Rng, ready: &Ready<'_>) {
         let number = rng.usize(..ready.places.len());
-        let Object { size, access } = ready.checked.objects[number];
+        let Object { size, access, .. } = ready.checked.objects[number];
         if size == 0 || !access.reads && !access.writes {
             return;
         }
