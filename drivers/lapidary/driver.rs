@@ -79,6 +79,8 @@ pub struct DeviceData<F: Family> {
     pub objects: Arc<Roster<Object<F>>>,
     /// The submissions that are placing objects.
     pub placing: Arc<Placing>,
+    /// The submissions that are bringing objects to VRAM that they can use only there.
+    pub bringing: Arc<Placing>,
     /// The log of hangs and their processes.
     pub hangs: Arc<Hangs>,
     /// Gives back pages of objects when the system needs memory.
@@ -106,6 +108,7 @@ impl<F: Family> DeviceData<F> {
             memory,
             objects,
             placing: Placing::new()?,
+            bringing: Placing::new()?,
             hangs: Hangs::new()?,
             _shrinker: Shrinker::new(F::NAME, reclaim)?,
             gone: Atomic::new(false),

@@ -74,9 +74,9 @@ pub(super) fn submit(
     });
     let own = running.contexts();
     let behind = syncs.wait(dev, own, |refusal, error| client.refuse(refusal, error))?;
-    with_room(running, || {
+    with_room(running, |effort| {
         checked.lock(&mut Others::new(dev, own), |locked| {
-            bring_needed(running, locked.uses())?;
+            bring_needed(running, locked.uses(), effort)?;
             bring_home(running, locked.uses())?;
             locked.place(running, isolation)?.submit(
                 running,

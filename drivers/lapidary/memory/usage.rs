@@ -119,6 +119,16 @@ impl<F: Family> Use<F> {
         self.needs_vram = true;
     }
 
+    /// Return whether the job can use the object in VRAM only.
+    pub(crate) fn needs_vram(&self) -> bool {
+        self.needs_vram
+    }
+
+    /// Return the object, if it is in VRAM.
+    pub(crate) fn in_vram(&self) -> Option<&ARef<Bo<F>>> {
+        self.object.vram().is_some().then_some(&self.object)
+    }
+
     /// Return the object, if the job can use it in VRAM only and it is elsewhere.
     pub(crate) fn misplaced(&self) -> Option<&ARef<Bo<F>>> {
         (self.needs_vram && self.object.vram().is_none()).then_some(&self.object)

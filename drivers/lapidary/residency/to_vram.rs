@@ -3,6 +3,8 @@
 //! Moving objects to VRAM: objects of a submission that should or must be there, and objects in VRAM that the CPU touches
 //! but cannot see.
 
+use core::cmp::Reverse;
+
 use kernel::{
     prelude::*,
     sync::aref::ARef,
@@ -18,11 +20,15 @@ use crate::{
         object::Bo,
         usage::Use, //
     },
-    portable::placement::{
-        self,
-        Attempt,
-        Budget,
-        Domain, //
+    portable::{
+        heap,
+        placement::{
+            self,
+            Attempt,
+            Budget,
+            Domain,
+            Part, //
+        }, //
     },
     residency::{
         evict::attempt,
@@ -34,8 +40,22 @@ use crate::{
 
 /// How long to wait for room in VRAM, in milliseconds.
 const ROOM_MS: u32 = 30_000;
-/// How often to look again if no job is under way. Another submission may have locked objects for a moment.
+/// How long to wait for another submission before looking again, in milliseconds.
+const LOOK_MS: u32 = 100;
+/// How often to look again if neither a job nor another submission is under way. A page fault, or the making of an object,
+/// may have locked objects for a moment.
 const LOOKS: u32 = 100;
+/// The first attempt in turn packs, and then one in so many. Packing moves all objects of the submission.
+const PACK_EVERY: u32 = 16;
+
+/// How a submission brings its objects to VRAM that it can use only there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// What is there stays. It may divide the room that the others need.
+    Fill,
+    /// What is there leaves first, so that nothing divides the room but what cannot move.
+    Pack,
+}
 
 /// Move objects of a submission to VRAM that should be there, within a budget. The caller holds their reservations.
 /// Objects that are not moved can be used where they are.
@@ -68,21 +88,64 @@ pub fn bring_home<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Resul
 ///
 /// # Errors
 ///
-/// `ENOSPC` if there is no room between objects that are locked, which may change when the locks are released; `EPERM` for
-/// an object that cannot move; `ERESTARTSYS` if a signal arrives; as [`moves::to_lot`].
-pub fn bring_needed<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Result {
+/// `ENOSPC` if there is no room between objects that are locked, which may change when the locks are released, or between the
+/// submission's own, which another [`Effort`] changes; `ENOMEM` if the objects are more than VRAM; `EPERM` for an object that
+/// cannot move; `ERESTARTSYS` if a signal arrives; as [`moves::to_lot`] and [`moves::to_system`].
+pub fn bring_needed<F: Family>(
+    running: &Running<'_, F>,
+    uses: &[Use<F>],
+    effort: Effort,
+) -> Result {
     // What the ring reaches, it reaches everywhere.
-    if moves::by_ring::<F>() {
+    if moves::by_ring::<F>() || !uses.iter().any(|item| item.misplaced().is_some()) {
         return Ok(());
     }
+    let vram = running.data().memory.vram();
+    let needed = uses.iter().filter(|item| item.needs_vram());
+    if needed.map(|item| item.object().bytes()).sum::<u64>() > vram.size() {
+        return Err(ENOMEM);
+    }
+    if effort == Effort::Pack {
+        for object in uses.iter().filter_map(Use::in_vram) {
+            moves::to_system(running, object)?;
+        }
+    }
+    let mut misplaced = KVVec::with_capacity(uses.len(), GFP_KERNEL)?;
     for object in uses.iter().filter_map(Use::misplaced) {
+        misplaced.push(object, GFP_KERNEL)?;
+    }
+    // Small objects would divide the room of large ones.
+    heap::sort(&mut misplaced, |object| Reverse(object.bytes()));
+    if effort == Effort::Pack {
+        clear_way(running, &misplaced)?;
+    }
+    for object in misplaced {
         bring_to_vram(running, object, u64::MAX, true)?;
     }
     Ok(())
 }
 
+/// Evict objects so that there is room for all of these in one piece, if what cannot move allows that.
+///
+/// # Errors
+///
+/// As [`attempt`], but for `ENOSPC`.
+fn clear_way<F: Family>(running: &Running<'_, F>, objects: &[&ARef<Bo<F>>]) -> Result {
+    let bytes = objects.iter().map(|object| object.bytes()).sum();
+    let align = objects.iter().map(|object| object.align()).max();
+    let way = Attempt::Displace(Part::Any);
+    match attempt(running, way, bytes, align.unwrap_or(1), u64::MAX, false) {
+        // The room is free again when the lot is dropped.
+        Ok(lot) => drop(lot),
+        Err(e) if e == ENOSPC => {}
+        Err(e) => return Err(e),
+    }
+    Ok(())
+}
+
 /// Call `attempt` until it does not fail with `ENOSPC` any more, which means that VRAM has no room between objects that are
-/// locked or in use. No lock is held between the calls.
+/// locked or in use. No lock is held between the calls. After the first, calls are made in turn with those of other
+/// submissions, so that two do not divide the room, and some of them are asked to pack.
 ///
 /// # Errors
 ///
@@ -90,15 +153,33 @@ pub fn bring_needed<F: Family>(running: &Running<'_, F>, uses: &[Use<F>]) -> Res
 /// a signal arrives.
 pub fn with_room<F: Family, R>(
     running: &Running<'_, F>,
-    mut attempt: impl FnMut() -> Result<R>,
+    mut attempt: impl FnMut(Effort) -> Result<R>,
 ) -> Result<R> {
+    let mut inside = running.data().bringing.enter();
+    match attempt(Effort::Fill) {
+        Err(error) if error == ENOSPC => {}
+        result => return result,
+    }
     let patience = Patience::new(ROOM_MS);
+    inside.take_turn(&patience)?;
     let mut looks = LOOKS;
+    let mut failures = 0u32;
     loop {
-        let dropped = running.dropped();
-        match attempt() {
+        let (gone, dropped) = (inside.gone(), running.dropped());
+        let effort = match failures % PACK_EVERY {
+            0 => Effort::Pack,
+            _ => Effort::Fill,
+        };
+        match attempt(effort) {
             Err(error) if error == ENOSPC => {}
             result => return result,
+        }
+        failures = failures.wrapping_add(1);
+        // Another submission may wait for something else, without a lock: look again soon.
+        match inside.wait_for_others(gone, &Patience::new(LOOK_MS.min(patience.left()?))) {
+            Ok(false) => {}
+            Err(error) if error != EBUSY => return Err(error),
+            _ => continue,
         }
         match running.wait_for_drop(dropped, patience.left()?) {
             Err(error) if error == ENOMEM => {
