@@ -8,6 +8,7 @@
 //!   control port (absent on real hardware), the kernel log, driver binding, what udev is told.
 //! - [`machine`]: putting the machine to sleep.
 //! - [`injection`]: allocations that fail on purpose.
+//! - [`swap`]: less memory than is asked for.
 //! - [`foreign`]: other drivers that share memory and fences with the GPU: vgem and udmabuf.
 //! - [`child`], [`limit`]: processes and time limits.
 //!
@@ -46,6 +47,7 @@ pub mod machine;
 pub mod mapping;
 pub mod node;
 mod run;
+pub mod swap;
 pub mod syncobj;
 pub mod sysfs;
 mod test;

@@ -3,14 +3,18 @@
 //! Objects move between system pages and frame buffer, because the 2D engine reaches the frame buffer only. There can be
 //! more of them than the frame buffer holds. What they contain moves with them.
 
-use crate::support::{DEPTH, PITCH, copy, engine_works, fill, is_in_frame_buffer, stream, surface};
+use crate::support::{
+    DEPTH, PITCH, copy, engine_works, fill, is_in_frame_buffer, on, stream, surface,
+};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_chrome9_client::abi::Param;
 use lapidary_chrome9_client::blit::{Blit, Rect, Surface};
 use lapidary_chrome9_client::{Bo, Client as _, Device, Errno, Place, Stream};
+use lapidary_harness::child::{self, End};
 use lapidary_harness::limit::Limit;
-use lapidary_harness::mapping::PAGE;
-use lapidary_harness::{Context, Test, refused};
+use lapidary_harness::mapping::{Mapping, PAGE};
+use lapidary_harness::swap::{Zram, meminfo, swapped};
+use lapidary_harness::{Context, Test, refused, skip};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -24,9 +28,16 @@ pub fn tests() -> Vec<Test> {
         Test::new("memory/more_objects_than_frame_buffer", more).limit(180),
         Test::new("memory/all_system_pages_pass_through", pass).limit(180),
         Test::new("memory/objects_that_do_not_fit_together", together).limit(120),
+        Test::new(
+            "memory/a_streams_own_objects_make_way_for_each_other",
+            divided,
+        )
+        .limit(120),
         Test::new("memory/another_clients_objects_make_room", another).limit(120),
+        Test::new("memory/four_clients_take_turns", four).limit(180),
         Test::new("memory/is_given_back", given_back).limit(120),
         Test::new("memory/a_listed_object_comes_home", home).limit(120),
+        Test::new("memory/pages_go_to_swap_and_back", swap).limit(180),
     ]
 }
 
@@ -188,6 +199,53 @@ fn together(context: &mut Context) -> Result<()> {
     engine_works(&device)
 }
 
+/// Small objects of a stream lie all over the frame buffer, so that no room is left in one piece for its large one. All of them
+/// fit together.
+fn divided(context: &mut Context) -> Result<()> {
+    const KEEP: usize = 4;
+    let device = context.device()?;
+    let room = device.param(Param::FrameBufferSize)?;
+    let bytes = room / 16 / PAGE * PAGE;
+    let all: Vec<Bo> = (0..16)
+        .map(|_| device.create(bytes, Place::FrameBuffer))
+        .collect::<Result<_, _>>()?;
+    for bo in &all {
+        mark(&device, bo, 0)?;
+        bo.wait()?;
+    }
+    let mut there = Vec::new();
+    for bo in all {
+        if is_in_frame_buffer(&bo)? {
+            there.push(bo);
+        }
+    }
+    ensure!(there.len() > 2 * KEEP, "{} are there", there.len());
+    let every = there.len() / KEEP;
+    let small: Vec<Bo> = there.into_iter().step_by(every).take(KEEP).collect();
+    // More than lies between any two of them, and with them less than all of them.
+    let mut list = small;
+    list.push(device.create(bytes * (every as u64 + 1), Place::System)?);
+    let mut blits = Vec::new();
+    for (object, bo) in list.iter().enumerate() {
+        let mapping = bo.map()?;
+        mapping.set(mapping.len() - 1, !(object as u32));
+        let target = Surface {
+            object,
+            offset: 0,
+            pitch: PITCH,
+        };
+        let row = Rect::new(0, 0, 16, 1);
+        blits.push(Blit::fill(DEPTH, target, row, object as u32));
+    }
+    let list: Vec<&Bo> = list.iter().collect();
+    device.submit(&stream(&list, &blits))?;
+    for (i, bo) in list.iter().enumerate() {
+        is_marked(bo, i as u32)?;
+        ensure!(is_in_frame_buffer(bo)?, "object {i} is elsewhere");
+    }
+    engine_works(&device)
+}
+
 /// One client fills the frame buffer. Another has room all the same, and the first finds its data again.
 fn another(context: &mut Context) -> Result<()> {
     let (device, other) = context.devices()?;
@@ -203,6 +261,51 @@ fn another(context: &mut Context) -> Result<()> {
         is_marked(bo, i as u32)?;
     }
     Ok(())
+}
+
+/// Four clients submit streams at the same time that each draw on more than half of the frame buffer. Each is carried out: a
+/// client has its turn when the others' objects can move.
+fn four(context: &mut Context) -> Result<()> {
+    const MOST: u64 = 64 << 20;
+    const COUNT: usize = 9;
+    let device = context.device()?;
+    let room = device.param(Param::FrameBufferSize)?;
+    if room > MOST {
+        return skip("the frame buffer is large, and moving takes long");
+    }
+    let bytes = room / 16 / PAGE * PAGE;
+    let client = |name: u32| -> Result<()> {
+        let device = Device::open()?;
+        let objects: Vec<Bo> = (0..COUNT)
+            .map(|i| device.create(bytes, Place::ALL[i % 2]))
+            .collect::<Result<_, _>>()?;
+        let list: Vec<&Bo> = objects.iter().collect();
+        for round in 0..12 {
+            let number = |object: usize| (name << 16) + (round << 8) + object as u32;
+            let mut rows = Vec::new();
+            for (object, bo) in objects.iter().enumerate() {
+                let mapping = bo.map()?;
+                mapping.set(mapping.len() - 1, !number(object));
+                let rect = Rect::new(0, 0, 16, 1);
+                rows.push(Blit::fill(DEPTH, on(object), rect, number(object)));
+            }
+            device
+                .submit(&stream(&list, &rows))
+                .with_context(|| format!("round {round}"))?;
+            for (object, bo) in objects.iter().enumerate() {
+                is_marked(bo, number(object)).with_context(|| format!("round {round}"))?;
+            }
+        }
+        Ok(())
+    };
+    let clients: Vec<_> = (1..=4)
+        .map(|name| child::spawn(move || client(name).map(|()| 0)))
+        .collect::<Result<_>>()?;
+    for client in clients {
+        let end = client.wait(Duration::from_secs(150))?;
+        ensure!(end == End::Exit(0), "a client ended with {end:?}");
+    }
+    engine_works(&device)
 }
 
 /// Closed objects leave room: three times the frame buffer, one after the other.
@@ -254,4 +357,59 @@ fn home(context: &mut Context) -> Result<()> {
     }
     ensure!(!is_in_frame_buffer(&other)?, "the other has moved");
     is_marked(&bo, number as u32)
+}
+
+/// With objects of more system pages than the machine has, idle ones are swapped. They come back when the CPU reads them, and
+/// when the 2D engine uses them.
+fn swap(context: &mut Context) -> Result<()> {
+    const MOST: u64 = 1536 << 20;
+    let device = context.device()?;
+    let all = meminfo("MemTotal:")?;
+    if all > MOST {
+        return skip("the machine has too much memory");
+    }
+    let bytes = LARGE.min(device.param(Param::FrameBufferSize)? / 8 / PAGE * PAGE);
+    let _zram = Zram::new(all)?;
+    let count = (meminfo("MemAvailable:")? * 9 / 8 / bytes) as u32;
+    // Dwords of a page, and where one is marked.
+    let page = PAGE as usize / 4;
+    let first = PITCH as usize;
+    let words = (bytes / 4) as u32;
+    let word = |i: u32, at: usize| i.wrapping_mul(words).wrapping_add(at as u32);
+    let mut objects = Vec::new();
+    for i in 0..count {
+        let bo = device
+            .create(bytes, Place::System)
+            .with_context(|| format!("object {i} of {count}"))?;
+        let mapping = bo.map()?;
+        for at in (first..mapping.len()).step_by(page) {
+            mapping.set(at, word(i, at));
+        }
+        objects.push((bo, mapping));
+    }
+    let used = swapped()?;
+    ensure!(used >= 16 << 20, "only {used} bytes are swapped");
+    let look = |i: u32, mapping: &Mapping| -> Result<()> {
+        for at in (first..mapping.len()).step_by(page) {
+            let seen = mapping.get(at);
+            ensure!(
+                seen == word(i, at),
+                "object {i}, dword {at}: {seen:#x} of {count} objects"
+            );
+        }
+        Ok(())
+    };
+    // Those that were made first have been idle for longest. The engine draws on every third, before the CPU looks.
+    for (i, (bo, mapping)) in (0..).zip(&objects) {
+        if i % 3 == 0 {
+            let row = Blit::fill(DEPTH, on(0), Rect::new(0, 0, 16, 1), i);
+            device
+                .submit(&stream(&[bo], &[row]))
+                .with_context(|| format!("object {i}"))?;
+            bo.wait()?;
+            ensure!(mapping.get(15) == i, "object {i}: nothing was drawn");
+        }
+        look(i, mapping)?;
+    }
+    engine_works(&device)
 }

@@ -9,93 +9,9 @@ use lapidary_guest::Errno;
 use lapidary_guest::painter::painter;
 use lapidary_harness::mapping::Mapping;
 use lapidary_harness::mapping::PAGE;
+use lapidary_harness::swap::{Groups, Zram, meminfo, swapped};
 use std::fs;
 use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
-
-/// Swap space in compressed memory, switched off again when dropped.
-struct Zram;
-
-impl Zram {
-    const DEVICE: &'static str = "/dev/zram0";
-
-    fn new(bytes: u64) -> Result<Zram> {
-        let size = "/sys/block/zram0/disksize";
-        if fs::metadata(size).is_err() {
-            return skip("there is no zram: `load zram` before the tests");
-        }
-        fs::write("/sys/block/zram0/reset", "1").context("resetting zram")?;
-        fs::write(size, bytes.to_string()).context(size)?;
-        // A swap area: version 1 and the number of its last page behind the boot sectors, the magic at the end of
-        // the first page (mkswap(8)).
-        let mut header = vec![0u8; PAGE as usize];
-        header[1024..1028].copy_from_slice(&1u32.to_ne_bytes());
-        header[1028..1032].copy_from_slice(&((bytes / PAGE - 1) as u32).to_ne_bytes());
-        header[4086..].copy_from_slice(b"SWAPSPACE2");
-        let file = fs::OpenOptions::new().write(true).open(Self::DEVICE)?;
-        file.write_all_at(&header, 0)?;
-        file.sync_all()?;
-        let path = std::ffi::CString::new(Self::DEVICE)?;
-        // SAFETY: a path that ends with 0.
-        ensure!(unsafe { libc::swapon(path.as_ptr(), 0) } == 0, "swapon");
-        Ok(Zram)
-    }
-}
-
-impl Drop for Zram {
-    fn drop(&mut self) {
-        if let Ok(path) = std::ffi::CString::new(Self::DEVICE) {
-            // SAFETY: a path that ends with 0.
-            unsafe { libc::swapoff(path.as_ptr()) };
-        }
-        let _ = fs::write("/sys/block/zram0/reset", "1");
-    }
-}
-
-/// The hierarchy of control groups, mounted somewhere until this is dropped.
-struct Groups;
-
-impl Groups {
-    const PATH: &'static str = "/tmp/groups";
-
-    fn new() -> Result<Groups> {
-        fs::create_dir_all(Self::PATH)?;
-        let path = std::ffi::CString::new(Self::PATH)?;
-        let none = std::ptr::null();
-        let kind = c"cgroup2".as_ptr();
-        // SAFETY: strings that end with 0.
-        let answer = unsafe { libc::mount(kind, path.as_ptr(), kind, 0, none) };
-        ensure!(answer == 0, "mounting: {}", std::io::Error::last_os_error());
-        Ok(Groups)
-    }
-
-    /// Have the kernel reclaim up to `bytes` bytes of pages of all processes.
-    fn reclaim(&self, bytes: u64) -> Result<()> {
-        match fs::write(format!("{}/memory.reclaim", Self::PATH), bytes.to_string()) {
-            Err(error) if error.raw_os_error() != Some(libc::EAGAIN) => {
-                Err(error).context("memory.reclaim")
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Drop for Groups {
-    fn drop(&mut self) {
-        if let Ok(path) = std::ffi::CString::new(Self::PATH) {
-            // SAFETY: a path that ends with 0.
-            unsafe { libc::umount(path.as_ptr()) };
-        }
-    }
-}
-
-/// Return a line of /proc/meminfo in bytes.
-fn meminfo(name: &str) -> Result<u64> {
-    let text = fs::read_to_string("/proc/meminfo")?;
-    let line = text.lines().find(|line| line.starts_with(name));
-    let number = line.and_then(|line| line.split_whitespace().nth(1));
-    Ok(number.context("meminfo")?.parse::<u64>()? * 1024)
-}
 
 /// Reclaim releases the pages of all objects of one job, also those behind objects of it that have no pages.
 pub fn all_of_a_job(context: &mut Context) -> Result<()> {
@@ -152,8 +68,7 @@ pub fn mapped_elsewhere(context: &mut Context) -> Result<()> {
     soon("pages of one user only are reclaimed and swapped", || {
         fs::write("/proc/sys/vm/drop_caches", "2").context("asking for memory")?;
         groups.reclaim(64 * MIB)?;
-        let swapped = meminfo("SwapTotal:")? - meminfo("SwapFree:")?;
-        Ok(resident()? == MIB && swapped >= MIB)
+        Ok(resident()? == MIB && swapped()? >= MIB)
     })?;
     touch(&theirs, 0x2222)?;
     theirs.wait()?;
@@ -214,7 +129,7 @@ pub fn swap(context: &mut Context) -> Result<()> {
         bos.push(bo);
         mappings.push(mapping);
     }
-    let used = meminfo("SwapTotal:")? - meminfo("SwapFree:")?;
+    let used = swapped()?;
     ensure!(used >= 16 * MIB, "only {used} bytes are swapped");
     for (i, (bo, mapping)) in bos.iter().zip(&mappings).enumerate() {
         bo.wait()?;
