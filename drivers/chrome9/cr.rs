@@ -8,6 +8,9 @@
 //! Nothing in the manual is called a reset. [`stop`] is ours, to be checked on hardware (decision 3). A stop of the regulator
 //! also saves its state to a buffer (L563-582), whose size nobody says. The driver gives it [`STATE_BYTES`], and does not
 //! read it.
+//!
+//! [`stop`] also switches off both engines of HQV, the scaler of video, whose pictures streams start (L486). Their registers
+//! do not pass the regulator here (L103).
 
 use kernel::{
     io::{
@@ -15,6 +18,7 @@ use kernel::{
         register::Array,
         Io, //
     },
+    prelude::*,
     time::Delta, //
 };
 
@@ -56,10 +60,11 @@ pub(crate) const PATIENCE: Delta = Delta::from_millis(250);
 /// How long they may take where nothing depends on the answer.
 pub(crate) const HASTE: Delta = Delta::from_millis(80);
 
-/// Bits of the status that are 0 when nothing is at work.
+/// Bits of the status that are 0 when nothing is at work. That of the second HQV is only assumed, so that nothing waits for it.
 const BUSY: u32 = engine_status::BUSY_2D.mask()
     | engine_status::BUSY_3D.mask()
     | engine_status::BLOCKS_3D_BUSY.mask()
+    | engine_status::HQV0_BUSY.mask()
     | engine_status::CR_BUSY.mask()
     | engine_status::QUEUE_BUSY.mask();
 
@@ -101,7 +106,13 @@ pub(crate) fn set_up(window: Window<'_>, state: u32) {
     );
 }
 
-/// End the fetch of commands, and wait until the engines are idle. Return whether they are.
+/// Switch off both engines of HQV.
+fn switch_off_video(window: Window<'_>) {
+    window.write(HQV_CONTROL::at(0), HQV_CONTROL::zeroed());
+    window.write(HQV_CONTROL::at(1), HQV_CONTROL::zeroed());
+}
+
+/// End the fetch of commands, switch off HQV, and wait until the engines are idle. Return whether they are.
 ///
 /// Takes at most `patience`, also on a device that does not answer.
 pub(crate) fn stop(window: Window<'_>, patience: Delta) -> bool {
@@ -115,6 +126,8 @@ pub(crate) fn stop(window: Window<'_>, patience: Delta) -> bool {
             parameter(para_10::INTERRUPT_COMMAND, interrupt_command::STOP.mask()),
         ],
     );
+    // The regulator may be waiting for a picture.
+    switch_off_video(window);
     let idle = poll::read_poll_timeout(
         || Ok(window.read(ENGINE_STATUS).into_raw()),
         |status| status & BUSY == 0,
@@ -122,6 +135,47 @@ pub(crate) fn stop(window: Window<'_>, patience: Delta) -> bool {
         patience,
     )
     .is_ok();
+    // What the regulator had in its queue may have started another.
+    switch_off_video(window);
     send(window, &[parameter(para_10::INTERRUPT_COMMAND, 0)]);
     idle
+}
+
+#[kunit_tests(chrome9_cr)]
+mod tests {
+    use super::*;
+    use crate::regs::fake;
+
+    #[test]
+    fn a_stop_switches_off_both_engines_of_video() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        let on = HQV_CONTROL::zeroed()
+            .with_enable(true)
+            .with_source_flip(true);
+        window.write(HQV_CONTROL::at(0), on);
+        window.write(HQV_CONTROL::at(1), on);
+        assert!(stop(window, HASTE));
+        assert_eq!(window.read(HQV_CONTROL::at(0)).into_raw(), 0);
+        assert_eq!(window.read(HQV_CONTROL::at(1)).into_raw(), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn a_stop_fails_while_an_engine_is_busy() -> Result {
+        let mut memory = fake::Memory::new()?;
+        let window = memory.window()?;
+        for (busy, stops) in [
+            (engine_status::HQV0_BUSY.mask(), false),
+            (engine_status::BUSY_2D.mask(), false),
+            (engine_status::HQV1_BUSY_ASSUMED.mask(), true),
+        ] {
+            window.try_write32(busy, STATUS)?;
+            assert_eq!(stop(window, Delta::from_millis(1)), stops);
+        }
+        Ok(())
+    }
+
+    /// Place of a register that can only be read.
+    const STATUS: usize = crate::portable::regs::mmio::ENGINE_STATUS as usize;
 }

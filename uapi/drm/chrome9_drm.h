@@ -63,9 +63,9 @@ struct drm_chrome9_get_param {
 };
 
 /*
- * The object is in system pages. The 2D engine reaches the frame buffer only, so such an object moves
- * there while a stream uses it for the 2D engine. Without the flag the object is in the frame buffer,
- * if there is room.
+ * The object is in system pages. The 2D engine reaches the frame buffer only, and HQV is used with it
+ * only, so such an object moves there while a stream uses it for one of these engines. Without the flag
+ * the object is in the frame buffer, if there is room.
  */
 #define DRM_CHROME9_GEM_SYSTEM (1 << 0)
 
@@ -145,8 +145,8 @@ struct drm_chrome9_sync {
  * Errors: -EINVAL for a submission that is refused (see DRM_CHROME9_PARAM_REFUSAL_REASON); -ENOENT for
  * an unknown handle; -ENODATA for a synchronisation object or point that nothing submitted so far would
  * signal; -EFAULT; -ENOMEM if its objects do not fit together; -EBUSY if what it waits for takes more
- * than 30 s, or the chip does not work any more; -EPERM if the 2D engine is to use an object that
- * another driver uses; -EAGAIN if an object could not be cleared at this moment; -ECANCELED if
+ * than 30 s, or the chip does not work any more; -EPERM if the 2D engine or HQV is to use an object
+ * that another driver uses; -EAGAIN if an object could not be cleared at this moment; -ECANCELED if
  * submissions of this file have hung the chip; -ENODEV when the device is gone.
  */
 struct drm_chrome9_submit {

@@ -84,8 +84,10 @@ const BOTTOM_RIGHT_BITS: u32 = clipbr::BOTTOM.mask() | clipbr::RIGHT.mask();
 const KEYS: u32 = keycontrol::DESTINATION_KEY.mask() | keycontrol::SOURCE_KEY.mask();
 const KEY_BITS: u32 = KEYS | keycontrol::BYTE_MASK.mask() | keycontrol::INVERT_KEY.mask();
 /// Engines that become idle by themselves. A vertical blank of a dark display never comes.
-const WAIT_BITS: u32 =
-    wait_control_2d_3d::WAIT_2D_IDLE.mask() | wait_control_2d_3d::WAIT_3D_IDLE.mask();
+const WAIT_BITS: u32 = wait_control_2d_3d::WAIT_2D_IDLE.mask()
+    | wait_control_2d_3d::WAIT_3D_IDLE.mask()
+    | wait_control_2d_3d::WAIT_HQV0_IDLE.mask()
+    | wait_control_2d_3d::WAIT_HQV1_IDLE.mask();
 
 /// Registers up to the last of those whose values are kept.
 const KEPT: usize = mmio::MONOPATFGC as usize / 4 + 1;
@@ -162,7 +164,7 @@ const fn depends(rop: u32, zeroes: u32, distance: u32) -> bool {
 }
 
 /// Check that a value has no bits but those.
-fn only(value: u32, bits: u32, reason: Reason) -> Result<u32, Reason> {
+pub(super) fn only(value: u32, bits: u32, reason: Reason) -> Result<u32, Reason> {
     if value & !bits != 0 {
         return Err(reason);
     }
@@ -410,6 +412,7 @@ impl Checker<'_> {
             }
             Policy::Wait => {
                 only(value, WAIT_BITS, Reason::WaitBits)?;
+                self.video.wait(value);
                 Ok(())
             }
             Policy::DestinationBase => {

@@ -24,6 +24,7 @@
 //! | `blit` | which bytes a blit touches, and how much data it takes |
 //! | `parameter` | parameters of the 3D engine, by type |
 //! | `attribute`, `texture`, `table`, `primitive` | those of types 01h, 02h, 03h, and 04h with 00h |
+//! | `video`, `picture` | registers of HQV, and what a picture touches |
 //! | `pixels`, `stage`, `format` | what a draw touches of render targets, depth and stencil, and of textures |
 //! | `draw` | the check of a draw |
 //! | `set` | which parameters are set |
@@ -37,6 +38,7 @@ mod draw;
 mod engine2d;
 mod format;
 mod parameter;
+mod picture;
 mod pixels;
 mod primitive;
 mod reason;
@@ -46,6 +48,7 @@ mod stage;
 mod stream;
 mod table;
 mod texture;
+mod video;
 
 pub use reason::{
     Reason,
@@ -66,7 +69,8 @@ use self::{
         Target, //
     },
     table::Tables,
-    texture::Textures, //
+    texture::Textures,
+    video::Video, //
 };
 
 /// An object that a stream may use. Relocations name it by its position in the list.
@@ -126,6 +130,7 @@ pub fn check(
         textures: Textures::UNKNOWN,
         tables: Tables::UNKNOWN,
         primitives: Primitives::UNKNOWN,
+        video: Video::UNKNOWN,
     };
     match checker.run() {
         Ok(fixups) => Ok(fixups),
@@ -144,6 +149,7 @@ struct Checker<'a> {
     textures: Textures,
     tables: Tables,
     primitives: Primitives,
+    video: Video,
 }
 
 /// The state lies on the caller's stack. A kernel thread has 16 KiB of it.

@@ -103,7 +103,7 @@ reasons! {
     PatternRegister = 0x4104: "register of patterns and lines, which streams cannot have",
     KernelRegister = 0x4105: "register that belongs to the kernel",
     RegisterBits = 0x4106: "bits of a register that have no meaning",
-    WaitBits = 0x4107: "wait for something else than an idle 2D or 3D engine",
+    WaitBits = 0x4107: "wait for something else than an idle 2D engine, 3D engine or HQV",
 
     // Commands of the 2D engine.
     UnknownCommand = 0x4110: "command that the 2D engine does not have",
@@ -223,4 +223,36 @@ reasons! {
     VertexBounds = 0x4257: "vertex buffer that ends before its largest index",
     IndexBounds = 0x4258: "largest index that is less than the smallest",
     IndexRange = 0x4259: "index outside its bounds",
+
+    // Registers of HQV in pairs.
+    VideoRange = 0x4301: "offset that is no register of HQV",
+    VideoBusy = 0x4302: "register of HQV before a wait for the picture that it has started",
+    VideoUnfinished = 0x4303: "picture of HQV that the stream does not wait for",
+    LostRegister = 0x4304: "register of HQV of which only zero is known",
+    VideoFields = 0x4305: "picture by fields, or with a record of those before it",
+    SourceTiles = 0x4306: "tiles of a source that is not of motion compensation",
+
+    // Control of HQV.
+    VideoControl = 0x4310: "control of HQV that neither starts a picture nor switches it off",
+    VideoInterrupt = 0x4311: "interrupt of HQV, which belongs to the kernel",
+    VideoSource = 0x4312: "picture whose source is not in memory",
+    VideoFormat = 0x4313: "format that no picture has",
+    VideoOutput = 0x4314: "destination of 32 bits and of 10 bits a colour at once",
+
+    // State that a picture needs.
+    NoVideo = 0x4320: "picture without all registers of HQV in the same stream",
+    NoChroma = 0x4321: "picture of two planes without the second in the same stream",
+    NoBuffer = 0x4322: "picture without all destinations in the same stream",
+    NoSubpicture = 0x4323: "sub-picture without all registers of it in the same stream",
+    NoSubpicturePalette = 0x4324: "sub-picture without its whole palette in the same stream",
+
+    // What a picture touches.
+    VideoWindow = 0x4330: "window of a picture that is empty",
+    VideoOrigin = 0x4331: "neither video nor sub-picture begins where the destination does",
+    VideoStride = 0x4332: "stride of zero",
+    LumaBounds = 0x4333: "source smaller than its window",
+    ChromaBounds = 0x4334: "second plane smaller than the window of the source",
+    PictureBounds = 0x4335: "destination smaller than its windows and the background",
+    SubpictureBounds = 0x4336: "sub-picture smaller than its window",
+    ResidueBounds = 0x4337: "buffer for pixels left of segments smaller than the picture",
 }

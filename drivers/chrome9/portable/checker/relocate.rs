@@ -16,7 +16,10 @@ use crate::portable::{
     emit::Location,
     place::Place,
     regs::{
-        mmio::dstbase,
+        mmio::{
+            dstbase,
+            hqv_source_luma, //
+        },
         para_01::{
             coarse_z_1,
             rt0_2,
@@ -66,10 +69,15 @@ pub(super) enum Part {
     VertexLow,
     /// Bits 31:24 of the vertex buffer.
     VertexHigh,
+    /// Bits 28:4 of a surface of HQV, with its location. The manual prints no codes for that (L470, L500), so that only the
+    /// frame buffer, which is 0 elsewhere, will do.
+    Video,
 }
 
 /// Unit of bases of the 2D engine in bytes.
 const UNIT_2D: u32 = 8;
+/// Unit of surfaces of HQV in bytes.
+const VIDEO_UNIT: u32 = 16;
 /// Unit of bases of the 3D engine in bytes.
 pub(super) const UNIT_3D: u32 = 256;
 /// Unit of the address of a count of pixels in bytes.
@@ -108,6 +116,11 @@ impl Part {
             Self::VertexLocation => (Some(vertex_format_1::LOCATION), None),
             Self::VertexLow => (None, Some((vertex_buffer_low::ADDRESS_LOW, 0))),
             Self::VertexHigh => (None, Some((vertex_buffer_high::ADDRESS_HIGH, 24))),
+            // All seven surfaces have the same fields.
+            Self::Video => (
+                Some(hqv_source_luma::LOCATION),
+                Some((hqv_source_luma::ADDRESS, 4)),
+            ),
         }
     }
 
@@ -115,6 +128,7 @@ impl Part {
     const fn unit(self) -> u32 {
         match self {
             Self::Base2d => UNIT_2D,
+            Self::Video => VIDEO_UNIT,
             Self::Base | Self::Level => UNIT_3D,
             Self::CountLow | Self::CountHigh => COUNT_UNIT,
             Self::VertexLow | Self::VertexHigh => VERTEX_UNIT,
@@ -142,7 +156,7 @@ impl Part {
 
     /// Return whether the object must be in the frame buffer.
     pub(super) const fn frame_buffer(self) -> bool {
-        matches!(self, Self::Base2d)
+        matches!(self, Self::Base2d | Self::Video)
     }
 
     /// Return the bits for a place.
@@ -158,7 +172,8 @@ impl Part {
             return Some(location);
         };
         let units = place.address.wrapping_shr(shift);
-        // Bases of the 2D engine have fewer bits than addresses. The low parts of split addresses are meant to lose some.
+        // Bases of the 2D engine and of HQV have fewer bits than addresses. The low parts of split addresses are meant to lose
+        // some.
         if self.frame_buffer() && units > field.max() {
             return None;
         }

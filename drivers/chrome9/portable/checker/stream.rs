@@ -6,8 +6,8 @@
 //! at each multiple of 16 bytes, unless it is in the middle of what a header counts. So a header's pattern in counted data is
 //! data. Data that is not counted, parameters of header 2, ends at the next header.
 //!
-//! What is refused here leaves the regulator's hands: branches in a branch, headers for video and DMA, and all windows and types
-//! by which the regulator itself is programmed.
+//! What is refused here leaves the regulator's hands: branches in a branch, headers for data of video and for DMA, and all
+//! windows and types by which the regulator itself is programmed.
 
 use super::{
     parameter::Kind,
@@ -68,6 +68,7 @@ impl Checker<'_> {
         self.position = end;
         self.engine2d.nothing_due()?;
         self.attributes.finish()?;
+        self.video.finish()?;
         self.relocations.finish().map_err(|(position, reason)| {
             self.position = position;
             reason
@@ -94,10 +95,10 @@ impl Checker<'_> {
             header::HOST_DATA_2D => self.host_data(at, words),
             header::PARAMETERS => self.parameters(at, words),
             header::VERTEX_DATA => self.counted_parameters(at, words),
-            header::VIDEO_DATA
-            | header::VIDEO_REGISTERS
-            | header::DEBUG
-            | header::DMA_REGISTERS => Err(Reason::ForbiddenHeader),
+            header::VIDEO_REGISTERS => self.video_registers(at, words),
+            header::VIDEO_DATA | header::DEBUG | header::DMA_REGISTERS => {
+                Err(Reason::ForbiddenHeader)
+            }
             header::BRANCH | header::SECOND_BRANCH_ASSUMED => Err(Reason::NestedBranch),
             _ => Err(Reason::UnknownHeader),
         }
@@ -135,18 +136,23 @@ impl Checker<'_> {
         }
     }
 
-    /// Check pairs of an offset and a value.
-    fn registers(
+    /// Check a header of pairs. Return where they begin and end.
+    fn pairs(
         &mut self,
         at: usize,
         [first, count, third, last]: [u32; 4],
-    ) -> Result<usize, Reason> {
+    ) -> Result<(usize, usize), Reason> {
         if first & ADDRESS != 0 {
             return Err(Reason::HeaderBits);
         }
         self.no_setting(at, third)?;
         self.no_flags(at, last)?;
-        let (start, end) = self.counted(at, count, 2)?;
+        self.counted(at, count, 2)
+    }
+
+    /// Check pairs of an offset and a value, for the 2D engine.
+    fn registers(&mut self, at: usize, words: [u32; 4]) -> Result<usize, Reason> {
+        let (start, end) = self.pairs(at, words)?;
         let pairs = self.stream.get(start..end).unwrap_or_default();
         // Before the first pair nothing is due, and only a command changes that.
         let mut due = false;
@@ -183,6 +189,22 @@ impl Checker<'_> {
         };
         self.position = self.position.wrapping_add(1);
         self.register_2d(policy, value)
+    }
+
+    /// Check pairs of an offset and a value, for HQV.
+    fn video_registers(&mut self, at: usize, words: [u32; 4]) -> Result<usize, Reason> {
+        let (start, end) = self.pairs(at, words)?;
+        let pairs = self.stream.get(start..end).unwrap_or_default();
+        let mut position = start;
+        for pair in pairs.chunks_exact(2) {
+            let [offset, value] = *pair else {
+                continue;
+            };
+            self.position = position;
+            self.video_register(offset, value)?;
+            position = position.wrapping_add(2);
+        }
+        self.padding(end, end)
     }
 
     /// Check data of the CPU.

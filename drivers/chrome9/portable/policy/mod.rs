@@ -10,10 +10,12 @@
 //! | `engine2d` | registers of the 2D engine, which pairs of header 0 write |
 //! | `engine3d` | parameters of types 01h, 02h and 04h |
 //! | `reserved` | values that these may not have |
+//! | `video` | registers of HQV, which pairs of header 5 write |
 
 mod engine2d;
 mod engine3d;
 mod reserved;
+mod video;
 
 pub use engine2d::{
     of,
@@ -45,4 +47,11 @@ pub use reserved::{
     PRIMITIVE_VALUES,
     SAMPLE_VALUES,
     STAGE_VALUES, //
+};
+pub use video::{
+    video,
+    Video,
+    VIDEO,
+    VIDEO_ADMITTED,
+    VIDEO_REGISTERS, //
 };

@@ -21,7 +21,7 @@ use lapidary_registers::chrome9::mmio_read;
 
 use crate::queue::Write;
 use crate::regulator::{Source, Which};
-use crate::{CPU, Chrome9, kind, regs};
+use crate::{CPU, Chrome9, hqv, kind, regs};
 
 const ENGINE2D: Range<u32> = 0..0x200;
 const REGULATOR: Range<u32> = 0x400..0x800;
@@ -73,6 +73,7 @@ impl Chrome9 {
                 stored | self.levels(offset, now)
             }
             mmio::ENGINE_STATUS => self.status(),
+            o if mmio::HQV_CONTROL.index_of(o).is_some() => stored | hqv::IDLE,
             mmio::VGA_SEQUENCER => {
                 let chosen = self.gart.chosen();
                 if judge_read(m, self.gart.registers(), chosen, Some(CPU)) {
@@ -166,6 +167,10 @@ impl Chrome9 {
                 self.move_pause_to(m, value);
             }
             _ => {
+                if let Some(engine) = mmio::HQV_CONTROL.index_of(offset) {
+                    self.write_hqv(m, engine, value);
+                    return;
+                }
                 self.regs.set(offset, value);
                 self.flip(offset);
             }

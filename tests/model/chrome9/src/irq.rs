@@ -104,6 +104,18 @@ impl Chrome9 {
         self.update_interrupt(m);
     }
 
+    /// Raise the interrupt of an engine of HQV.
+    pub(crate) fn raise_hqv(&mut self, m: &mut Machine, engine: u32) {
+        let status = if engine == 0 {
+            first::HQV0_STATUS
+        } else {
+            first::HQV1_STATUS
+        };
+        let word = self.regs.get(mmio::INTERRUPT_FLAGS_MASKS_CONTROL) | status.mask();
+        self.regs.set(mmio::INTERRUPT_FLAGS_MASKS_CONTROL, word);
+        self.update_interrupt(m);
+    }
+
     /// Update the output after a change of status or enables.
     pub(crate) fn update_interrupt(&mut self, m: &mut Machine) {
         let word = self.regs.get(mmio::INTERRUPT_FLAGS_MASKS_CONTROL);

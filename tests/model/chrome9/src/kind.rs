@@ -65,6 +65,8 @@ lapidary_model::kinds! { FAMILY;
     NAN_VERTEX = "nan-vertex",
     /// An index outside of its bounds, or bounds that hold none.
     INDEX_BOUNDS = "index-bounds",
+    /// A window of a picture of HQV that ends where it begins, or before.
+    EMPTY_WINDOW = "empty-window",
     /// Both halves of an address are used, and one is from another stream.
     HALF_ADDRESS = "half-address",
 }

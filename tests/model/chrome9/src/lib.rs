@@ -13,6 +13,7 @@
 //! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
 //! | [`engine3d`] | the 3D engine: which memory a draw may touch |
+//! | [`hqv`] | the scaler of video: which memory a picture may touch |
 //! | [`display`], [`wait`] | vertical blanks and flips; what the regulator waits for |
 //! | [`irq`] | interrupts |
 //! | [`regs`], [`classes`] | registers and parameters, and what the model makes of each |
@@ -33,6 +34,7 @@ mod fetch;
 mod gart;
 mod hang;
 mod host;
+pub mod hqv;
 mod irq;
 pub mod kind;
 mod queue;

@@ -2,9 +2,9 @@
 
 //! Waits of the regulator: numbers of commands at 60h and 3260h, and what it waits for at 6Ch and 326Ch (L755-757).
 //!
-//! The model executes commands one after the other, so that every engine is idle when the regulator asks. Nothing starts
-//! HQV, the DMA engine or motion compensation, so that waits for them are over, too (decision 15). What takes time are
-//! vertical blanks. Both displays blank together here.
+//! The model executes commands one after the other, so that every engine is idle when the regulator asks. Pictures of HQV end
+//! when they begin. Nothing starts the DMA engine or motion compensation, so that waits for them are over, too (decision 15).
+//! What takes time are vertical blanks. Both displays blank together here.
 
 use std::time::Instant;
 

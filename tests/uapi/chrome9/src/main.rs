@@ -15,6 +15,7 @@
 //! | `relocations`, `streams` | what the checker refuses, with reason and position |
 //! | `addresses` | addresses of the 3D engine, as they arrive |
 //! | `syncobj` | synchronisation objects on submissions |
+//! | `hqv` | pictures of the scaler of video: accepted, refused, and where their objects are |
 //! | `drawing` | pixels of the 2D engine, compared with the CPU's |
 //! | `memory` | objects that move between system pages and frame buffer, and more of them than there is room |
 //! | `isolation` | clients that look for each other's data |
@@ -37,6 +38,7 @@ mod envelope;
 mod failures;
 mod faults;
 mod fdinfo;
+mod hqv;
 mod isolation;
 mod mapping;
 mod memory;
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
     tests.extend(relocations::tests());
     tests.extend(streams::tests());
     tests.extend(addresses::tests());
+    tests.extend(hqv::tests());
     tests.extend(syncobj::tests());
     tests.extend(drawing::tests());
     tests.extend(memory::tests());

@@ -123,7 +123,6 @@ fn headers(context: &mut Context) -> Result<()> {
     for (code, reason) in [
         (code::DEBUG, reason::FORBIDDEN_HEADER),
         (code::VIDEO_DATA, reason::FORBIDDEN_HEADER),
-        (code::VIDEO_REGISTERS, reason::FORBIDDEN_HEADER),
         (code::DMA_REGISTERS, reason::FORBIDDEN_HEADER),
         (code::BRANCH, reason::NESTED_BRANCH),
         (code::SECOND_BRANCH_ASSUMED, reason::NESTED_BRANCH),

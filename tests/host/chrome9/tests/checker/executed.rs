@@ -5,12 +5,14 @@
 use chrome9::portable::emit::Location;
 use chrome9::portable::place::Place;
 use chrome9::portable::regs::{
-    mmio::{self, gecmd, keycontrol},
+    enums::hqv_format,
+    mmio::{self, gecmd, hqv_control, hqv_destination_1, hqv_mode, keycontrol},
     para_01::z_3,
     para_02_stage::texture_control_1,
 };
 
 use crate::bench::{Bench, KERNEL};
+use crate::picture::{Inset, Picture, INSET, PICTURE, START};
 use crate::rule::objects;
 use crate::scene3d::{Scene, Texture, TEXTURE, TEXTURE_TILED};
 use crate::support::*;
@@ -212,4 +214,63 @@ fn draws_are_executed_without_a_finding() {
     execute(&mut bench, &shaded.stream());
     let drawn = bench.m.counters.get("primitives");
     assert_eq!(drawn, 4, "a triangle each");
+}
+
+/// Pictures of all formats, by both engines, with all that they can touch.
+#[test]
+fn pictures_are_executed_without_a_finding() {
+    let mut bench = Bench::new(VRAM);
+    let mut stream = Stream::new();
+    for (n, format) in [
+        hqv_format::RGB32,
+        hqv_format::RGB32_10,
+        hqv_format::RGB16,
+        hqv_format::RGB15,
+        hqv_format::YUV444,
+        hqv_format::V410,
+        hqv_format::YUV422,
+        hqv_format::UYVY,
+        hqv_format::NV12,
+        hqv_format::NV11,
+        hqv_format::P208,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let buffers = [
+            0,
+            hqv_control::SINGLE_BUFFER.mask(),
+            hqv_control::TRIPLE_BUFFER.mask(),
+        ];
+        Picture {
+            engine: n as u32 % 2,
+            format,
+            control: START | buffers[n % 3],
+            mode: hqv_mode::COLOR_CONVERSION.mask(),
+            layout: hqv_destination_1::TILED.of(n as u32 % 2),
+            stride: 64,
+            to_stride: 96,
+            background: (9, 11),
+            destinations: [(1, 0), (1, 2304), (1, 4608)],
+            residue: (1, 6912),
+            inset: Some(Inset {
+                to: [(1, 2), (8, 9)],
+                ..INSET
+            }),
+            ..PICTURE
+        }
+        .add(&mut stream);
+    }
+    // One engine beside a blit, while the other works.
+    stream.video(&PICTURE.pairs());
+    Picture {
+        engine: 1,
+        ..PICTURE
+    }
+    .add(&mut stream);
+    stream.pairs(&BLIT.pairs());
+    stream.pairs(&[set(mmio::WAIT_CONTROL_2D_3D, 1 << 31)]);
+    stream.video(&[set(crate::picture::at(mmio::HQV_CONTROL, 0), 0)]);
+    execute(&mut bench, &stream);
+    assert_eq!(bench.m.counters.get("hqv_pictures"), 13);
 }

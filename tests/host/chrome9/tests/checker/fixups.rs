@@ -7,6 +7,7 @@ use chrome9::portable::emit::Location;
 use chrome9::portable::place::Place;
 use chrome9::portable::regs::mmio;
 
+use crate::picture::{at as register, PICTURE};
 use crate::rule::{objects, PAGE};
 use crate::support::*;
 
@@ -74,4 +75,30 @@ fn an_object_that_is_named_and_not_used_is_only_placed() {
         (false, false, true)
     );
     assert_eq!(checked.fixups.len(), 1);
+}
+
+/// Surfaces of HQV are in the frame buffer, in units of 16 bytes, and the location of that is 0.
+#[test]
+fn surfaces_of_video_are_in_units_of_16_bytes_of_the_frame_buffer() {
+    let stream = PICTURE.stream();
+    let checked = run(&stream.words, &stream.relocations, &objects(&[PAGE, PAGE])).unwrap();
+    let place = stream.value_of(register(mmio::HQV_DESTINATION_2, 0));
+    let fixup = checked.fixups.iter().find(|f| f.dword() == place).unwrap();
+    assert_eq!(fixup.object(), 1);
+    let apply = |place| fixup.apply(0xc000_0000, place);
+    assert_eq!(
+        apply(at(0x12_3000)),
+        Some(0xc012_3400),
+        "the offset is 400h"
+    );
+    assert_eq!(apply(at(0x1fff_f000)), Some(0xdfff_f400));
+    assert_eq!(apply(at(0x1fff_fc00)), None, "more than 29 bits");
+    assert_eq!(apply(at(0x12_3008)), None, "no multiple of 16");
+    let gart = Place {
+        location: Location::Gart,
+        address: 0x1000,
+    };
+    assert_eq!(apply(gart), None, "not in the frame buffer");
+    assert_eq!(checked.fixups.len(), 4);
+    assert!(checked.objects.iter().all(|o| o.access.frame_buffer));
 }

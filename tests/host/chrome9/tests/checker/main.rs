@@ -9,6 +9,9 @@ mod bounds3d;
 mod engine2d;
 mod executed;
 mod fixups;
+mod hqv;
+mod hqv_bounds;
+mod picture;
 mod rule;
 mod scene3d;
 mod stream;
@@ -49,6 +52,13 @@ const TOPICS: &[fn(&mut Vec<Rule>)] = &[
     three_d::vertices::vertices,
     three_d::vertices::indices,
     three_d::vertices::addresses,
+    hqv::pairs,
+    hqv::values,
+    hqv::control,
+    hqv::needed,
+    hqv::waits,
+    hqv::windows,
+    hqv::surfaces,
 ];
 
 /// Reasons that other tests break: they are not of one dword.
@@ -179,6 +189,9 @@ fn numbers_stay() {
         (Reason::NoMode, 0x4120),
         (Reason::DestinationBounds, 0x4132),
         (Reason::HostMissing, 0x4146),
+        (Reason::VideoRange, 0x4301),
+        (Reason::VideoWindow, 0x4330),
+        (Reason::ResidueBounds, 0x4337),
     ] {
         assert_eq!(reason.number(), number, "{reason:?}");
     }
@@ -201,6 +214,42 @@ fn every_register_of_the_space_has_a_policy() {
     ]
     .into();
     assert_eq!(unknown, expected);
+}
+
+/// Each register of HQV has a policy, and no bit is admitted that has no field, but for the lowest of a register whose text
+/// is lost there.
+#[test]
+fn every_register_of_video_has_a_policy() {
+    for index in 0..policy::VIDEO_REGISTERS {
+        let offset = policy::VIDEO + 4 * index as u32;
+        let (register, engine) = DATABASE
+            .by_offset(Domain::MMIO, offset)
+            .expect("there are no holes");
+        assert_eq!((register.block, register.len, engine), ("HQV", 2, 0));
+        let fields = register
+            .fields
+            .iter()
+            .fold(0, |bits, field| bits | field.field.mask());
+        let lost = if register.name == "HQV_TUNING" {
+            0x3fff
+        } else {
+            0
+        };
+        match policy::video(index) {
+            policy::Video::Unknown => panic!("{} has no policy", register.name),
+            policy::Video::Value(bits) => assert_eq!(bits, fields | lost, "{}", register.name),
+            policy::Video::Base(bits) => {
+                assert!(register.field("LOCATION").is_some(), "{}", register.name);
+                assert_eq!(bits & !fields, 0, "{}", register.name);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(policy::VIDEO_ADMITTED.len(), policy::VIDEO_REGISTERS);
+    assert_eq!(
+        policy::video(policy::VIDEO_REGISTERS),
+        policy::Video::Unknown
+    );
 }
 
 /// Parameters of the database without a policy are those that are lost in the text of the manual.

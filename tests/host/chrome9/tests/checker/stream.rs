@@ -40,7 +40,7 @@ pub fn headers(rules: &mut Vec<Rule>) {
         (head(3, 0x41c), Reason::HeaderRegister),
         (head(3, 0x440), Reason::HeaderRegister),
         (code(0x04), Reason::ForbiddenHeader),
-        (code(0x05), Reason::ForbiddenHeader),
+        (code(0x05), Reason::VideoRange),
         (code(0x06), Reason::ForbiddenHeader),
         (code(0x07), Reason::ForbiddenHeader),
         (code(0x08), Reason::UnknownHeader),
@@ -54,8 +54,13 @@ pub fn headers(rules: &mut Vec<Rule>) {
         (head(2, 0), Reason::HeaderRegister),
     ] {
         let rule = Rule::new(reason, &stream, 0, bad);
-        // The offset of the setting is looked at first.
-        let at = usize::from(bad == head(2, 0));
+        let at = match bad {
+            // The offset of the setting is looked at first.
+            bad if bad == head(2, 0) => 1,
+            // The first pair has no register of video.
+            bad if bad == code(0x05) => UNIT,
+            _ => 0,
+        };
         rules.push(rule.shows_at(at));
     }
     let pairs = stream.words[1];
@@ -118,8 +123,8 @@ pub fn pairs(rules: &mut Vec<Rule>) {
         one(mmio::COMMAND_ID_2D_3D, Reason::KernelRegister),
     ]);
     let mut stream = Stream::new();
-    stream.pairs(&[set(mmio::WAIT_CONTROL_2D_3D, 0x00c0_0000)]);
-    for bit in (0..32).filter(|bit| ![22, 23].contains(bit)) {
+    stream.pairs(&[set(mmio::WAIT_CONTROL_2D_3D, 0xc0c0_0000)]);
+    for bit in (0..32).filter(|bit| ![22, 23, 30, 31].contains(bit)) {
         rules.push(Rule::new(
             Reason::WaitBits,
             &stream,

@@ -85,9 +85,19 @@ impl Stream {
         self
     }
 
-    /// Append pairs behind a header.
+    /// Append pairs for the 2D engine.
     pub fn pairs(&mut self, pairs: &[Pair]) -> &mut Self {
-        self.words(&[head(header::REGISTERS_2D, 0), pairs.len() as u32, 0, PAD]);
+        self.headed(header::REGISTERS_2D, pairs)
+    }
+
+    /// Append pairs for HQV.
+    pub fn video(&mut self, pairs: &[Pair]) -> &mut Self {
+        self.headed(header::VIDEO_REGISTERS, pairs)
+    }
+
+    /// Append pairs behind a header.
+    fn headed(&mut self, code: u32, pairs: &[Pair]) -> &mut Self {
+        self.words(&[head(code, 0), pairs.len() as u32, 0, PAD]);
         for pair in pairs {
             self.words(&[pair.register, pair.value]);
             self.values.push((pair.register, self.words.len() - 1));

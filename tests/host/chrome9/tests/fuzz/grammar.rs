@@ -111,7 +111,9 @@ fn packets(words: &[u32]) -> Vec<Range<usize>> {
         let count = words.get(start + 1).map_or(0, |count| *count as usize);
         let mut end = start + UNIT;
         match code(words[start]) {
-            Some(header::REGISTERS_2D) => end = end.saturating_add(count.saturating_mul(2)),
+            Some(header::REGISTERS_2D | header::VIDEO_REGISTERS) => {
+                end = end.saturating_add(count.saturating_mul(2))
+            }
             Some(header::HOST_DATA_2D | header::VERTEX_DATA) => end = end.saturating_add(count),
             Some(header::PARAMETERS) => {
                 while words.get(end).is_some_and(|word| code(*word).is_none()) {
@@ -125,6 +127,14 @@ fn packets(words: &[u32]) -> Vec<Range<usize>> {
         start = end;
     }
     packets
+}
+
+/// Return where a register is that a pair names. Those of video have second places.
+fn first_place(offset: u32) -> u32 {
+    match offset {
+        0x2200..0x2400 | 0x3200..0x3400 => offset - 0x2000,
+        _ => offset,
+    }
 }
 
 /// Return the fields of a parameter behind a setting.
@@ -181,7 +191,7 @@ impl Grammar for Judge {
         }
         let at = rng.usize(body.clone());
         match code(split.words[first]) {
-            Some(header::REGISTERS_2D) => {}
+            Some(header::REGISTERS_2D | header::VIDEO_REGISTERS) => {}
             Some(header::PARAMETERS | header::VERTEX_DATA) => {
                 let fields = fields(split.words[first + 2], split.words[at]);
                 return Some((split.places[at], fields));
@@ -196,7 +206,7 @@ impl Grammar for Judge {
         };
         let fields = match split.words.get(at.checked_sub(1)?) {
             Some(offset) if (at - body.start) % 2 == 1 => DATABASE
-                .by_offset(Domain::MMIO, *offset)
+                .by_offset(Domain::MMIO, first_place(*offset))
                 .map_or(&[][..], |(register, _)| register.fields),
             _ => &[],
         };

@@ -29,6 +29,7 @@ use crate::grammar::{describe, split};
 use crate::scene::{self, generous, Case, GENEROUS};
 use crate::scene3d::{attribute, Scene, Texture, TEXTURE, TILED_16};
 use crate::support::{point, run, Checked, Stream};
+use crate::video;
 
 /// Memory of a bench.
 const VRAM: u64 = 12 << 20;
@@ -41,7 +42,7 @@ const MIDDLE: u64 = 7 << 20;
 const MOST_DWORDS: usize = 0x2_0000;
 
 /// What the model counts.
-const COUNTERS: [&str; 4] = ["fills", "copies", "uploads", "primitives"];
+const COUNTERS: [&str; 5] = ["fills", "copies", "uploads", "primitives", "hqv_pictures"];
 
 /// Return the registers of the 2D engine as another client can leave them: bases in its memory, and sizes as large as can
 /// be, or anything.
@@ -139,7 +140,8 @@ impl Judge {
             assert!(self.bench.findings().is_empty());
         }
         let Bench { chip, m, .. } = &mut self.bench;
-        for (register, value) in left(rng) {
+        let video = video::left(rng, FOREIGN as u32);
+        for (register, value) in left(rng).into_iter().chain(video) {
             chip.write(m, register, value, u32::MAX);
         }
     }

@@ -11,6 +11,8 @@
 mod bench;
 mod grammar;
 mod judge;
+#[path = "../checker/picture.rs"]
+mod picture;
 mod scene;
 #[path = "../checker/scene3d.rs"]
 mod scene3d;
@@ -18,6 +20,7 @@ mod scene3d;
 mod support;
 mod three_d;
 mod two_d;
+mod video;
 
 use chrome9::portable::checker::Reason;
 use lapidary_fuzz::Report;
@@ -25,7 +28,7 @@ use lapidary_fuzz::Report;
 use judge::Judge;
 
 /// What must be seen at work, by the names of the model's counters.
-const WORK: [&str; 4] = ["fills", "copies", "uploads", "primitives"];
+const WORK: [&str; 5] = ["fills", "copies", "uploads", "primitives", "hqv_pictures"];
 
 #[test]
 fn what_is_admitted_stays_inside() {

@@ -10,7 +10,7 @@ pub use lapidary_fuzz::chance::{extent, pick, rarely};
 
 use crate::grammar::marked_stream;
 use crate::support::{head, set, Stream, UNIT};
-use crate::{three_d, two_d};
+use crate::{three_d, two_d, video};
 
 /// Size of objects before they are cut.
 pub const GENEROUS: u64 = 1 << 20;
@@ -45,7 +45,7 @@ fn null(rng: &mut Rng) -> u32 {
 fn padding(rng: &mut Rng, stream: &mut Stream) {
     let window = match rng.u32(..3) {
         0 => {
-            let wait = pick(rng, &[0, 0x0040_0000, 0x0080_0000, 0x00c0_0000]);
+            let wait = pick(rng, &[0, 0x0040_0000, 0x0080_0000, 0xc0c0_0000]);
             stream.pairs(&[set(mmio::WAIT_CONTROL_2D_3D, wait)]);
             None
         }
@@ -70,10 +70,11 @@ pub fn made(rng: &mut Rng) -> Case {
         if rarely(rng, 3) {
             padding(rng, &mut stream);
         }
-        if rng.bool() {
-            two_d::add(rng, &mut stream, objects.len() as u32);
-        } else {
-            three_d::add(rng, &mut stream, objects.len() as u32);
+        let objects = objects.len() as u32;
+        match rng.u32(..5) {
+            0..=1 => two_d::add(rng, &mut stream, objects),
+            2..=3 => three_d::add(rng, &mut stream, objects),
+            _ => video::add(rng, &mut stream, objects),
         }
     }
     Case {
@@ -99,6 +100,11 @@ pub fn garbage(rng: &mut Rng) -> Case {
                 stream.words(&[head(code, address), first, setting, null(rng)]);
             }
             2 => padding(rng, &mut stream),
+            3 => {
+                let register = 0x2358 + 0x1000 * rng.u32(..2) + 4 * rng.u32(..0x30);
+                let value = rng.u32(..) >> rng.u32(..32);
+                stream.video(&[set(register, value)]);
+            }
             _ => {
                 let register = 4 * rng.u32(..0x90);
                 let value = rng.u32(..) >> rng.u32(..32);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What a unit of the 3D engine may touch in a draw: which unit, how, in which memory, and the runs of bytes.
+//! What a unit of the 3D engine may touch in a draw, or HQV in a picture: which unit, how, in which memory, and the runs of
+//! bytes.
 
 use std::fmt;
 
 use lapidary_model::area::Area;
 use lapidary_model::runs::Runs;
 use lapidary_registers::chrome9::enums::location_3d;
+
+use crate::hqv;
 
 /// A unit that accesses memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub enum Client {
     Vertices,
     /// Count of the pixels that have passed.
     Occlusion,
+    /// A surface of HQV, by the engine.
+    Hqv(u32, hqv::Surface),
 }
 
 impl fmt::Display for Client {
@@ -37,6 +42,7 @@ impl fmt::Display for Client {
             Client::Texture(n) => write!(f, "texture {n}"),
             Client::Vertices => f.write_str("vertices"),
             Client::Occlusion => f.write_str("occlusion count"),
+            Client::Hqv(n, surface) => write!(f, "HQV {n} {surface}"),
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What is wrong with what a draw may touch: memory that is not there, objects of others, rows at one place.
+//! What is wrong with what a draw or a picture may touch: memory that is not there, objects of others, rows at one place.
 
 use lapidary_model::machine::Machine;
 use lapidary_registers::chrome9::enums::location_3d;

@@ -25,7 +25,7 @@ mod area;
 mod depends;
 mod depth;
 mod format;
-mod judge;
+pub(crate) mod judge;
 mod occlusion;
 mod state;
 mod surface;
@@ -39,6 +39,7 @@ use lapidary_registers::chrome9::{enums, para_04};
 
 pub use self::area::{Client, Footprint};
 use self::state::State;
+pub(crate) use self::state::value_name;
 use self::vertices::{Came, Vertices};
 use crate::{Chrome9, kind};
 
@@ -76,7 +77,7 @@ impl Engine3d {
     }
 
     /// Keep what was judged.
-    fn record(&mut self, footprints: &[Footprint]) {
+    pub(crate) fn record(&mut self, footprints: &[Footprint]) {
         if let Some(recorded) = &mut self.recorded {
             recorded.extend_from_slice(footprints);
         }
@@ -117,13 +118,13 @@ fn judge_list(m: &mut Machine, state: &State<'_>, vertices: &Vertices) {
 }
 
 impl Chrome9 {
-    /// Keep the footprints of all draws from here on, for [`Chrome9::take_footprints`]: for tests that want to know them,
-    /// and not only whether they were allowed.
+    /// Keep the footprints of all draws and pictures from here on, for [`Chrome9::take_footprints`]: for tests that want to
+    /// know them, and not only whether they were allowed.
     pub fn record_footprints(&mut self) {
         self.engine3d.recorded = Some(Vec::new());
     }
 
-    /// Return the footprints of the draws since the last call; none before [`Chrome9::record_footprints`].
+    /// Return the footprints of the draws and pictures since the last call; none before [`Chrome9::record_footprints`].
     pub fn take_footprints(&mut self) -> Vec<Footprint> {
         let recorded = self.engine3d.recorded.as_mut();
         recorded.map(std::mem::take).unwrap_or_default()

@@ -8,6 +8,7 @@ mod engine2d;
 mod engine3d;
 mod faults;
 mod gart;
+mod hqv;
 mod properties;
 mod registers;
 mod regulator;

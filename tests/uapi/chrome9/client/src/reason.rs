@@ -74,5 +74,17 @@ pub const COPY_OVERLAP: u32 = 0x4135;
 pub const HOST_EXCESS: u32 = 0x4145;
 /// Too little data of the CPU.
 pub const HOST_MISSING: u32 = 0x4146;
+/// A register that is none of HQV.
+pub const VIDEO_RANGE: u32 = 0x4301;
+/// A picture for which the stream does not wait.
+pub const VIDEO_UNFINISHED: u32 = 0x4303;
+/// A picture without one of its registers.
+pub const NO_VIDEO: u32 = 0x4320;
+/// An empty window of a picture.
+pub const VIDEO_WINDOW: u32 = 0x4330;
+/// A source that ends before its window.
+pub const LUMA_BOUNDS: u32 = 0x4333;
+/// A destination that ends before its windows.
+pub const PICTURE_BOUNDS: u32 = 0x4335;
 /// The last of the reasons that say which register a command lacks.
 pub const STATE: std::ops::RangeInclusive<u32> = 0x4120..=0x412b;

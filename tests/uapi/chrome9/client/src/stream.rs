@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `REGISTERS_2D` | pairs of a register's offset and its value |
 //! | `HOST_DATA_2D` | pixels for a blit whose source is the CPU |
+//! | `VIDEO_REGISTERS` | pairs of the offset of a register of HQV and its value |
 //! | `PARAMETERS` | parameters of the 3D engine, of one type, up to the next header |
 //!
 //! A value that is an address has zeroes in its address bits, and a relocation.
@@ -153,7 +154,16 @@ impl Stream {
 
     /// Append writes of registers of the 2D engine.
     pub fn registers(&mut self, writes: &[Write]) {
-        self.begin(header::REGISTERS_2D, writes.len());
+        self.pairs(header::REGISTERS_2D, writes);
+    }
+
+    /// Append writes of registers of HQV, at the places where streams have them.
+    pub fn video(&mut self, writes: &[Write]) {
+        self.pairs(header::VIDEO_REGISTERS, writes);
+    }
+
+    fn pairs(&mut self, code: u32, writes: &[Write]) {
+        self.begin(code, writes.len());
         for write in writes {
             self.words.extend([write.register, write.value]);
             self.relocate(write.address);
