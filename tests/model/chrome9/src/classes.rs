@@ -239,6 +239,7 @@ static BLOCKS: &[Block] = &[
             "INTERRUPT_FLAGS_MASKS_CONTROL",
             "INTERRUPT_FLAGS_MASKS_CONTROL_2",
             "ADDRESS_FLIP_STATUS",
+            "COMPOSE_OUTPUT_MODE_SELECT",
             "AGP_PAUSE_ADDRESS_PORT",
             "CRT_START_ADDRESS",
             "SECOND_DISPLAY_START_ADDRESS",
