@@ -16,6 +16,7 @@ mod regulator;
 mod replay;
 mod ring;
 mod state;
+mod vga;
 mod waits;
 
 use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
