@@ -10,6 +10,7 @@ mod engine3d_lists;
 mod engine3d_textures;
 mod faults;
 mod gart;
+mod older_chip;
 mod properties;
 mod registers;
 mod regulator;
