@@ -27,7 +27,7 @@ die() { say "$*"; exit 1; }
 hash_of() { cat -- "$@" | sha256sum | cut -c1-12; }
 
 # The root, and beside it (it may belong to other user ids) the versions it holds: the sign that it is complete.
-ROOT=$CACHE/root-$(hash_of "$TOP/scripts/packages" "$TOP/scripts/make-root" "$TOP/scripts/add-std32")
+ROOT=$CACHE/root-$(hash_of "$TOP/scripts/packages" "$TOP/scripts/make-root" "$TOP/scripts/add-package")
 
 # kernel_fragments [FLAVOUR] : the files that configure a kernel; the flavour is none or "debug".
 kernel_fragments() {

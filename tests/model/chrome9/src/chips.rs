@@ -14,8 +14,8 @@ use lapidary_model::chip::{Chip, Options};
 use lapidary_model::family::{Entry, Family};
 use lapidary_model::pci::{Bar, BarKind, Capability, Facts, Msi, Window};
 
-use crate::Chrome9;
 use crate::regs::REGISTERS;
+use crate::{Chrome9, vga};
 
 /// Number of the graphics function.
 pub const DISPLAY: usize = 0;
@@ -24,8 +24,6 @@ pub const HOST_BRIDGE: usize = 1;
 
 /// Bytes of BAR1. The window of host data ends at 4 MiB (L533); a VX855 has 16 MiB.
 const REGISTERS_SIZE: u64 = 16 << 20;
-/// VGA registers by their port numbers, which programs access by bytes.
-const VGA: std::ops::Range<u32> = 0x8000..0x9000;
 /// PCI vendor.
 const VIA: u16 = 0x1106;
 /// Where function 3 of the host bridge says how large the frame buffer is, and at which bit (decision 9).
@@ -92,7 +90,7 @@ impl Entry for Variant {
                     BarKind::Memory32,
                     Window::Registers {
                         first: 0,
-                        bytes: VGA,
+                        bytes: vga::PORTS,
                     },
                 ),
             ],

@@ -208,8 +208,21 @@ static BLOCKS: &[Block] = &[
     },
     Block {
         name: "VGA",
-        implemented: &["VGA_SEQUENCER", "SR6A", "SR6B", "SR6C", "SR6F"],
-        stored: &[("the table may have any size", Rest)],
+        implemented: &[
+            "VGA_ATTRIBUTE",
+            "VGA_SEQUENCER",
+            "VGA_GRAPHICS",
+            "VGA_CRTC",
+            "VGA_STATUS",
+            "SR6A",
+            "SR6B",
+            "SR6C",
+            "SR6F",
+        ],
+        stored: &[
+            ("the table may have any size", These(&["SR7B"])),
+            ("no mode is set, and no display is scanned out", Rest),
+        ],
         missing: &[],
     },
     Block {
@@ -239,6 +252,7 @@ static BLOCKS: &[Block] = &[
             "INTERRUPT_FLAGS_MASKS_CONTROL",
             "INTERRUPT_FLAGS_MASKS_CONTROL_2",
             "ADDRESS_FLIP_STATUS",
+            "COMPOSE_OUTPUT_MODE_SELECT",
             "AGP_PAUSE_ADDRESS_PORT",
             "CRT_START_ADDRESS",
             "SECOND_DISPLAY_START_ADDRESS",

@@ -3,7 +3,8 @@
 //! The display, as far as it can be noticed without pixels: vertical blanks and flips (L108-133, L691-711).
 //!
 //! A display that firmware has lit has sixty vertical blanks a second. A start address that is written is pending until the
-//! next one. Without a lit display there is no vertical blank, and an address is in use at once.
+//! next one, and so are new settings of a video window. Without a lit display there is no vertical blank, and both are in
+//! use at once.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ use lapidary_model::chip::State;
 use lapidary_model::machine::Machine;
 use lapidary_registers::chrome9::enums;
 use lapidary_registers::chrome9::mmio::{
-    self, address_flip_status as flips, interrupt_flags_masks_control as first,
+    self, address_flip_status as flips, compose_output_mode_select as compose,
+    interrupt_flags_masks_control as first,
 };
 use lapidary_registers::chrome9::para_11::{self, swap_1_iga1, swap_2_iga1, swap_3_iga1};
 
@@ -26,6 +28,8 @@ const PENDING: u32 = flips::ALPHA_ADDRESS.mask()
     | flips::V3_ADDRESS.mask()
     | flips::GRAPHICS_ADDRESS.mask()
     | flips::V1_ADDRESS.mask();
+/// New settings of video windows that the next vertical blank takes.
+const LOADS: u32 = compose::V1_COMMAND_END.mask() | compose::V3_COMMAND_END.mask();
 
 /// The beams.
 pub struct Display {
@@ -96,7 +100,8 @@ impl Display {
         now.saturating_duration_since(self.start).as_nanos() / FRAME.as_nanos()
     }
 
-    fn blanks(&self, now: Instant) -> bool {
+    /// Return whether it is within a vertical blank of a lit display.
+    pub fn blanks(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.frame(now)) < BLANK
     }
 }
@@ -117,6 +122,7 @@ impl Chrome9 {
         self.regs.set(mmio::INTERRUPT_FLAGS_MASKS_CONTROL, word);
         let word = self.regs.get(mmio::ADDRESS_FLIP_STATUS) & !PENDING;
         self.regs.set(mmio::ADDRESS_FLIP_STATUS, word);
+        self.take_settings();
         self.update_interrupt(m);
     }
 
@@ -125,8 +131,16 @@ impl Chrome9 {
         let control = self.regs.get(mmio::INTERRUPT_FLAGS_MASKS_CONTROL);
         let enabled = first::INTERRUPT_ENABLE.any(control)
             && (first::VGA_VSYNC_ENABLE.any(control) || first::SECOND_VSYNC_ENABLE.any(control));
-        let pending = self.regs.get(mmio::ADDRESS_FLIP_STATUS) & PENDING != 0;
+        let pending = self.regs.get(mmio::ADDRESS_FLIP_STATUS) & PENDING != 0
+            || self.regs.get(mmio::COMPOSE_OUTPUT_MODE_SELECT) & LOADS != 0;
         (self.display.first && (enabled || pending)).then(|| self.display.frame(now) + FRAME)
+    }
+
+    /// Take new settings of video windows, which ends their announcement (L236).
+    fn take_settings(&mut self) {
+        let word = self.regs.get(mmio::COMPOSE_OUTPUT_MODE_SELECT);
+        self.regs
+            .set(mmio::COMPOSE_OUTPUT_MODE_SELECT, word & !LOADS);
     }
 
     /// Return the levels of both displays in a status register.
@@ -138,9 +152,16 @@ impl Chrome9 {
         level.of((lit && self.display.blanks(now)).into())
     }
 
-    /// Take a register that was written. If it is a start address, it is pending while the display is lit.
+    /// Take a register that was written. A start address is pending while the display is lit, and so are new settings of
+    /// video windows.
     pub(crate) fn flip(&mut self, offset: u32) {
         let pending = match offset {
+            mmio::COMPOSE_OUTPUT_MODE_SELECT => {
+                if !self.display.first {
+                    self.take_settings();
+                }
+                return;
+            }
             mmio::CRT_START_ADDRESS => flips::GRAPHICS_ADDRESS,
             mmio::VIDEO_1_START_ADDRESS_0 => flips::V1_ADDRESS,
             mmio::VIDEO_3_START_ADDRESS_0 => flips::V3_ADDRESS,

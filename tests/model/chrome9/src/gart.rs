@@ -9,12 +9,11 @@
 use std::collections::HashMap;
 
 use lapidary_model::machine::Machine;
-use lapidary_model::registers::{Space, Touched};
+use lapidary_registers::chrome9::domain;
 use lapidary_registers::chrome9::sr::{self, sr6a, sr6b, sr6c, sr6f};
-use lapidary_registers::chrome9::{domain, mmio::vga_sequencer as port};
 
 use crate::kind;
-use crate::regs::REGISTERS;
+use crate::vga::Indexed;
 
 const PAGE: u64 = 4096;
 /// In an entry: there is no page.
@@ -24,8 +23,8 @@ const NUMBER: u32 = 0x3fff_ffff;
 
 /// Sequencer and GART.
 pub struct Gart {
-    registers: Space,
-    index: u32,
+    /// The sequencer's registers.
+    pub sequencer: Indexed,
     /// Entries that were looked up, by page.
     kept: HashMap<u64, u32>,
 }
@@ -33,61 +32,34 @@ pub struct Gart {
 impl Default for Gart {
     fn default() -> Gart {
         Gart {
-            registers: Space::new(&REGISTERS, "sequencer", domain::SR, "", 1, 0x100),
-            index: 0,
+            sequencer: Indexed::new("sequencer", domain::SR),
             kept: HashMap::new(),
         }
     }
 }
 
 impl Gart {
-    /// Return the sequencer's registers.
-    pub fn registers(&mut self) -> &mut Space {
-        &mut self.registers
+    /// Lose everything.
+    pub fn reset(&mut self) {
+        self.sequencer.reset();
+        self.kept.clear();
     }
 
-    /// Return the content of a register of the sequencer by name.
-    pub fn peek(&self, name: &str) -> Option<u32> {
-        Some(self.registers.get(self.registers.find(name)?))
-    }
-
-    /// Return the registers of the sequencer that were touched.
-    pub fn touched(&self) -> Vec<Touched> {
-        self.registers.touched()
-    }
-
-    /// Return index and data as the CPU reads them.
-    pub fn port(&self) -> u32 {
-        port::INDEX.of(self.index) | port::DATA.of(self.registers.get(self.index))
-    }
-
-    /// Return the register that the index chooses.
-    pub fn chosen(&self) -> u32 {
-        self.index
-    }
-
-    /// Take the index.
-    pub fn choose(&mut self, value: u32) {
-        self.index = port::INDEX.get(value);
-    }
-
-    /// Write the chosen register.
-    pub fn write(&mut self, value: u32) {
-        let value = port::DATA.get(value);
-        if self.index == sr::SR6F && sr6f::FLUSH.any(value) {
+    /// Write the register of the sequencer that the index chooses.
+    pub fn write(&mut self, m: &mut Machine, value: u32) {
+        // A flush is done at once, which the bit says.
+        let (flushes, done) = match self.sequencer.index() {
+            sr::SR6F => (sr6f::FLUSH.any(value), sr6f::FLUSH.mask()),
+            _ => (false, 0),
+        };
+        if self.sequencer.write(m, value, done) && flushes {
             self.kept.clear();
         }
-        // A flush is done at once, which the bit says.
-        let done = match self.index {
-            sr::SR6F => sr6f::FLUSH.mask(),
-            _ => 0,
-        };
-        self.registers.set(self.index, value & !done);
     }
 
     /// Return the table's offset in the frame buffer.
     fn table(&self) -> u64 {
-        let get = |register| self.registers.get(register);
+        let get = |register| self.sequencer.get(register);
         (u64::from(sr6a::BASE_LOW.get(get(sr::SR6A))) << 12)
             | (u64::from(sr6b::BASE_HIGH.get(get(sr::SR6B))) << 20)
             | (u64::from(sr6c::BASE_TOP.get(get(sr::SR6C))) << 28)

@@ -7,7 +7,7 @@
 //! | 0h-1FFh | 2D engine | passes the command regulator |
 //! | 200h-3FFh, 1200h-13FFh | video | acts at once |
 //! | 400h-7FFh | command regulator and 3D engine | passes the command regulator |
-//! | 83C4h | sequencer, by bytes | acts at once |
+//! | 8000h-8FFFh | VGA ([`crate::vga`]), by bytes | acts at once |
 //! | 2200h-23FFh, 3200h-33FFh | video again | passes the command regulator |
 //! | 200000h-3FFFFFh | data for the 2D engine | passes the command regulator |
 
@@ -15,13 +15,13 @@ use std::ops::Range;
 use std::time::Instant;
 
 use lapidary_model::machine::Machine;
-use lapidary_model::registers::{judge_read, judge_write};
-use lapidary_registers::chrome9::mmio::{self, engine_status, vga_sequencer};
+use lapidary_model::registers::judge_write;
+use lapidary_registers::chrome9::mmio::{self, engine_status};
 use lapidary_registers::chrome9::mmio_read;
 
 use crate::queue::Write;
 use crate::regulator::{Source, Which};
-use crate::{CPU, Chrome9, hqv, kind, regs};
+use crate::{CPU, Chrome9, hqv, kind, regs, vga};
 
 const ENGINE2D: Range<u32> = 0..0x200;
 const REGULATOR: Range<u32> = 0x400..0x800;
@@ -58,6 +58,9 @@ impl Chrome9 {
     /// Serve a read.
     pub(crate) fn read_register(&mut self, m: &mut Machine, offset: u32) -> u32 {
         let offset = canonical(offset);
+        if vga::PORTS.contains(&offset) {
+            return self.read_vga(m, offset);
+        }
         if READ_BACK.contains(&offset) {
             let stored = regs::read(m, &mut self.reads, offset);
             return match self.reads.register(offset) {
@@ -74,31 +77,7 @@ impl Chrome9 {
             }
             mmio::ENGINE_STATUS => self.status(),
             o if mmio::HQV_CONTROL.index_of(o).is_some() => stored | hqv::IDLE,
-            mmio::VGA_SEQUENCER => {
-                let chosen = self.gart.chosen();
-                if judge_read(m, self.gart.registers(), chosen, Some(CPU)) {
-                    self.gart.port()
-                } else {
-                    chosen
-                }
-            }
             _ => stored,
-        }
-    }
-
-    /// Serve a write of index or data of the sequencer, of which the mask says which bytes are written.
-    pub(crate) fn write_sequencer(&mut self, m: &mut Machine, value: u32, mask: u32) {
-        if !judge_write(m, &mut self.regs, mmio::VGA_SEQUENCER, value, Some(CPU)) {
-            return;
-        }
-        if vga_sequencer::INDEX.any(mask) {
-            self.gart.choose(value);
-        }
-        let chosen = self.gart.chosen();
-        if vga_sequencer::DATA.any(mask)
-            && judge_write(m, self.gart.registers(), chosen, value, Some(CPU))
-        {
-            self.gart.write(value);
         }
     }
 

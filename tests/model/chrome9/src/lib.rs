@@ -10,6 +10,7 @@
 //! | [`regulator`] | the two windows, parameters, command queues in memory, fences |
 //! | [`fetch`], [`stream`], [`hang`] | streams in memory: where they are, what they say, and how faults hold them |
 //! | [`state`] | saved state |
+//! | [`vga`] | VGA registers |
 //! | [`gart`] | the sequencer, and pages of system memory behind it |
 //! | [`engine2d`] | the 2D engine |
 //! | [`engine3d`] | the 3D engine: which memory a draw may touch |
@@ -45,6 +46,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 pub mod unit;
+mod vga;
 mod wait;
 
 use std::time::Instant;
@@ -68,6 +70,7 @@ use self::queue::Queue;
 use self::regs::Parameters;
 use self::regulator::Window;
 use self::unit::Unit;
+use self::vga::Vga;
 
 /// The name that findings and lists use for the CPU.
 const CPU: &str = "the CPU";
@@ -85,6 +88,7 @@ pub struct Chrome9 {
     engine3d: Engine3d,
     fetcher: Fetcher,
     gart: Gart,
+    vga: Vga,
     display: Display,
     /// Until when the regulator waits.
     stalled: Option<Instant>,
@@ -106,6 +110,7 @@ impl Chrome9 {
             engine3d: Engine3d::default(),
             fetcher: Fetcher::default(),
             gart: Gart::default(),
+            vga: Vga::default(),
             display: Display::dark(),
             stalled: None,
             fences: Vec::new(),
@@ -119,8 +124,8 @@ impl Chip for Chrome9 {
     }
 
     fn write(&mut self, m: &mut Machine, offset: u32, value: u32, mask: u32) {
-        if offset == mmio::VGA_SEQUENCER {
-            self.write_sequencer(m, value, mask);
+        if vga::PORTS.contains(&offset) {
+            self.write_vga(m, offset, value, mask);
             return;
         }
         self.write_register(m, offset, (value & mask) | (self.regs.get(offset) & !mask));
@@ -171,7 +176,8 @@ impl Chip for Chrome9 {
         self.engine2d = Engine2d::default();
         self.engine3d.abandon();
         self.fetcher = Fetcher::default();
-        self.gart = Gart::default();
+        self.gart.reset();
+        self.vga.reset();
         self.display = Display::dark();
         self.stalled = None;
         self.fences.clear();
@@ -206,7 +212,8 @@ impl Chip for Chrome9 {
         [&self.regs, &self.reads]
             .into_iter()
             .find_map(|s| Some(s.get(s.find(name)?)))
-            .or_else(|| self.gart.peek(name))
+            .or_else(|| self.gart.sequencer.peek(name))
+            .or_else(|| self.vga.peek(name))
             .or_else(|| self.parameters.peek(name))
     }
 
@@ -217,8 +224,12 @@ impl Chip for Chrome9 {
     fn touched(&self) -> Vec<Touched> {
         let spaces = [&self.regs, &self.reads];
         let registers = spaces.into_iter().flat_map(Space::touched);
-        let parameters = self.parameters.touched().chain(self.gart.touched());
-        registers.chain(parameters).collect()
+        let parameters = self.parameters.touched();
+        let indexed = [self.gart.sequencer.touched(), self.vga.touched()];
+        registers
+            .chain(parameters)
+            .chain(indexed.into_iter().flatten())
+            .collect()
     }
 
     /// Describe an access of the CPU. A parameter of the regulator's window is described as that, by the setting that was

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use lapidary_model::chip::{Chip, State, Step};
 use lapidary_registers::chrome9::enums::para_type;
 use lapidary_registers::chrome9::mmio::{
-    self, address_flip_status as flips, interrupt_flags_masks_control as first,
+    self, address_flip_status as flips, compose_output_mode_select as compose,
+    interrupt_flags_masks_control as first,
 };
 use lapidary_registers::chrome9::para_11;
 
@@ -44,6 +45,24 @@ impl Bench {
             set(2, command),
         ];
         self.parameters(para_type::REGULATOR_MISC, &words);
+    }
+}
+
+#[test]
+fn new_settings_of_video_windows_are_taken_at_the_vertical_blank() {
+    for bit in [compose::V1_COMMAND_END, compose::V3_COMMAND_END] {
+        let other = compose::OVERLAP.mask() | compose::VIDEO_LOAD_AT_VBLANK.mask();
+        let mut b = Bench::lit(State::Crtc);
+        b.post(mmio::COMPOSE_OUTPUT_MODE_SELECT, bit.mask() | other);
+        assert_eq!(b.read(mmio::COMPOSE_OUTPUT_MODE_SELECT), bit.mask() | other);
+        assert!(b.chip.next_blank(Instant::now()).is_some());
+        b.next();
+        assert_eq!(b.read(mmio::COMPOSE_OUTPUT_MODE_SELECT), other);
+        assert_eq!(b.chip.next_blank(Instant::now()), None);
+        let mut dark = Bench::new();
+        dark.post(mmio::COMPOSE_OUTPUT_MODE_SELECT, bit.mask() | other);
+        assert_eq!(dark.read(mmio::COMPOSE_OUTPUT_MODE_SELECT), other, "dark");
+        assert_eq!((b.found(), dark.found()), (vec![], vec![]));
     }
 }
 

@@ -49,7 +49,7 @@ fn registers_are_behind_an_index() {
     assert_eq!(b.read(mmio::VGA_SEQUENCER), 0x5a6a);
     assert_eq!(b.chip.peek(&b.m, "SR6A"), Some(0x5a));
     assert_eq!(b.found(), []);
-    b.sequencer(0x01, 0);
+    b.sequencer(0x09, 0);
     assert_eq!(b.found(), [kind::UNDEFINED_REGISTER_WRITE]);
 }
 

@@ -9,12 +9,14 @@ mod engine3d;
 mod faults;
 mod gart;
 mod hqv;
+mod older_chip;
 mod properties;
 mod registers;
 mod regulator;
 mod replay;
 mod ring;
 mod state;
+mod vga;
 mod waits;
 
 use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
