@@ -2,13 +2,17 @@
 
 //! The screen that is drawn to, by a connection of its own.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::cell::RefCell;
+use std::collections::HashSet;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
     ConnectionExt, CreateGCAux, Drawable, Font, GX, Gcontext, ImageFormat, Pixmap, Rectangle,
 };
 use x11rb::rust_connection::RustConnection;
+
+/// Each part of the scene leaves more colours than these.
+const COLOURS: usize = 16;
 
 /// The screen, and a part's source of numbers.
 pub struct Screen {
@@ -186,9 +190,15 @@ impl Screen {
     }
 
     /// Return the pixels of the screen, and what was kept before. All has been drawn then.
+    ///
+    /// # Errors
+    /// If these have too few colours for any part of the scene.
     pub fn finish(self) -> Result<Vec<u8>> {
         let mut pixels = self.look(self.root, rectangle(0, 0, self.width, self.height))?;
         pixels.extend(self.pixels.take());
+        let all = pixels.chunks(Screen::pixel_bytes(self.depth));
+        let colours = all.collect::<HashSet<_>>().len();
+        ensure!(colours > COLOURS, "{colours} colours are left only");
         Ok(pixels)
     }
 }

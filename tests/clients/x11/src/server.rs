@@ -50,6 +50,9 @@ impl Setup {
     Option "AutoAddGPU" "false"
     Option "BlankTime" "0"
 EndSection
+Section "Module"
+    Disable "glx"
+EndSection
 Section "Monitor"
     Identifier "monitor"
     HorizSync 30-50
