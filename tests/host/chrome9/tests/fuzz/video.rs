@@ -138,7 +138,7 @@ fn find(pairs: &mut [Pair], array: RegArray, engine: u32) -> Option<&mut Pair> {
 }
 
 /// Make one mistake in a picture.
-fn slip(rng: &mut Rng, pairs: &mut Vec<Pair>, engine: u32) {
+fn slip(rng: &mut Rng, pairs: &mut [Pair], engine: u32) {
     let mut other = |array, change: &dyn Fn(u32) -> u32| {
         if let Some(pair) = find(pairs, array, engine) {
             pair.value = change(pair.value);
