@@ -4,6 +4,7 @@
 //! the DRM core and no driver: a program tells it which driver is bound, and supplies the interface itself.
 //!
 //! - [`node`], [`drm`], [`mapping`], [`syncobj`]: what the DRM core offers on every driver's nodes.
+//! - [`interface`]: what the client library of every interface offers.
 //! - [`control`], [`kmsg`], [`sysfs`], [`uevent`]: what can be seen from outside the interface: the device model's
 //!   control port (absent on real hardware), the kernel log, driver binding, what udev is told.
 //! - [`machine`]: putting the machine to sleep.
@@ -40,6 +41,7 @@ pub mod control;
 pub mod drm;
 pub mod foreign;
 pub mod injection;
+pub mod interface;
 pub mod kmsg;
 pub mod limit;
 pub mod machine;
