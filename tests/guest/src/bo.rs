@@ -4,7 +4,8 @@
 
 use crate::device::{Device, Domain};
 use crate::painter;
-use anyhow::{Result, ensure};
+use anyhow::Result;
+use lapidary_harness::interface::Buffer;
 use lapidary_harness::mapping::{Mapping, PAGE};
 use rustix::io::Errno;
 use rustix::mm::MapFlags;
@@ -101,20 +102,45 @@ impl Bo {
 
     /// Write dwords from its start, through a mapping of its own.
     pub fn write(&self, words: &[u32]) -> Result<()> {
-        ensure!(
-            words.len() as u64 * 4 <= self.size,
-            "{} dwords into {} bytes",
-            words.len(),
-            self.size
-        );
-        self.map()?.write(0, words);
-        Ok(())
+        Buffer::write(self, words)
     }
 
     /// Wait for the GPU, then read all whole dwords.
     pub fn read(&self) -> Result<Vec<u32>> {
-        self.wait()?;
-        Ok(self.map()?.read(0, (self.size / 4) as usize))
+        Buffer::read(self)
+    }
+}
+
+impl Buffer for Bo {
+    type Device = Device;
+    type Place = Domain;
+
+    fn handle(&self) -> u32 {
+        self.handle()
+    }
+
+    fn size(&self) -> u64 {
+        self.size()
+    }
+
+    fn place(&self) -> Domain {
+        self.domain()
+    }
+
+    fn device(&self) -> &Rc<Device> {
+        self.device()
+    }
+
+    fn wait(&self) -> Result<(), Errno> {
+        self.wait()
+    }
+
+    fn is_busy(&self) -> Result<bool, Errno> {
+        self.is_busy()
+    }
+
+    fn map(&self) -> Result<Mapping, Errno> {
+        self.map()
     }
 }
 

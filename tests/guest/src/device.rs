@@ -8,15 +8,16 @@
 use crate::abi;
 use crate::bo::Bo;
 use crate::painter;
-use anyhow::{Result, bail};
-use lapidary_harness::limit::Limit;
+use anyhow::Result;
+use lapidary_harness::interface;
+use lapidary_harness::limit::insist;
 use lapidary_harness::node::Node;
 use lapidary_harness::sysfs::PciDevice;
 use lapidary_harness::{Context, Driver};
 use rustix::io::Errno;
 use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,40 +53,15 @@ pub struct Device {
 impl Device {
     /// Open the first render node whose driver calls itself `radeon`.
     pub fn open() -> Result<Rc<Device>> {
-        let mut seen = Vec::new();
-        for minor in 128..192 {
-            let path = PathBuf::from(format!("/dev/dri/renderD{minor}"));
-            let Ok(device) = Device::open_path(&path) else {
-                continue;
-            };
-            match device.version() {
-                Ok(version) if version.name == "radeon" => {
-                    painter::choose(&device);
-                    return Ok(Rc::new(device));
-                }
-                Ok(version) => seen.push(format!("{} is {}", path.display(), version.name)),
-                Err(error) => seen.push(format!("{}: {error}", path.display())),
-            }
-        }
-        bail!(
-            "no render node of driver radeon ({})",
-            if seen.is_empty() {
-                "none at all".into()
-            } else {
-                seen.join(", ")
-            }
-        )
+        let node = Arc::new(Node::of_driver("radeon")?);
+        let device = Device { node };
+        painter::choose(&device);
+        Ok(Rc::new(device))
     }
 
     /// Open it, waiting up to `limit` for it to appear.
     pub fn open_within(limit: Duration) -> Result<Rc<Device>> {
-        let mut limit = Limit::new(limit);
-        loop {
-            match Device::open() {
-                Ok(device) => return Ok(device),
-                Err(error) => limit.rest(&error.to_string())?,
-            }
-        }
+        insist(limit, Device::open)
     }
 
     /// Open one node, whatever its driver.
@@ -218,6 +194,16 @@ impl Device {
     /// Return how often the engine was reset since the module was loaded.
     pub fn reset_counter(&self) -> Result<u32, Errno> {
         Ok(self.info(const { abi::info_request("GPU_RESET_COUNTER") })? as u32)
+    }
+}
+
+impl interface::Device for Device {
+    fn open() -> Result<Rc<Device>> {
+        Device::open()
+    }
+
+    fn another(&self) -> Result<Rc<Device>> {
+        self.another()
     }
 }
 

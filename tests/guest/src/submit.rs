@@ -174,19 +174,23 @@ impl Envelope {
         };
         device.ioctl(abi::RADEON_CS, &mut cs).map(drop)
     }
-}
 
-impl Device {
-    /// Submit a stream to its ring. `EAGAIN` is retried, as libdrm does, but not for ever:
-    /// a driver that keeps saying it makes no progress.
-    pub fn submit(&self, stream: &Stream) -> Result<(), Errno> {
-        let envelope = Envelope::of(stream);
+    /// Issue the ioctl. `EAGAIN` is retried, as libdrm does, but not for ever: a driver that keeps saying it makes no
+    /// progress.
+    pub fn submit_again(&self, device: &Device) -> Result<(), Errno> {
         for _ in 0..1000 {
-            match envelope.submit(self) {
+            match self.submit(device) {
                 Err(Errno::AGAIN) => std::thread::yield_now(),
                 answer => return answer,
             }
         }
         Err(Errno::AGAIN)
+    }
+}
+
+impl Device {
+    /// Submit a stream to its ring, as [`Envelope::submit_again`] does.
+    pub fn submit(&self, stream: &Stream) -> Result<(), Errno> {
+        Envelope::of(stream).submit_again(self)
     }
 }

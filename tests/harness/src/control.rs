@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The port's name.
 pub const PORT_NAME: &str = "lapidary.control";
@@ -160,6 +160,23 @@ impl Control {
             );
         }
         Ok(Counters(counters))
+    }
+
+    /// Wait until the counters stand still, and return them.
+    pub fn quiet(&mut self) -> Result<Counters> {
+        let end = Instant::now() + Duration::from_secs(5);
+        let mut last = self.counters()?;
+        loop {
+            std::thread::sleep(Duration::from_millis(40));
+            let now = self.counters()?;
+            if now == last {
+                return Ok(now);
+            }
+            if Instant::now() > end {
+                bail!("the device does not come to rest: {:?}", now.since(&last));
+            }
+            last = now;
+        }
     }
 
     /// Arm a fault for the next `times` occasions.

@@ -9,12 +9,16 @@
 //!
 //! Source: Linux, `Documentation/fault-injection/fault-injection.rst`.
 
-use anyhow::{Context, Result};
+use crate::skip;
+use anyhow::{Context, Result, bail, ensure};
+use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+/// More allocations than any call makes.
+const FAR: u32 = 3000;
 /// Where the kernel says what may fail.
 const SETTINGS: &str = "/sys/kernel/debug";
 
@@ -25,10 +29,10 @@ pub struct Injection {
 }
 
 impl Injection {
-    /// Return the switch, if this kernel has one. From now on every kind of allocation may be denied, also those that
-    /// may wait, and the kernel does not log it. This process's memory is locked, so that its own page faults do not
-    /// count.
-    pub fn find() -> Result<Option<Injection>> {
+    /// Return the switch. Skip the test if this kernel has none. From now on every kind of allocation may be denied, also
+    /// those that may wait, and the kernel does not log it. This process's memory is locked, so that its own page faults
+    /// do not count.
+    pub fn find() -> Result<Injection> {
         let path = Path::new("/proc/thread-self/fail-nth");
         let settings = [
             ("failslab", "ignore-gfp-wait", "N"),
@@ -39,7 +43,7 @@ impl Injection {
             ("fail_page_alloc", "verbose", "0"),
         ];
         if !path.exists() || !Path::new(SETTINGS).join("failslab").exists() {
-            return Ok(None);
+            return skip("this kernel has no fault injection");
         }
         for (kind, name, value) in settings {
             let path = Path::new(SETTINGS).join(kind).join(name);
@@ -47,7 +51,7 @@ impl Injection {
         }
         mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).context("keeping memory here")?;
         let nth = File::options().read(true).write(true).open(path)?;
-        Ok(Some(Injection { nth }))
+        Ok(Injection { nth })
     }
 
     /// Run `call` with its allocation number `n` (from 1) denied. Return the answer, and whether the call made that
@@ -62,9 +66,68 @@ impl Injection {
         Ok((answer, left == "0"))
     }
 
+    /// Fail the allocations of a call one after the other, each on a fresh try, until a try makes fewer allocations than
+    /// that. The call may only fail with `errors`. `rest` is checked after each try. Return how many tries have failed.
+    pub fn walk<'a>(
+        &self,
+        what: &str,
+        errors: &[Errno],
+        mut prepare: impl FnMut() -> Result<Try<'a>>,
+        rest: impl Fn() -> Result<()>,
+    ) -> Result<u32> {
+        // One try without failures, because what is allocated at the first use does not belong to the call.
+        let Try { mut call, verify } = prepare()?;
+        call().with_context(|| format!("{what}, with memory"))?;
+        drop(call);
+        verify(true)?;
+        rest()?;
+        let mut failed = 0;
+        for n in 1..FAR {
+            let Try { mut call, verify } = prepare()?;
+            let (answer, denied) = self.deny(n, &mut call)?;
+            drop(call);
+            let place = || format!("{what}, denied allocation {n}");
+            if let Err(error) = answer {
+                ensure!(denied, "{}: {error} without a denial", place());
+                ensure!(errors.contains(&error), "{}: {error}", place());
+                failed += 1;
+            }
+            verify(answer.is_ok()).with_context(place)?;
+            rest().with_context(place)?;
+            if !denied {
+                return Ok(failed);
+            }
+        }
+        bail!("{what}: more than {FAR} allocations")
+    }
+
     fn disarm(&self) -> Result<()> {
         self.nth.write_at(b"0", 0)?;
         Ok(())
+    }
+}
+
+/// One try at a call: the call, and what has to be true after it succeeded (`true`) or failed.
+pub struct Try<'a> {
+    call: Box<dyn FnMut() -> Result<(), Errno> + 'a>,
+    verify: Box<dyn FnOnce(bool) -> Result<()> + 'a>,
+}
+
+impl<'a> Try<'a> {
+    /// Make one of a call that leaves nothing to look at.
+    pub fn new(call: impl FnMut() -> Result<(), Errno> + 'a) -> Try<'a> {
+        Try::verified(call, |_| Ok(()))
+    }
+
+    /// Make one whose outcome is checked. What the call owns is dropped before.
+    pub fn verified(
+        call: impl FnMut() -> Result<(), Errno> + 'a,
+        verify: impl FnOnce(bool) -> Result<()> + 'a,
+    ) -> Try<'a> {
+        Try {
+            call: Box::new(call),
+            verify: Box::new(verify),
+        }
     }
 }
 

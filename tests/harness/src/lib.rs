@@ -4,8 +4,10 @@
 //! the DRM core and no driver: a program tells it which driver is bound, and supplies the interface itself.
 //!
 //! - [`node`], [`drm`], [`mapping`], [`syncobj`]: what the DRM core offers on every driver's nodes.
+//! - [`interface`]: what the client library of every interface offers.
 //! - [`control`], [`kmsg`], [`sysfs`], [`uevent`]: what can be seen from outside the interface: the device model's
 //!   control port (absent on real hardware), the kernel log, driver binding, what udev is told.
+//! - [`debugfs`], [`trace`], [`fdinfo`]: what our drivers show of their clients.
 //! - [`machine`]: putting the machine to sleep.
 //! - [`injection`]: allocations that fail on purpose.
 //! - [`swap`]: less memory than is asked for.
@@ -38,9 +40,12 @@
 pub mod child;
 mod compare;
 pub mod control;
+pub mod debugfs;
 pub mod drm;
+pub mod fdinfo;
 pub mod foreign;
 pub mod injection;
+pub mod interface;
 pub mod kmsg;
 pub mod limit;
 pub mod machine;
@@ -51,17 +56,19 @@ pub mod swap;
 pub mod syncobj;
 pub mod sysfs;
 mod test;
+pub mod trace;
 pub mod uevent;
 
 pub use self::test::{Driver, Mark, Test};
 
 use self::run::{CONTROL_FD, Harness, SKIPPED};
 use crate::control::Control;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 pub use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::FromRawFd;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// File that collects the texts of declared log records.
 pub const DECLARED_KMSG: &str = "/run/declared-kmsg";
@@ -118,6 +125,27 @@ pub fn refused<T: std::fmt::Debug>(
         Err(error) => bail!("{what}: expected {with}, got {error}"),
         Ok(value) => bail!("{what}: expected {with}, but it was accepted ({value:?})"),
     }
+}
+
+/// Run `work` and check that the device saw nothing of it. Without a model only `work` counts.
+///
+/// The driver may release what earlier work held at any time, so a trace counts only if it is there every time.
+pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) -> Result<()> {
+    for pause in [300, 600, 0] {
+        let before = context.control_if_any().map(Control::quiet).transpose()?;
+        work()?;
+        let after = context.control_if_any().map(Control::quiet).transpose()?;
+        let (Some(before), Some(after)) = (before, after) else {
+            return Ok(());
+        };
+        let trace = after.since(&before);
+        if trace.is_empty() {
+            return Ok(());
+        }
+        ensure!(pause > 0, "the device saw it: {trace:?}");
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+    Ok(())
 }
 
 /// Run a test program. `driver` finds the driver under test; with `None` there is no device, and the kernel log

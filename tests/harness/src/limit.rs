@@ -6,7 +6,8 @@
 //! that time is no fault of the driver. So time is counted here by looking often, and however much has passed since the
 //! last look, no more than [`GAP`] of it counts.
 
-use anyhow::{Result, bail};
+use crate::patience;
+use anyhow::{Result, bail, ensure};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -77,6 +78,25 @@ impl Limit {
         }
         Ok(())
     }
+}
+
+/// Repeat `attempt` until it succeeds. Its last error if the time is over before.
+pub fn insist<T>(limit: Duration, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut limit = Limit::new(limit);
+    loop {
+        match attempt() {
+            Ok(answer) => return Ok(answer),
+            Err(error) => limit.rest(&error.to_string())?,
+        }
+    }
+}
+
+/// Run `work`, which must not fork, nor take longer than `limit` (four times that on the debug kernel).
+pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T> {
+    let limit = limit * patience();
+    let (answer, taken) = timed(work);
+    ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
+    Ok(answer)
 }
 
 /// Do `work`; its answer, and how long it took (to a few milliseconds). `work` must not fork, since a thread of this

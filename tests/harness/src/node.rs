@@ -5,7 +5,7 @@
 //! Two nodes are two clients, also of one device. Dropping one closes the file and with it every handle.
 
 use crate::drm;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -69,6 +69,26 @@ impl Node {
             file,
             path: path.to_owned(),
         })
+    }
+
+    /// Open the first render node whose driver calls itself `name`.
+    pub fn of_driver(name: &str) -> Result<Node> {
+        let mut seen = Vec::new();
+        for minor in 128..192 {
+            let path = PathBuf::from(format!("/dev/dri/renderD{minor}"));
+            let Ok(node) = Node::open(&path) else {
+                continue;
+            };
+            match node.version() {
+                Ok(version) if version.name == name => return Ok(node),
+                Ok(version) => seen.push(format!("{} is {}", path.display(), version.name)),
+                Err(error) => seen.push(format!("{}: {error}", path.display())),
+            }
+        }
+        if seen.is_empty() {
+            seen.push("none at all".into());
+        }
+        bail!("no render node of driver {name} ({})", seen.join(", "))
     }
 
     /// Return its file in `/dev/dri`.

@@ -133,3 +133,47 @@ impl PciDevice {
             .with_context(|| format!("writing {} to {path}", self.address()))
     }
 }
+
+/// Return the PCI device of a client, and its driver's name.
+pub fn bound(node: impl AsFd) -> Result<(PciDevice, String)> {
+    let pci = PciDevice::of(node)?;
+    let driver = pci.driver().context("no driver is bound")?;
+    Ok((pci, driver))
+}
+
+/// Probes the device again when dropped, so that a test which breaks the engine breaks only itself.
+#[derive(Debug)]
+pub struct Reprobe {
+    pci: PciDevice,
+    driver: String,
+}
+
+impl Reprobe {
+    /// Return one for the device of a client.
+    pub fn of(node: impl AsFd) -> Result<Reprobe> {
+        let (pci, driver) = bound(node)?;
+        Ok(Reprobe { pci, driver })
+    }
+
+    /// Unbind, if a driver is bound. The caller's clients of the device are dead afterwards.
+    pub fn unbind(&self) -> Result<()> {
+        match self.pci.driver() {
+            Some(_) => self.pci.unbind(&self.driver),
+            None => Ok(()),
+        }
+    }
+
+    /// Unbind and bind now. The caller's clients of the device are dead afterwards.
+    pub fn now(&self) -> Result<()> {
+        self.unbind()?;
+        self.pci.bind(&self.driver)
+    }
+}
+
+impl Drop for Reprobe {
+    fn drop(&mut self) {
+        if let Err(error) = self.now() {
+            eprintln!("giving the device a fresh probe: {error:#}");
+        }
+    }
+}

@@ -8,24 +8,20 @@
 use crate::objects::{Mark, Object};
 use crate::worker::Worker;
 use anyhow::Result;
-use lapidary_harness::mapping::Mapping;
-use lapidary_harness::node::Node;
+pub use lapidary_harness::interface::{Buffer, Device};
 use lapidary_harness::syncobj::Sync;
 use rustix::io::Errno;
 use std::fmt::Debug;
-use std::ops::Deref;
-use std::os::fd::AsFd;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// An interface, as its client library has it.
 pub trait Interface: Sized + 'static {
     /// A client: an open render node.
-    type Device: Deref<Target = Arc<Node>> + AsFd;
+    type Device: Device;
     /// Where an object is when it is new.
     type Place: Copy + Debug + 'static;
     /// A handle of a client, closed when dropped.
-    type Bo: Buffer<Self>;
+    type Bo: Buffer<Device = Self::Device, Place = Self::Place>;
     /// The argument of a submission, well formed or not.
     type Submission: Submission<Self>;
     /// What a sound submission does to the contents of its objects.
@@ -46,20 +42,6 @@ pub trait Interface: Sized + 'static {
 
     /// Name the families of the interface. Before a device is opened.
     fn supply() {}
-
-    /// Open the device, if there is one with this interface.
-    ///
-    /// # Errors
-    ///
-    /// There is none.
-    fn open() -> Result<Rc<Self::Device>>;
-
-    /// Open another client of the device.
-    ///
-    /// # Errors
-    ///
-    /// The device is gone.
-    fn another(device: &Self::Device) -> Result<Rc<Self::Device>>;
 
     /// Look at what the device has, once, before there are processes.
     ///
@@ -157,35 +139,6 @@ pub trait Interface: Sized + 'static {
     fn step(_: &mut Worker<'_, Self>, name: &str) -> Result<bool> {
         anyhow::bail!("no step {name}")
     }
-}
-
-/// A handle of a client.
-pub trait Buffer<I: Interface> {
-    /// Return the handle.
-    fn handle(&self) -> u32;
-
-    /// Return its bytes.
-    fn size(&self) -> u64;
-
-    /// Return where it was made.
-    fn place(&self) -> I::Place;
-
-    /// Return the client.
-    fn device(&self) -> &Rc<I::Device>;
-
-    /// Wait until the GPU is done with it.
-    ///
-    /// # Errors
-    ///
-    /// The kernel's answer.
-    fn wait(&self) -> Result<(), Errno>;
-
-    /// Map all of it, shared.
-    ///
-    /// # Errors
-    ///
-    /// The kernel's answer.
-    fn map(&self) -> Result<Mapping, Errno>;
 }
 
 /// The argument of a submission. Its debug form is for a message.

@@ -207,7 +207,10 @@ fn run_any(args: &Args) -> Result<()> {
     Chrome9::supply();
     let mut limit = Limit::new(Duration::from_secs(5));
     loop {
-        match (Radeon::open(), Chrome9::open()) {
+        match (
+            lapidary_guest::Device::open(),
+            lapidary_chrome9_client::Device::open(),
+        ) {
             (Ok(device), _) => return run::<Radeon>(args, &device),
             (_, Ok(device)) => return run::<Chrome9>(args, &device),
             (Err(radeon), Err(chrome9)) => limit.rest(&format!("{radeon}; {chrome9}"))?,

@@ -6,7 +6,7 @@
 //! streams and broken envelopes, so its objects may contain anything but another process's data. The fourth has no
 //! objects whose content matters.
 
-use crate::interface::{Buffer as _, Interface, Submission as _};
+use crate::interface::{Buffer as _, Device as _, Interface, Submission as _};
 use crate::objects::{Client, Link, Mark, Object, Window, smallest};
 use crate::shared::Board;
 use crate::wild::Wild;
@@ -110,17 +110,17 @@ pub struct Worker<'a, I: Interface> {
 
 impl<'a, I: Interface> Worker<'a, I> {
     fn new(plan: &'a Plan<'a>) -> Result<Worker<'a, I>> {
-        let device = I::open()?;
+        let device = I::Device::open()?;
         let seed = (plan.seed << 32) | (u64::from(plan.worker) << 24) | u64::from(plan.life);
         Ok(Worker {
             plan,
             rng: fastrand::Rng::with_seed(seed),
             mark: Mark::of(plan.worker, plan.life),
             sound: vec![
-                Client::new(I::another(&device)?),
-                Client::new(I::another(&device)?),
+                Client::new(device.another()?),
+                Client::new(device.another()?),
             ],
-            spoiler: Client::new(I::another(&device)?),
+            spoiler: Client::new(device.another()?),
             wild: (device, Wild::new(), 0),
             steps: I::steps(plan.surfaces),
         })
@@ -387,7 +387,7 @@ impl<'a, I: Interface> Worker<'a, I> {
         let (device, wild, age) = &mut self.wild;
         *age += 1;
         if *age % WILD == 0 {
-            *device = I::another(device)?;
+            *device = device.another()?;
         }
         let mut done = false;
         for _ in 0..WILD_AT_ONCE {
@@ -403,7 +403,7 @@ impl<'a, I: Interface> Worker<'a, I> {
 
     /// Replace a client with all it has, busy or not, by a new one. The file may have had another descriptor.
     fn client(&mut self) -> Result<bool> {
-        let fresh = Client::new(I::another(&self.wild.0)?);
+        let fresh = Client::new(self.wild.0.another()?);
         let at = self.any_sound();
         let old = if self.rng.u32(..3) == 0 {
             std::mem::replace(&mut self.spoiler, fresh)

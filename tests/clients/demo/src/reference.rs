@@ -242,20 +242,6 @@ pub fn line(from: (i32, i32), to: (i32, i32)) -> Vec<(i32, i32)> {
         .collect()
 }
 
-/// Return where two renderings differ: `(x, y, expected, seen)`.
-pub fn differences(expected: &Image, seen: &[u32]) -> Vec<(i32, i32, u32, u32)> {
-    assert_eq!(
-        expected.pixels.len(),
-        seen.len(),
-        "sizes of the two renderings"
-    );
-    let pairs = expected.pixels.iter().zip(seen).enumerate();
-    pairs
-        .filter(|(_, (a, b))| a != b)
-        .map(|(i, (&a, &b))| (i as i32 % expected.width, i as i32 / expected.width, a, b))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,14 +322,5 @@ mod tests {
                 .all(|&t| reference.surface(t) == before.surface(t));
             assert!(!same, "{draw:?} changes nothing");
         }
-    }
-
-    #[test]
-    fn differences_are_found() {
-        let image = Image::new(4, 2, 5);
-        let mut seen = image.pixels.clone();
-        assert!(differences(&image, &seen).is_empty());
-        seen[6] = 9;
-        assert_eq!(differences(&image, &seen), [(2, 1, 5, 9)]);
     }
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 
-//! What the demos' pictures have in common, whatever draws them: a font, a gem, and the file of a picture.
+//! What the demos have in common, whatever draws their pictures: a font, a gem, the file of a picture, and what their
+//! programs say.
 //!
 //! It knows no driver and no chip.
 
 pub mod file;
 pub mod font;
 pub mod gem;
+pub mod program;
 
 /// A run of pixels: row, first column, first column behind it.
 pub type Span = (i32, i32, i32);

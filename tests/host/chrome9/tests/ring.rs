@@ -5,12 +5,9 @@
 use chrome9::portable::emit::{self, Location, PAD};
 use chrome9::portable::ring::{Block, Ring, BLOCK};
 use lapidary::portable::sink::SliceSink;
-use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
-use lapidary_model::family::Entry;
+use lapidary_model::chip::{Chip, Step};
 use lapidary_model::machine::Machine;
-use lapidary_model::memory::Vram;
-use lapidary_model_chrome9::chips::VX855;
-use lapidary_model_chrome9::Chrome9;
+use lapidary_model_chrome9::{bench, Chrome9};
 use lapidary_registers::chrome9::mmio;
 use proptest::prelude::*;
 
@@ -102,19 +99,8 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let options = Options {
-            vram: VRAM,
-            window: VRAM,
-            trapped: true,
-            state: State::Posted,
-            fuses: Fuses::Whole,
-        };
-        let functions = VX855.functions(options, Vec::new());
-        let mut m = Machine::new(Vram::new(VRAM).unwrap(), &functions);
-        m.functions[0].pci.write(4, &[6]);
+        let (chip, mut m) = bench::chip(VRAM);
         m.functions[0].ram.map_anonymous(RAM, 0x1000).unwrap();
-        let mut chip = Chrome9::new(options);
-        chip.reset(&mut m);
         Bench {
             chip,
             m,

@@ -6,7 +6,7 @@ mod blits;
 mod broken;
 mod spoilt;
 
-use crate::interface::{Buffer, Interface};
+use crate::interface::Interface;
 use crate::objects::{Mark, Object};
 use anyhow::{Context as _, Result, ensure};
 use blits::Depths;
@@ -56,14 +56,6 @@ impl Interface for Chrome9 {
             ("fork", 1),
             ("syncobj", 3),
         ]
-    }
-
-    fn open() -> Result<Rc<Device>> {
-        Device::open()
-    }
-
-    fn another(device: &Device) -> Result<Rc<Device>> {
-        device.another()
     }
 
     /// What the checker admits is defined in all its pixels.
@@ -202,31 +194,5 @@ impl Interface for Chrome9 {
             }
         };
         Ok(answer.is_ok())
-    }
-}
-
-impl Buffer<Chrome9> for Bo {
-    fn handle(&self) -> u32 {
-        self.handle()
-    }
-
-    fn size(&self) -> u64 {
-        self.size()
-    }
-
-    fn place(&self) -> Place {
-        self.place()
-    }
-
-    fn device(&self) -> &Rc<Device> {
-        self.device()
-    }
-
-    fn wait(&self) -> Result<(), Errno> {
-        self.wait()
-    }
-
-    fn map(&self) -> Result<Mapping, Errno> {
-        self.map()
     }
 }

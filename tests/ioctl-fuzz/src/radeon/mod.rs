@@ -6,7 +6,7 @@ mod family;
 mod streams;
 mod tile;
 
-use crate::interface::{Buffer, Interface, Submission};
+use crate::interface::{Interface, Submission};
 use crate::objects::{Mark, Object, UserMemory, Window, smallest};
 use crate::worker::{OBJECTS, Worker};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -15,7 +15,6 @@ use lapidary_guest::abi::info_request;
 use lapidary_guest::painter::{Area, Rect, painter};
 use lapidary_guest::submit::{self, Envelope};
 use lapidary_guest::{Bo, Device, Domain, abi};
-use lapidary_harness::mapping::Mapping;
 use lapidary_harness::syncobj::Sync;
 use rustix::io::Errno;
 use std::rc::Rc;
@@ -75,14 +74,6 @@ impl Interface for Radeon {
 
     fn supply() {
         family::supply();
-    }
-
-    fn open() -> Result<Rc<Device>> {
-        Device::open()
-    }
-
-    fn another(device: &Device) -> Result<Rc<Device>> {
-        device.another()
     }
 
     fn look_at(device: &Device) -> Result<()> {
@@ -257,32 +248,6 @@ fn user_memory(worker: &mut Worker<'_, Radeon>) -> Result<bool> {
     object.window = Window::User(memory);
     worker.sound[client].objects.push(object);
     Ok(true)
-}
-
-impl Buffer<Radeon> for Bo {
-    fn handle(&self) -> u32 {
-        self.handle()
-    }
-
-    fn size(&self) -> u64 {
-        self.size()
-    }
-
-    fn place(&self) -> Domain {
-        self.domain()
-    }
-
-    fn device(&self) -> &Rc<Device> {
-        self.device()
-    }
-
-    fn wait(&self) -> Result<(), Errno> {
-        self.wait()
-    }
-
-    fn map(&self) -> Result<Mapping, Errno> {
-        self.map()
-    }
 }
 
 impl Submission<Radeon> for Envelope {

@@ -4,6 +4,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | [`bench`] | a chip for tests without a guest |
 //! | [`chips`] | the chips there are, and their PCI functions |
 //! | [`host`] | register accesses of the CPU: which act at once, and which pass the command regulator |
 //! | [`queue`] | writes that the regulator has not taken yet |
@@ -24,6 +25,7 @@
 //! The chip has no memory of its own. What the firmware takes from the computer's memory as frame buffer is memory of the
 //! model here, which QEMU maps behind BAR0.
 
+pub mod bench;
 mod bus;
 pub mod chips;
 mod classes;

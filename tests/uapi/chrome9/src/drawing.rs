@@ -3,7 +3,6 @@
 //! Pixels of the 2D engine, compared with what the CPU draws after the same description
 //! (`lapidary_chrome9_client::reference`). Every byte of the objects is compared, so what lies beside a rectangle counts, too.
 
-use crate::support::quiet;
 use anyhow::{Context as _, Result, ensure};
 use fastrand::Rng;
 use lapidary_chrome9_client::blit::{
@@ -466,7 +465,7 @@ fn long(context: &mut Context) -> Result<()> {
 fn engine(context: &mut Context) -> Result<()> {
     let mut board = Board::new(context)?;
     board.check()?;
-    let before = quiet(context.control()?)?;
+    let before = context.control()?.quiet()?;
     let rect = Rect::new(0, 0, 8, 8);
     board.draw(&[
         Blit::fill(Depth::Bits32, TARGET, rect, 1),
@@ -477,7 +476,7 @@ fn engine(context: &mut Context) -> Result<()> {
         Blit::mono(Depth::Bits32, TARGET, rect, vec![true; 64], 5, Some(6)),
     ])?;
     board.check()?;
-    let seen = quiet(context.control()?)?.since(&before);
+    let seen = context.control()?.quiet()?.since(&before);
     let count = |name: &str| seen.get(name).copied().unwrap_or(0);
     // A move of the object to the frame buffer may be one more fill or copy.
     ensure!(

@@ -4,7 +4,7 @@
 //! that a picture reaches the chip and ends, that one is refused for what is wrong with it, and that its objects are where the
 //! engine reaches them.
 
-use crate::support::{is_in_frame_buffer, quiet, refused_for, untouched};
+use crate::support::{is_in_frame_buffer, refused_for, untouched};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_chrome9_client::stream::{Address, Write};
 use lapidary_chrome9_client::{Bo, Client as _, Device, Errno, Place, Stream, Submission, reason};
@@ -129,12 +129,12 @@ impl Scene {
 fn pictures(context: &mut Context) -> Result<()> {
     for engine in 0..2 {
         let scene = Scene::new(context, engine, Place::FrameBuffer)?;
-        let before = quiet(context.control()?)?;
+        let before = context.control()?.quiet()?;
         for _ in 0..3 {
             scene.device.submit(&scene.stream())?;
         }
         scene.to.wait()?;
-        let counted = quiet(context.control()?)?.since(&before);
+        let counted = context.control()?.quiet()?.since(&before);
         let pictures = counted.get("hqv_pictures").copied().unwrap_or(0);
         ensure!(pictures == 3, "engine {engine}: {pictures} pictures");
     }

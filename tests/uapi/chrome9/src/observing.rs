@@ -2,26 +2,14 @@
 
 //! What a developer sees from outside: tracepoints of submissions, refusals and moves, and the driver's files in debugfs.
 
-use crate::support::{debugfs, engine_works, fill, refused_for, surface};
+use crate::support::{engine_works, fill, refused_for, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_chrome9_client::abi::Param;
 use lapidary_chrome9_client::{Client as _, Errno, Place, Submission, reason};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::syncobj::Syncobj;
-use lapidary_harness::{Context, Test, skip};
-use std::fs;
-use std::path::Path;
-
-const TRACING: &str = "/sys/kernel/tracing";
-const FILES: [&str; 7] = [
-    "rings",
-    "fences",
-    "clients",
-    "objects",
-    "memory",
-    "resets",
-    "registers",
-];
+use lapidary_harness::trace::Tracing;
+use lapidary_harness::{Context, Test, debugfs};
 
 pub fn tests() -> Vec<Test> {
     vec![
@@ -31,35 +19,6 @@ pub fn tests() -> Vec<Test> {
         Test::new("observing/files_show_clients_and_objects", files),
         Test::new("observing/registers_have_names", registers),
     ]
-}
-
-/// The driver's events are on while this lives.
-struct Tracing;
-
-impl Tracing {
-    fn on() -> Result<Tracing> {
-        let events = Path::new(TRACING).join("events/lapidary");
-        if !events.exists() {
-            return skip("no tracefs");
-        }
-        fs::write(Path::new(TRACING).join("trace"), "")?;
-        fs::write(events.join("enable"), "1")?;
-        Ok(Tracing)
-    }
-
-    /// Return the lines of one event, from its name on.
-    fn lines(&self, event: &str) -> Result<Vec<String>> {
-        let text = fs::read_to_string(Path::new(TRACING).join("trace"))?;
-        let key = format!(" {event}: ");
-        let lines = text.lines().filter_map(|line| line.split_once(&key));
-        Ok(lines.map(|(_, rest)| rest.to_owned()).collect())
-    }
-}
-
-impl Drop for Tracing {
-    fn drop(&mut self) {
-        let _ = fs::write(Path::new(TRACING).join("events/lapidary/enable"), "0");
-    }
 }
 
 fn submissions(context: &mut Context) -> Result<()> {
@@ -128,10 +87,10 @@ fn files(context: &mut Context) -> Result<()> {
     bad.words[0] = 0;
     let why = (reason::NO_HEADER, 0);
     refused_for("a dword", &device, &bad, Errno::INVAL, why)?;
-    for name in FILES {
-        ensure!(!debugfs(&device, name)?.is_empty(), "{name} is empty");
+    for name in debugfs::FILES {
+        ensure!(!debugfs::read(&device, name)?.is_empty(), "{name} is empty");
     }
-    let clients = debugfs(&device, "clients")?;
+    let clients = debugfs::read(&device, "clients")?;
     let me = format!("pid {}:", std::process::id());
     let line = clients.lines().find(|line| line.contains(&me));
     let line = line.with_context(|| format!("no {me} in {clients}"))?;
@@ -139,7 +98,7 @@ fn files(context: &mut Context) -> Result<()> {
         line.contains("guilty 0 innocent 0, refused 1, objects 2 of 49152 bytes"),
         "{line}"
     );
-    let list = debugfs(&device, "objects")?;
+    let list = debugfs::read(&device, "objects")?;
     for (bo, what, made) in [
         (
             &objects[0],
@@ -153,7 +112,7 @@ fn files(context: &mut Context) -> Result<()> {
         let line = line.with_context(|| format!("no `{begin}` in {list}"))?;
         ensure!(line.contains(made), "{line}, expected {made}");
     }
-    let resets = debugfs(&device, "resets")?;
+    let resets = debugfs::read(&device, "resets")?;
     let count = format!("resets: {}\n", device.param(Param::Resets)?);
     ensure!(
         resets.contains("working: 1") && resets.contains(&count),
@@ -164,7 +123,7 @@ fn files(context: &mut Context) -> Result<()> {
 
 fn registers(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let registers = debugfs(&device, "registers")?;
+    let registers = debugfs::read(&device, "registers")?;
     for name in ["ENGINE_STATUS", "AGP_FETCH", "AGP_PAUSE", "FENCE_ID"] {
         let name = format!("{name} ");
         ensure!(registers.contains(&name), "no {name}in {registers}");

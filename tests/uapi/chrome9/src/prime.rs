@@ -4,10 +4,10 @@
 //!
 //! An object that another driver is attached to has to stay in system pages, where the 2D engine cannot reach it.
 
-use crate::support::{copy, engine_works, fill, submit_late, surface, vgem};
+use crate::support::{copy, engine_works, fill, submit_late, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_chrome9_client::{Bo, Client as _, Errno, Place, Submission};
-use lapidary_harness::foreign::is_idle;
+use lapidary_harness::foreign::{Vgem, is_idle};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, refused};
 use std::os::fd::AsFd;
@@ -86,7 +86,7 @@ fn outlives(context: &mut Context) -> Result<()> {
 
 /// While vgem has an object, it is in system pages, and the CPU sees the same through both.
 fn export(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     for place in Place::ALL {
         let bo = surface(&device, 16, place)?;
         device.submit(&fill(&bo, 5))?;
@@ -111,7 +111,7 @@ fn export(context: &mut Context) -> Result<()> {
 }
 
 fn foreign(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let owned = vgem.create(BYTES)?;
     let view = vgem.map(owned, BYTES)?;
     view.write(&[1, 2, 3, 4]);

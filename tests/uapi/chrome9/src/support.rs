@@ -2,35 +2,127 @@
 
 //! Helpers that several topics use: small streams, a check that the engine works, a device at rest.
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
+use lapidary_chrome9_client::abi::{self, Param, Sync};
 use lapidary_chrome9_client::blit::{Blit, Depth, Rect, Surface};
-use lapidary_chrome9_client::{
-    Bo, Client as _, Device, Errno, Place, Stream, Submission, abi, emit,
-};
-use lapidary_harness::control::{Control, Counters};
-use lapidary_harness::foreign::Vgem;
-use lapidary_harness::limit::timed;
-use lapidary_harness::sysfs::PciDevice;
-use lapidary_harness::{Context, patience, refused, skip};
-use std::path::Path;
+use lapidary_chrome9_client::{Bo, Device, Errno, Place, Stream, Submission, emit};
+use lapidary_harness::{Context, debugfs, refused};
+use lapidary_uapi_shared::recovery::BRUSH;
+use lapidary_uapi_shared::{self as shared, Interface, Job};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
-/// Bytes from row to row of the surfaces that tests draw on.
-pub const PITCH: u32 = 256;
-/// Pixels of a row.
-pub const WIDTH: u32 = PITCH / 4;
+pub use lapidary_harness::limit::within;
+pub use lapidary_harness::sysfs::{Reprobe, bound};
+pub use lapidary_harness::untouched;
+pub use lapidary_uapi_shared::{NOWHERE, PITCH, WIDTH};
 /// Pixels of most surfaces have 32 bits.
 pub const DEPTH: Depth = Depth::Bits32;
-/// What a position is that says none.
-pub const NOWHERE: u32 = abi::NOWHERE;
 
-/// Open vgem, a driver whose memory and fences others can use. Skip the test where there is none.
-pub fn vgem() -> Result<Vgem> {
-    match Vgem::open()? {
-        Some(vgem) => Ok(vgem),
-        None => skip("there is no vgem"),
+/// The interface, for the tests that hold for every interface.
+pub struct Chrome9;
+
+impl Interface for Chrome9 {
+    type Device = Device;
+    type Place = Place;
+    type Bo = Bo;
+    type Job = Submission;
+
+    const NAME: &'static str = abi::NAME;
+    const VIDEO: Place = Place::FrameBuffer;
+    const SYSTEM: Place = Place::System;
+    const USUAL: Place = Place::FrameBuffer;
+
+    fn create(device: &Rc<Device>, bytes: u64, place: Place) -> Result<Bo, Errno> {
+        device.create(bytes, place)
     }
+
+    fn surface(device: &Rc<Device>, rows: u32, place: Place) -> Result<Bo> {
+        surface(device, rows, place)
+    }
+
+    fn nothing() -> Submission {
+        Submission::nothing()
+    }
+
+    fn fill(bo: &Bo, colour: u32, times: usize) -> Submission {
+        Submission::of(&fill_often(bo, colour, times))
+    }
+
+    fn copy(from: &Bo, to: &Bo) -> Submission {
+        Submission::of(&copy(from, to))
+    }
+
+    /// Invert pixels, so that a job that is executed twice shows.
+    fn paint(bo: &Bo, corner: (u32, u32), colour: u32) -> Submission {
+        let fill = Blit::fill(DEPTH, on(0), brush(corner), colour).with_rop(0x5a);
+        Submission::of(&stream(&[bo], &[fill]))
+    }
+
+    fn painted(pixel: u32, colour: u32) -> u32 {
+        pixel ^ colour
+    }
+
+    fn stamp(bo: &Bo, from: (u32, u32), to: (u32, u32)) -> Submission {
+        let copy = Blit::copy(DEPTH, on(0), brush(to), on(0), from);
+        Submission::of(&stream(&[bo], &[copy]))
+    }
+
+    fn refused_for(
+        what: &str,
+        device: &Device,
+        job: &Submission,
+        error: Errno,
+        why: (u32, u32),
+    ) -> Result<()> {
+        refused_for(what, device, job, error, why)
+    }
+
+    fn resets(device: &Device) -> Result<u64> {
+        Ok(device.param(Param::Resets)?)
+    }
+
+    fn is_guilty(device: &Device) -> Result<()> {
+        let caused = device.param(Param::GuiltyResets)?;
+        ensure!(caused == 1, "it has caused {caused} resets");
+        Ok(())
+    }
+
+    fn is_innocent(device: &Device) -> Result<()> {
+        let caused = device.param(Param::GuiltyResets)?;
+        ensure!(caused == 0, "it has caused {caused} resets");
+        Ok(())
+    }
+}
+
+impl Job<Chrome9> for Submission {
+    fn after(mut self, syncs: &[Sync]) -> Submission {
+        self.wait.extend(syncs);
+        self
+    }
+
+    fn signals(mut self, syncs: &[Sync]) -> Submission {
+        self.signal.extend(syncs);
+        self
+    }
+
+    fn submit(&self, device: &Device) -> Result<(), Errno> {
+        self.issue(device)
+    }
+}
+
+/// Return the rectangle that a test of every interface paints at once.
+fn brush((x, y): (u32, u32)) -> Rect {
+    Rect::new(x, y, BRUSH.0, BRUSH.1)
+}
+
+/// Check that the engine works: draw into a new object and read it.
+pub fn engine_works(device: &Rc<Device>) -> Result<()> {
+    shared::engine_works::<Chrome9>(device)
+}
+
+/// Clear faults, probe the device again, and check that it works.
+pub fn after_reprobe(context: &mut Context, reprobe: &Reprobe) -> Result<()> {
+    shared::after_reprobe::<Chrome9>(context, reprobe)
 }
 
 /// Create an object that is a black surface of `rows` rows.
@@ -81,22 +173,6 @@ pub fn copy(from: &Bo, to: &Bo) -> Stream {
     stream(&[from, to], &[copy])
 }
 
-/// Check that the engine works: draw into a new object and read it.
-pub fn engine_works(device: &Rc<Device>) -> Result<()> {
-    let bo = surface(device, 16, Place::FrameBuffer)?;
-    let colour = 0x1234_5678;
-    device
-        .submit(&fill(&bo, colour))
-        .context("submitting a fill")?;
-    let seen = bo.read().context("waiting for a fill")?;
-    ensure!(
-        seen.iter().all(|&pixel| pixel == colour),
-        "a fill left {:#010x}",
-        seen[0]
-    );
-    Ok(())
-}
-
 /// Submit, and check that it is refused with this error, for this reason, at this position.
 pub fn refused_for(
     what: &str,
@@ -134,70 +210,15 @@ pub fn bent_refused_for(
     Ok(())
 }
 
-/// Wait until the model's counters stand still, and return them.
-pub fn quiet(control: &mut Control) -> Result<Counters> {
-    let end = Instant::now() + Duration::from_secs(5);
-    let mut last = control.counters()?;
-    loop {
-        std::thread::sleep(Duration::from_millis(40));
-        let now = control.counters()?;
-        if now == last {
-            return Ok(now);
-        }
-        if Instant::now() > end {
-            bail!("the device does not come to rest: {:?}", now.since(&last));
-        }
-        last = now;
-    }
-}
-
-/// Run `work` and check that the device saw nothing of it. Without a model only `work` counts.
-///
-/// The driver may release what earlier work held at any time, so a trace counts only if it is there every time.
-pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) -> Result<()> {
-    for pause in [300, 600, 0] {
-        let before = context.control_if_any().map(quiet).transpose()?;
-        work()?;
-        let after = context.control_if_any().map(quiet).transpose()?;
-        let (Some(before), Some(after)) = (before, after) else {
-            return Ok(());
-        };
-        let trace = after.since(&before);
-        if trace.is_empty() {
-            return Ok(());
-        }
-        ensure!(pause > 0, "the device saw it: {trace:?}");
-        std::thread::sleep(Duration::from_millis(pause));
-    }
-    Ok(())
-}
-
 /// Submit a stream whose fence the model makes half a second late.
 pub fn submit_late(context: &mut Context, device: &Device, stream: &Stream) -> Result<()> {
     context.control()?.fault("late-fence", 1)?;
     Ok(device.submit(stream)?)
 }
 
-/// Return the PCI device of a client, and its driver's name.
-pub fn bound(device: &Device) -> Result<(PciDevice, String)> {
-    let pci = PciDevice::of(device)?;
-    let driver = pci.driver().context("no driver is bound")?;
-    Ok((pci, driver))
-}
-
-/// Read one of the driver's files in debugfs. Skip the test where there is none.
-pub fn debugfs(device: &Device, name: &str) -> Result<String> {
-    let folder = Path::new("/sys/kernel/debug/dri").join(bound(device)?.0.address());
-    if !folder.exists() {
-        return skip("no debugfs");
-    }
-    let path = folder.join(format!("lapidary_{name}"));
-    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
-}
-
 /// Return whether an object is in the frame buffer at this moment.
 pub fn is_in_frame_buffer(bo: &Bo) -> Result<bool> {
-    let list = debugfs(bo.device(), "objects")?;
+    let list = debugfs::read(&**bo.device(), "objects")?;
     let mine = list
         .split("client ")
         .find(|part| part.contains(&format!("pid {}:", std::process::id())))
@@ -206,51 +227,4 @@ pub fn is_in_frame_buffer(bo: &Bo) -> Result<bool> {
     let line = mine.lines().find(|line| line.contains(&begin));
     let line = line.with_context(|| format!("no `{begin}` in {list}"))?;
     Ok(line.contains("bytes in vram"))
-}
-
-/// Probes the device again when dropped, so that a test which breaks the engine breaks only itself.
-pub struct Reprobe {
-    pci: PciDevice,
-    driver: String,
-}
-
-impl Reprobe {
-    /// Return one for the device of a client.
-    pub fn of(device: &Device) -> Result<Reprobe> {
-        let (pci, driver) = bound(device)?;
-        Ok(Reprobe { pci, driver })
-    }
-
-    /// Unbind and bind now. The caller's clients of the device are dead afterwards.
-    pub fn now(&self) -> Result<()> {
-        if self.pci.driver().is_some() {
-            self.pci.unbind(&self.driver)?;
-        }
-        self.pci.bind(&self.driver)
-    }
-}
-
-impl Drop for Reprobe {
-    fn drop(&mut self) {
-        if let Err(error) = self.now() {
-            eprintln!("giving the device a fresh probe: {error:#}");
-        }
-    }
-}
-
-/// Clear faults, probe the device again, and check that it works.
-pub fn after_reprobe(context: &mut Context, reprobe: &Reprobe) -> Result<()> {
-    if let Some(control) = context.control_if_any() {
-        control.clear_faults()?;
-    }
-    reprobe.now()?;
-    engine_works(&context.device()?).context("after a new probe")
-}
-
-/// Run `work`, which must not fork, nor take longer than `limit` (four times that on the debug kernel).
-pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T> {
-    let limit = limit * patience();
-    let (answer, taken) = timed(work);
-    ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
-    Ok(answer)
 }

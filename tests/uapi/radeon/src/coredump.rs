@@ -5,12 +5,12 @@
 //! The dump goes to `/out` as well, where a step on the host has it decoded by name.
 
 use crate::support::{self, PITCH, WIDTH, engine_works};
-use crate::trace::Tracing;
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::painter::{Area, Rect, painter};
 use lapidary_guest::{Domain, Stream, pm4};
 use lapidary_harness::limit::Limit;
+use lapidary_harness::trace::Tracing;
 use lapidary_harness::{Context, Test, skip};
 use std::fs;
 use std::path::{Path, PathBuf};

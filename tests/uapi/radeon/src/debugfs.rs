@@ -7,24 +7,14 @@ use crate::support::{self, PITCH, Reprobe, WIDTH, engine_works, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::painter::{Area, Rect, painter};
-use lapidary_guest::{Device, Domain, Errno};
-use lapidary_harness::sysfs::PciDevice;
-use lapidary_harness::{Context, Test, refused, skip};
+use lapidary_guest::{Domain, Errno};
+use lapidary_harness::debugfs::{FILES, path, read};
+use lapidary_harness::{Context, Test, refused};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const OURS: &str = "the files are our driver's";
-const FILES: [&str; 7] = [
-    "rings",
-    "fences",
-    "clients",
-    "objects",
-    "memory",
-    "resets",
-    "registers",
-];
 
 pub fn tests() -> Vec<Test> {
     let ours = |name, body| Test::new(name, body).lapidary_only(OURS);
@@ -37,29 +27,14 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-fn folder(device: &Device) -> Result<PathBuf> {
-    let address = PciDevice::of(device)?.address();
-    let folder = Path::new("/sys/kernel/debug/dri").join(address);
-    if !folder.exists() {
-        return skip("no debugfs");
-    }
-    Ok(folder)
-}
-
-fn read(folder: &Path, name: &str) -> Result<String> {
-    let path = folder.join(format!("lapidary_{name}"));
-    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
-}
-
 fn for_root(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let folder = folder(&device)?;
     let mode = std::fs::metadata("/sys/kernel/debug")?.permissions().mode();
     ensure!(mode & 0o077 == 0, "debugfs is open to others: {mode:o}");
     let _object = device.create(4096, Domain::Gtt)?;
     for name in FILES {
-        ensure!(!read(&folder, name)?.is_empty(), "{name} is empty");
-        let path = folder.join(format!("lapidary_{name}"));
+        ensure!(!read(&device, name)?.is_empty(), "{name} is empty");
+        let path = path(&device, name)?;
         let mode = std::fs::metadata(&path)?.permissions().mode();
         ensure!(mode & 0o222 == 0, "{name} can be written: {mode:o}");
     }
@@ -68,7 +43,6 @@ fn for_root(context: &mut Context) -> Result<()> {
 
 fn state(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let folder = folder(&device)?;
     engine_works(&device)?;
     let objects = [
         device.create(5 << 12, Domain::Vram)?,
@@ -78,7 +52,7 @@ fn state(context: &mut Context) -> Result<()> {
     refused("a bad submission", bad.submit(&device), Errno::INVAL)?;
 
     let me = format!("pid {}:", std::process::id());
-    let clients = read(&folder, "clients")?;
+    let clients = read(&device, "clients")?;
     let line = clients
         .lines()
         .find(|line| line.contains(&me))
@@ -88,7 +62,7 @@ fn state(context: &mut Context) -> Result<()> {
             && !line.contains("engine 0 ns"),
         "{line}"
     );
-    let list = read(&folder, "objects")?;
+    let list = read(&device, "objects")?;
     for (bo, what) in objects
         .iter()
         .zip(["20480 bytes in vram", "28672 bytes in gtt"])
@@ -96,18 +70,18 @@ fn state(context: &mut Context) -> Result<()> {
         let line = format!("handle {}: {what}", bo.handle());
         ensure!(list.contains(&line), "no `{line}` in {list}");
     }
-    let resets = read(&folder, "resets")?;
+    let resets = read(&device, "resets")?;
     ensure!(
         resets.contains("working: 1")
             && resets.contains(&format!("resets: {}\n", device.reset_counter()?)),
         "{resets}"
     );
-    let registers = read(&folder, "registers")?;
+    let registers = read(&device, "registers")?;
     for name in painter().registers() {
         let name = format!("{name} ");
         ensure!(registers.contains(&name), "no {name}in {registers}");
     }
-    let memory = read(&folder, "memory")?;
+    let memory = read(&device, "memory")?;
     ensure!(
         memory.contains("vram: ") && memory.contains("gtt: "),
         "{memory}"
@@ -133,11 +107,10 @@ fn number(text: &str, before: &str) -> Result<u64> {
 /// A job on the ring shows in the fences, in the ring's dwords, and as a busy object.
 fn under_way(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let folder = folder(&device)?;
     let bo = support::surface(&device, 16, Domain::Gtt)?;
     bo.wait()?;
     engine_works(&device)?;
-    let before = read(&folder, "fences")?;
+    let before = read(&device, "fences")?;
     ensure!(
         number(&before, "committed ")? == number(&before, "signalled ")?,
         "{before}"
@@ -151,9 +124,9 @@ fn under_way(context: &mut Context) -> Result<()> {
     );
     context.control()?.fault("late-fence", 1)?;
     device.submit(&work)?;
-    let fences = read(&folder, "fences")?;
-    let rings = read(&folder, "rings")?;
-    let objects = read(&folder, "objects")?;
+    let fences = read(&device, "fences")?;
+    let rings = read(&device, "rings")?;
+    let objects = read(&device, "objects")?;
     ensure!(
         number(&fences, "committed ")? == number(&before, "committed ")? + 1
             && number(&fences, "signalled ")? == number(&before, "signalled ")?,
@@ -176,7 +149,6 @@ fn under_way(context: &mut Context) -> Result<()> {
 fn while_working(context: &mut Context) -> Result<()> {
     use lapidary_harness::child;
     let device = context.device()?;
-    let folder = folder(&device)?;
     let child = child::spawn(|| {
         for _ in 0..40 {
             let client = device.another()?;
@@ -189,7 +161,7 @@ fn while_working(context: &mut Context) -> Result<()> {
     })?;
     for _ in 0..20 {
         for name in FILES {
-            read(&folder, name)?;
+            read(&device, name)?;
         }
     }
     let end = child.wait(Duration::from_secs(15))?;
@@ -199,12 +171,11 @@ fn while_working(context: &mut Context) -> Result<()> {
 
 fn unbind(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let folder = folder(&device)?;
     let reprobe = Reprobe::of(&device)?;
     let mut open: Vec<std::fs::File> = FILES
         .iter()
-        .map(|name| std::fs::File::open(folder.join(format!("lapidary_{name}"))))
-        .collect::<Result<_, _>>()?;
+        .map(|name| Ok(std::fs::File::open(path(&device, name)?)?))
+        .collect::<Result<_>>()?;
     within(Duration::from_secs(5), "the new probe", || reprobe.now())??;
     for (file, name) in open.iter_mut().zip(FILES) {
         let mut text = String::new();
@@ -217,7 +188,7 @@ fn unbind(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     engine_works(&device)?;
     for name in FILES {
-        read(&folder, name)?;
+        read(&device, name)?;
     }
     Ok(())
 }

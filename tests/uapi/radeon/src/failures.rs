@@ -7,7 +7,7 @@
 
 use crate::support::{self, PITCH, WIDTH, engine_works, settled, usage};
 use crate::userptr::{Memory, VALIDATE, WRITABLE};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::abi;
 use lapidary_guest::painter::{Area, Rect, painter};
@@ -15,7 +15,7 @@ use lapidary_guest::submit::Envelope;
 use lapidary_guest::submit::{after, before};
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
 use lapidary_harness::foreign::{MemoryFile, Vgem};
-use lapidary_harness::injection::Injection;
+use lapidary_harness::injection::{Injection, Try};
 use lapidary_harness::limit::Limit;
 use lapidary_harness::mapping::{Mapping, PAGE};
 use lapidary_harness::syncobj::Syncobj;
@@ -28,8 +28,6 @@ use std::time::Duration;
 
 const OWN: &str =
     "which allocations there are, and what becomes of a failed one, is each driver's own";
-/// More allocations than any call makes.
-const FAR: u32 = 3000;
 const ROWS: u32 = 16;
 const COLOUR: u32 = 0x0bad_cafe;
 
@@ -51,28 +49,6 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// One try at a call: the call, and what has to be true after it succeeded (`true`) or failed.
-struct Try<'a> {
-    call: Box<dyn FnMut() -> Result<(), Errno> + 'a>,
-    verify: Box<dyn FnOnce(bool) -> Result<()> + 'a>,
-}
-
-impl<'a> Try<'a> {
-    fn new(call: impl FnMut() -> Result<(), Errno> + 'a) -> Try<'a> {
-        Try::verified(call, |_| Ok(()))
-    }
-
-    fn verified(
-        call: impl FnMut() -> Result<(), Errno> + 'a,
-        verify: impl FnOnce(bool) -> Result<()> + 'a,
-    ) -> Try<'a> {
-        Try {
-            call: Box::new(call),
-            verify: Box::new(verify),
-        }
-    }
-}
-
 /// A client that denies itself memory, and compares usage before and after.
 struct Walk {
     device: Rc<Device>,
@@ -84,9 +60,7 @@ struct Walk {
 
 impl Walk {
     fn new(context: &mut Context) -> Result<Walk> {
-        let Some(injection) = Injection::find()? else {
-            return skip("this kernel has no fault injection");
-        };
+        let injection = Injection::find()?;
         let device = context.device()?;
         engine_works(&device)?;
         let usage = settled(&device)?;
@@ -105,35 +79,15 @@ impl Walk {
         what: &str,
         least: u32,
         errors: &[Errno],
-        mut prepare: impl FnMut() -> Result<Try<'static>>,
+        prepare: impl FnMut() -> Result<Try<'static>>,
     ) -> Result<()> {
-        // One try without failures, because what is allocated at the first use does not belong to the call.
-        let Try { mut call, verify } = prepare()?;
-        call().with_context(|| format!("{what}, with memory"))?;
-        drop(call);
-        verify(true)?;
-        self.rest()?;
-        let mut failed = 0;
-        for n in 1..FAR {
-            let Try { mut call, verify } = prepare()?;
-            let (answer, denied) = self.injection.deny(n, &mut call)?;
-            drop(call);
-            let place = || format!("{what}, denied allocation {n}");
-            if let Err(error) = answer {
-                ensure!(denied, "{}: {error} without a denial", place());
-                ensure!(errors.contains(&error), "{}: {error}", place());
-                failed += 1;
-                self.failed.set(self.failed.get() + 1);
-            }
-            verify(answer.is_ok()).with_context(place)?;
-            self.rest().with_context(place)?;
-            engine_works(&self.device).with_context(place)?;
-            if !denied {
-                ensure!(failed >= least, "{what}: only {failed} allocations failed");
-                return Ok(());
-            }
-        }
-        bail!("{what}: more than {FAR} allocations")
+        let failed = self.injection.walk(what, errors, prepare, || {
+            self.rest()?;
+            engine_works(&self.device)
+        })?;
+        self.failed.set(self.failed.get() + failed);
+        ensure!(failed >= least, "{what}: only {failed} allocations failed");
+        Ok(())
     }
 
     /// Check that no memory is in use that was not before. The worker releases a job's memory some time after the job.
@@ -483,7 +437,7 @@ fn foreign_buffer(vgem: &Vgem, kind: usize) -> Result<OwnedFd> {
 
 fn foreign_memory(context: &mut Context) -> Result<()> {
     let walk = Walk::new(context)?;
-    let vgem = support::vgem()?;
+    let vgem = Vgem::open()?;
     for (kind, name) in ["vgem", "udmabuf"].into_iter().enumerate() {
         walk.deny(
             &format!("importing from {name}"),
@@ -512,7 +466,7 @@ fn foreign_memory(context: &mut Context) -> Result<()> {
 /// Another driver attaches to our objects, which have to leave video memory for it.
 fn for_others(context: &mut Context) -> Result<()> {
     let walk = Walk::new(context)?;
-    let vgem = support::vgem()?;
+    let vgem = Vgem::open()?;
     // An object in system memory has no pages before it is written, so both cases are tried.
     let untouched_too = |domain| [(domain, 0), (domain, COLOUR)];
     for (domain, content) in Domain::ALL.into_iter().flat_map(untouched_too) {

@@ -5,19 +5,19 @@
 //!
 //! Tests that break the device give it a fresh probe at their end.
 
-use crate::support::{self, Reprobe, engine_works, fill, fill_often, within};
+use crate::support::{self, Radeon, accelerates, engine_works, fill, fill_often};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
-use lapidary_guest::abi::{self, info_request};
+use lapidary_guest::abi;
 use lapidary_guest::{Device, Domain, Errno};
-use lapidary_harness::limit::Limit;
+use lapidary_harness::limit::{Limit, within};
+use lapidary_harness::sysfs::Reprobe;
 use lapidary_harness::{Context, Test, patience, refused, skip};
+use lapidary_uapi_shared::{self as shared, faults};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const OWN: &str = "upstream's driver asks the chip for nothing that should be in memory";
-/// The bound of a hang (module parameter `hang_ms`, 5 s if not set) and time to notice it.
-const BOUND: Duration = Duration::from_secs(8);
 /// INFO request of our own: the number of fences that a waiter found by polling and not by an interrupt.
 const FENCES_POLLED: u32 = 0x4c50_0000;
 
@@ -27,7 +27,7 @@ pub fn tests() -> Vec<Test> {
             .needs_control()
             .lapidary_only("asks for a number of our own")
             .kernel("interrupts are lost", 1),
-        Test::new("faults/lost_writeback", lost_writeback).needs_control(),
+        Test::new("faults/lost_writeback", faults::lost_writeback::<Radeon>).needs_control(),
         Test::new("faults/late_fence", late_fence).needs_control(),
         Test::new("faults/many_late_fences", many_late_fences)
             .needs_control()
@@ -71,16 +71,21 @@ fn polled(device: &Device) -> Result<u64> {
 
 /// Probe the device again after a fault. It must work then, and have nothing of the fault left.
 fn after_reprobe(context: &mut Context, device: Rc<Device>, reprobe: &Reprobe) -> Result<()> {
-    context.control()?.clear_faults()?;
     drop(device);
-    reprobe.now()?;
-    let device = context.device()?;
-    engine_works(&device).context("after a new probe")?;
-    ensure!(
-        device.info(info_request("ACCEL_WORKING2"))? == 1,
-        "ACCEL_WORKING2 after a new probe"
-    );
-    Ok(())
+    shared::after_reprobe::<Radeon>(context, reprobe)?;
+    accelerates(&*context.device()?)
+}
+
+fn last_writeback(context: &mut Context) -> Result<()> {
+    // To know the chip.
+    let _device = context.device()?;
+    support::needs_kept_fences()?;
+    faults::last_writeback::<Radeon>(context)
+}
+
+fn off_the_bus(context: &mut Context) -> Result<()> {
+    faults::off_the_bus::<Radeon>(context)?;
+    accelerates(&*context.device()?)
 }
 
 fn lost_interrupts(context: &mut Context) -> Result<()> {
@@ -120,35 +125,6 @@ fn lost_interrupts(context: &mut Context) -> Result<()> {
     bo.wait()?;
     ensure!(polled(&device)? == 0, "fences are still polled for");
     Ok(())
-}
-
-/// After a lost write-back the next one completes both jobs.
-fn lost_writeback(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    let bo = support::surface(&device, 16, Domain::Gtt)?;
-    bo.wait()?;
-    context.control()?.fault("lost-writeback", 1)?;
-    device.submit(&fill(&bo, 1))?;
-    device.submit(&fill(&bo, 2))?;
-    within(Duration::from_secs(4), "the wait", || bo.wait())??;
-    ensure!(bo.read()?[0] == 2, "the wait ended before the work");
-    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
-    engine_works(&device)
-}
-
-/// The last write-back is lost. The driver reads the chip's register, long before the job would count as hung.
-fn last_writeback(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    support::needs_kept_fences()?;
-    let _reprobe = Reprobe::of(&device)?;
-    let bo = support::surface(&device, 16, Domain::Gtt)?;
-    bo.wait()?;
-    context.control()?.fault("lost-writeback", 1)?;
-    device.submit(&fill(&bo, 1))?;
-    within(Duration::from_millis(1500), "the wait", || bo.wait())??;
-    ensure!(bo.read()?[0] == 1, "the wait ended before the work");
-    ensure!(device.reset_counter()? == 0, "it was taken for a hang");
-    engine_works(&device)
 }
 
 /// Without any write-back of fences jobs still complete, and waits are not much slower.
@@ -221,12 +197,12 @@ fn interrupted(context: &mut Context) -> Result<()> {
     let large = support::surface(&device, 4096, Domain::Vram)?;
     let long = fill_often(&large, 3, 40);
     large.wait()?;
-    let before = support::quiet(context.control()?)?.get("irqs").unwrap_or(0);
+    let before = context.control()?.quiet()?.get("irqs").unwrap_or(0);
     for _ in 0..WAITS {
         device.submit(&long)?;
         large.wait()?;
     }
-    let seen = support::quiet(context.control()?)?.get("irqs").unwrap_or(0) - before;
+    let seen = context.control()?.quiet()?.get("irqs").unwrap_or(0) - before;
     // A client that is not scheduled for a while finds the engine idle.
     ensure!(
         (WAITS / 2..=WAITS).contains(&seen),
@@ -376,19 +352,5 @@ fn no_room(context: &mut Context) -> Result<()> {
         );
     }
     ensure!(device.reset_counter()? == 0, "it was taken for a hang");
-    after_reprobe(context, device, &reprobe)
-}
-
-/// The device is off the bus: every register reads all ones and nothing runs.
-fn off_the_bus(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    let reprobe = Reprobe::of(&device)?;
-    let bo = support::surface(&device, 16, Domain::Gtt)?;
-    engine_works(&device)?;
-    context.control()?.request("fault dead")?;
-    let _ = device.submit(&fill(&bo, 1));
-    within(BOUND, "the wait", || bo.wait())?.context("the wait")?;
-    refused("new work", device.submit(&support::nothing()), Errno::BUSY)?;
-    drop(bo);
     after_reprobe(context, device, &reprobe)
 }

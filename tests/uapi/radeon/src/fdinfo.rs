@@ -3,15 +3,15 @@
 //! What `/proc/PID/fdinfo` says about a client: its name and id, the time of the engine, its memory. Tools like
 //! `gputop` read these lines.
 
-use crate::support::{self, engine_works, fill};
+use crate::support::{self, Radeon, engine_works, fill};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
-use lapidary_guest::{Bo, Device, Domain};
-use lapidary_harness::limit::Limit;
-use lapidary_harness::sysfs::PciDevice;
+use lapidary_guest::{Bo, Domain};
+use lapidary_harness::fdinfo::Lines;
+use lapidary_harness::limit::{Limit, within};
 use lapidary_harness::{Context, Test, skip};
-use std::collections::BTreeMap;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use lapidary_uapi_shared::fdinfo;
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 const OURS: &str = "upstream's driver shows no engine time and one kind of memory only";
@@ -20,112 +20,16 @@ const MIB: u64 = 1 << 20;
 pub fn tests() -> Vec<Test> {
     let ours = |name, body| Test::new(name, body).lapidary_only(OURS);
     vec![
-        ours("fdinfo/who", who),
-        ours("fdinfo/engine_time", engine_time).needs_control(),
+        ours("fdinfo/who", fdinfo::who::<Radeon>),
+        ours("fdinfo/engine_time", fdinfo::engine_time::<Radeon>).needs_control(),
         ours("fdinfo/engine_time_is_bounded", bounded),
-        ours("fdinfo/memory", memory),
+        ours("fdinfo/memory", fdinfo::memory::<Radeon>),
         ours("fdinfo/resident", resident),
         ours("fdinfo/shared", shared),
-        ours("fdinfo/active", active).needs_control(),
+        ours("fdinfo/active", fdinfo::active::<Radeon>).needs_control(),
         ours("fdinfo/many_objects", many),
         ours("fdinfo/shown_by_gputop", gputop),
     ]
-}
-
-/// The lines of one client, by key.
-pub struct Lines(BTreeMap<String, String>);
-
-impl Lines {
-    pub fn of(device: &Device) -> Result<Lines> {
-        let path = format!("/proc/self/fdinfo/{}", device.as_fd().as_raw_fd());
-        let text = std::fs::read_to_string(&path).context(path)?;
-        Ok(Lines(
-            text.lines()
-                .filter_map(|line| line.split_once(':'))
-                .map(|(key, value)| (key.to_owned(), value.trim().to_owned()))
-                .collect(),
-        ))
-    }
-
-    fn get(&self, key: &str) -> Result<&str> {
-        let value = self.0.get(key);
-        Ok(value.with_context(|| format!("no line {key}"))?)
-    }
-
-    /// Return the nanoseconds of the engine.
-    fn engine(&self) -> Result<u64> {
-        let value = self.get("drm-engine-gfx")?;
-        let number = value.strip_suffix(" ns").context("no unit")?;
-        Ok(number.parse()?)
-    }
-
-    /// Return the bytes of one line.
-    pub fn bytes(&self, key: &str) -> Result<u64> {
-        let value = self.get(key)?;
-        let (number, unit) = value.split_once(' ').unwrap_or((value, "B"));
-        let scale = match unit {
-            "B" => 1,
-            "KiB" => 1 << 10,
-            "MiB" => 1 << 20,
-            _ => anyhow::bail!("{key}: {value}"),
-        };
-        Ok(number.parse::<u64>()? * scale)
-    }
-}
-
-fn who(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    let other = device.another()?;
-    let (lines, others) = (Lines::of(&device)?, Lines::of(&other)?);
-    ensure!(lines.get("drm-driver")? == "radeon", "the driver's name");
-    ensure!(
-        lines.get("drm-pdev")? == PciDevice::of(&device)?.address(),
-        "the device: {}",
-        lines.get("drm-pdev")?
-    );
-    ensure!(
-        lines.get("drm-client-id")? != others.get("drm-client-id")?,
-        "two clients have one number"
-    );
-    ensure!(
-        lines.engine()? == 0 && others.engine()? == 0,
-        "a new client has engine time"
-    );
-    for region in ["vram", "gtt", "cpu"] {
-        for kind in ["total", "shared", "active", "resident"] {
-            let key = format!("drm-{kind}-{region}");
-            ensure!(lines.bytes(&key)? == 0, "{key} of a new client");
-        }
-    }
-    Ok(())
-}
-
-/// A job that takes a while is charged to its client, and to no other.
-fn engine_time(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    let other = device.another()?;
-    let bo = support::surface(&device, 16, Domain::Gtt)?;
-    bo.wait()?;
-    let mut last = Lines::of(&device)?.engine()?;
-    for colour in 1..4 {
-        context.control()?.fault("late-fence", 1)?;
-        let begin = Instant::now();
-        device.submit(&fill(&bo, colour))?;
-        bo.wait()?;
-        let limit = begin.elapsed().as_nanos() as u64;
-        let now = Lines::of(&device)?.engine()?;
-        let taken = now - last;
-        ensure!(
-            (300_000_000..=limit).contains(&taken),
-            "{taken} ns of {limit} for a job that takes 300 ms"
-        );
-        last = now;
-    }
-    ensure!(
-        Lines::of(&other)?.engine()? == 0,
-        "another client is charged"
-    );
-    Ok(())
 }
 
 /// Many short jobs of two clients together are never charged more than the time that passes, and it never goes back.
@@ -160,30 +64,6 @@ fn bounded(context: &mut Context) -> Result<()> {
         sum > 0 && sum <= limit,
         "{sum} ns are charged for {limit} ns"
     );
-    Ok(())
-}
-
-fn memory(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    for (domain, region) in [(Domain::Vram, "vram"), (Domain::Gtt, "gtt")] {
-        let total = format!("drm-total-{region}");
-        let resident = format!("drm-resident-{region}");
-        let bo = device.create(MIB, domain)?;
-        // Few words: under QEMU each is a message to the model if the card's interrupt is INTx.
-        bo.map()?.set(0, 7);
-        let lines = Lines::of(&device)?;
-        ensure!(lines.bytes(&total)? == MIB, "{total}: {:?}", lines.0);
-        ensure!(lines.bytes(&resident)? == MIB, "{resident}: {:?}", lines.0);
-        ensure!(
-            lines.bytes(&format!("drm-shared-{region}"))? == 0,
-            "not shared yet"
-        );
-        drop(bo);
-        ensure!(
-            Lines::of(&device)?.bytes(&total)? == 0,
-            "{total} after closing"
-        );
-    }
     Ok(())
 }
 
@@ -239,35 +119,13 @@ fn shared(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-fn active(context: &mut Context) -> Result<()> {
-    let device = context.device()?;
-    let bo = support::surface(&device, 16, Domain::Gtt)?;
-    let idle = device.create(MIB, Domain::Gtt)?;
-    bo.wait()?;
-    idle.wait()?;
-    ensure!(
-        Lines::of(&device)?.bytes("drm-active-gtt")? == 0,
-        "active without work"
-    );
-    context.control()?.fault("late-fence", 1)?;
-    device.submit(&fill(&bo, 1))?;
-    let busy = Lines::of(&device)?.bytes("drm-active-gtt")?;
-    ensure!(busy == bo.size(), "{busy} bytes active of {}", bo.size());
-    bo.wait()?;
-    ensure!(
-        Lines::of(&device)?.bytes("drm-active-gtt")? == 0,
-        "active after the work"
-    );
-    Ok(())
-}
-
 /// With a thousand objects the file is still read quickly, and the sums are right.
 fn many(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     let objects: Vec<Bo> = (0..1000)
         .map(|_| device.create(4096, Domain::Gtt))
         .collect::<Result<_, _>>()?;
-    let lines = support::within(Duration::from_secs(2), "adding up", || Lines::of(&device))??;
+    let lines = within(Duration::from_secs(2), "adding up", || Lines::of(&device))??;
     ensure!(lines.bytes("drm-total-gtt")? == 4096 * 1000, "the sum");
     drop(objects);
     engine_works(&device)

@@ -3,7 +3,7 @@
 //! Moves of one object between video memory and system memory. It leaves video memory when vgem attaches to it, and the
 //! next job brings it back.
 
-use crate::support::{self, PITCH, engine_works, fill, nothing, surface, vgem};
+use crate::support::{self, PITCH, engine_works, fill, nothing, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::painter::{Area, Rect, painter};
@@ -48,7 +48,7 @@ struct Traveller {
 
 impl Traveller {
     fn new(device: &Rc<Device>) -> Result<Traveller> {
-        let vgem = vgem()?;
+        let vgem = Vgem::open()?;
         let bo = surface(device, ROWS, Domain::Vram)?;
         let words: Vec<u32> = (0..(bo.size() / 4) as u32)
             .map(|i| (i + 1).wrapping_mul(0x9e37_79b9))

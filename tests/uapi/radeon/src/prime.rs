@@ -5,8 +5,7 @@
 //! Every byte that is drawn into or read from foreign memory is compared with what its owner sees of it.
 
 use crate::support::{
-    PITCH, Reprobe, WIDTH, bound, copy, engine_works, fill, needs_checker, nothing, surface, vgem,
-    within,
+    PITCH, Reprobe, WIDTH, bound, copy, engine_works, fill, needs_checker, nothing, surface, within,
 };
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
@@ -122,7 +121,7 @@ fn both_ways(device: &Rc<Device>, foreign: &Bo, view: &View) -> Result<()> {
 }
 
 fn vgem_import(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let handle = vgem.create(SIZE)?;
     let foreign = import(&device, &vgem.node().export(handle)?)?;
     both_ways(&device, &foreign, &vgem.map(handle, SIZE)?)
@@ -196,7 +195,7 @@ fn foreign_mapping(context: &mut Context) -> Result<()> {
 }
 
 fn export(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     for domain in Domain::ALL {
         let ours = surface(&device, ROWS, domain)?;
         let source = pattern(domain.bits());
@@ -234,7 +233,7 @@ fn set_domain(bo: &Bo, domain: u32) -> Result<(), Errno> {
 }
 
 fn stays_out(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let handle = vgem.create(SIZE)?;
     let foreign = import(&device, &vgem.node().export(handle)?)?;
     refused(
@@ -293,7 +292,7 @@ fn signal_later(vgem: &Vgem, fence: u32) -> Result<child::Child> {
 }
 
 fn their_fences(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let handle = vgem.create(SIZE)?;
     let view = vgem.map(handle, SIZE)?;
     let foreign = import(&device, &vgem.node().export(handle)?)?;
@@ -335,7 +334,7 @@ fn their_fences(context: &mut Context) -> Result<()> {
 
 /// Two that only read do not wait for each other.
 fn their_readers(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let handle = vgem.create(SIZE)?;
     let foreign = import(&device, &vgem.node().export(handle)?)?;
     let ours = surface(&device, ROWS, Domain::Gtt)?;
@@ -350,7 +349,7 @@ fn their_readers(context: &mut Context) -> Result<()> {
 /// A job whose commands write an object counts as a writer, whatever its list of objects says. It waits for readers,
 /// and others wait for it.
 fn unannounced(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     // Otherwise the driver knows no more than the list.
     needs_checker()?;
     let handle = vgem.create(SIZE)?;
@@ -384,7 +383,7 @@ fn unannounced(context: &mut Context) -> Result<()> {
 
 /// A submission that waits for another driver does not lock its other objects.
 fn others_go_on(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let handle = vgem.create(SIZE)?;
     let foreign = import(&device, &vgem.node().export(handle)?)?;
     vgem.map(handle, SIZE)?.write(&pattern(8));
@@ -430,7 +429,7 @@ fn others_go_on(context: &mut Context) -> Result<()> {
 
 /// A signal ends a submission that waits for another driver, and leaves nothing locked.
 fn killed_while_waiting(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let handle = vgem.create(SIZE)?;
     let foreign = import(&device, &vgem.node().export(handle)?)?;
     let ours = surface(&device, ROWS, Domain::Gtt)?;
@@ -453,7 +452,7 @@ fn killed_while_waiting(context: &mut Context) -> Result<()> {
 }
 
 fn our_fences(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let handle = vgem.create(SIZE)?;
     let buffer = vgem.node().export(handle)?;
     let foreign = import(&device, &buffer)?;
@@ -501,7 +500,7 @@ fn our_fences(context: &mut Context) -> Result<()> {
 }
 
 fn exporter_goes(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     // Theirs.
     let handle = vgem.create(SIZE)?;
     vgem.map(handle, SIZE)?.write(&pattern(1));
@@ -515,7 +514,7 @@ fn exporter_goes(context: &mut Context) -> Result<()> {
     // Gone while it is drawn into.
     drop(foreign);
     // Ours, with a job under way.
-    let vgem = self::vgem()?;
+    let vgem = self::Vgem::open()?;
     let buffer = device.export(ours.handle())?;
     let _theirs = vgem.node().import(buffer.as_fd())?;
     let view = View::new(buffer.as_fd(), 0, SIZE)?;
@@ -531,7 +530,7 @@ fn exporter_goes(context: &mut Context) -> Result<()> {
 }
 
 fn too_large(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     // vgem allocates memory when a driver attaches, and none does.
     let window = device.gem_info()?.gart_size;
     let handle = vgem.create(window + PAGE)?;
@@ -601,7 +600,7 @@ fn nothing_with(bo: &Bo) -> Stream {
 
 /// A client that waits for another driver does not delay unbind, since that driver may never be done.
 fn unbind_waits(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let (pci, driver) = bound(&device)?;
     let reprobe = Reprobe::of(&device)?;
     let handle = vgem.create(SIZE)?;
@@ -630,7 +629,7 @@ fn unbind_waits(context: &mut Context) -> Result<()> {
 }
 
 fn unbind(context: &mut Context) -> Result<()> {
-    let (device, vgem) = (context.device()?, vgem()?);
+    let (device, vgem) = (context.device()?, Vgem::open()?);
     let reprobe = Reprobe::of(&device)?;
     let handle = vgem.create(SIZE)?;
     let buffer = vgem.node().export(handle)?;

@@ -2,32 +2,144 @@
 
 //! Helpers that several topics use: small streams, a check that the engine works, a device at rest.
 
+use crate::refusal::refused_for;
 use anyhow::{Context as _, Result, bail, ensure};
 use lapidary_guest::abi::{self, info_request};
 use lapidary_guest::on_upstream;
 use lapidary_guest::painter::{Area, Rect, painter};
-use lapidary_guest::submit::{Chunk, Envelope};
-use lapidary_guest::{Bo, Device, Domain, Stream};
-use lapidary_harness::control::{Control, Counters};
-use lapidary_harness::foreign::Vgem;
-use lapidary_harness::limit::{Limit, timed};
-use lapidary_harness::sysfs::PciDevice;
-use lapidary_harness::{Context, patience, skip};
-use std::path::Path;
+use lapidary_guest::submit::{Chunk, Envelope, after, before};
+use lapidary_guest::{Bo, Device, Domain, Errno, Stream};
+use lapidary_harness::control::Control;
+use lapidary_harness::limit::Limit;
+use lapidary_harness::syncobj::Sync;
+use lapidary_harness::{Context, debugfs, patience, skip};
+use lapidary_uapi_shared::recovery::BRUSH;
+use lapidary_uapi_shared::{self as shared, Interface, Job};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Bytes from row to row of the surfaces that tests draw on.
-pub const PITCH: u32 = 256;
+pub use lapidary_harness::limit::within;
+pub use lapidary_harness::sysfs::{Reprobe, bound};
+pub use lapidary_harness::untouched;
+pub use lapidary_uapi_shared::PITCH;
 /// Pixels of a row.
-pub const WIDTH: i32 = PITCH as i32 / 4;
+pub const WIDTH: i32 = shared::WIDTH as i32;
 
-/// Open vgem, a driver whose memory and fences others can use. Skip the test where there is none.
-pub fn vgem() -> Result<Vgem> {
-    match Vgem::open()? {
-        Some(vgem) => Ok(vgem),
-        None => skip("there is no vgem"),
+/// The interface, for the tests that hold for every interface.
+pub struct Radeon;
+
+impl Interface for Radeon {
+    type Device = Device;
+    type Place = Domain;
+    type Bo = Bo;
+    type Job = Envelope;
+
+    const NAME: &'static str = "radeon";
+    const VIDEO: Domain = Domain::Vram;
+    const SYSTEM: Domain = Domain::Gtt;
+    const USUAL: Domain = Domain::Gtt;
+
+    fn create(device: &Rc<Device>, bytes: u64, domain: Domain) -> Result<Bo, Errno> {
+        device.create(bytes, domain)
     }
+
+    fn surface(device: &Rc<Device>, rows: u32, domain: Domain) -> Result<Bo> {
+        surface(device, rows, domain)
+    }
+
+    fn nothing() -> Envelope {
+        Envelope::of(&nothing())
+    }
+
+    fn fill(bo: &Bo, colour: u32, times: usize) -> Envelope {
+        Envelope::of(&fill_often(bo, colour, times))
+    }
+
+    fn copy(from: &Bo, to: &Bo) -> Envelope {
+        Envelope::of(&copy(from, to))
+    }
+
+    fn paint(bo: &Bo, corner: (u32, u32), colour: u32) -> Envelope {
+        let mut stream = painter().stream();
+        painter().fill(&mut stream, Area::new(bo, PITCH), colour, brush(corner));
+        Envelope::of(&stream)
+    }
+
+    fn painted(_: u32, colour: u32) -> u32 {
+        colour
+    }
+
+    fn stamp(bo: &Bo, (x, y): (u32, u32), to: (u32, u32)) -> Envelope {
+        let mut stream = painter().stream();
+        let (area, from) = (Area::new(bo, PITCH), (x as i32, y as i32));
+        painter().copy(&mut stream, area, area, from, brush(to));
+        Envelope::of(&stream)
+    }
+
+    fn refused_for(
+        what: &str,
+        device: &Device,
+        job: &Envelope,
+        error: Errno,
+        (reason, position): (u32, u32),
+    ) -> Result<()> {
+        refused_for(what, device, job, error, reason, position)
+    }
+
+    fn resets(device: &Device) -> Result<u64> {
+        Ok(device.reset_counter()?.into())
+    }
+
+    fn is_guilty(device: &Device) -> Result<()> {
+        let status = device.reset_status()?;
+        ensure!(
+            status.flags & 1 == 1 && status.guilty == 1 && status.innocent <= 1,
+            "the guilty is told {status:?}"
+        );
+        ensure!(status.resets == device.reset_counter()?, "{status:?}");
+        accelerates(device)
+    }
+
+    fn is_innocent(device: &Device) -> Result<()> {
+        let status = device.reset_status()?;
+        ensure!(
+            status.flags & 1 == 0 && status.guilty == 0 && status.innocent == 1,
+            "an innocent is told {status:?}"
+        );
+        ensure!(status.resets == device.reset_counter()?, "{status:?}");
+        Ok(())
+    }
+}
+
+impl Job<Radeon> for Envelope {
+    fn after(self, syncs: &[Sync]) -> Envelope {
+        self.with(before(syncs))
+    }
+
+    fn signals(self, syncs: &[Sync]) -> Envelope {
+        self.with(after(syncs))
+    }
+
+    fn submit(&self, device: &Device) -> Result<(), Errno> {
+        self.submit_again(device)
+    }
+}
+
+/// Return the rectangle that a test of every interface paints at once.
+fn brush((x, y): (u32, u32)) -> Rect {
+    Rect::new(x as i32, y as i32, BRUSH.0 as i32, BRUSH.1 as i32)
+}
+
+/// Check that the driver says that the GPU works.
+pub fn accelerates(device: &Device) -> Result<()> {
+    let working = device.info(const { info_request("ACCEL_WORKING2") })?;
+    ensure!(working == 1, "ACCEL_WORKING2 is {working}");
+    Ok(())
+}
+
+/// Check that the engine works: draw into a new object and read it.
+pub fn engine_works(device: &Rc<Device>) -> Result<()> {
+    shared::engine_works::<Radeon>(device)
 }
 
 /// Make a stream that does nothing.
@@ -120,37 +232,6 @@ pub fn copy(from: &Bo, to: &Bo) -> Stream {
     stream
 }
 
-/// Check that the engine works: draw into a new object and read it.
-pub fn engine_works(device: &Rc<Device>) -> Result<()> {
-    let bo = surface(device, 16, Domain::Gtt)?;
-    let stream = fill(&bo, 0x1234_5678);
-    device.submit(&stream).context("submitting a fill")?;
-    let seen = bo.read().context("waiting for a fill")?;
-    ensure!(
-        seen.iter().all(|&pixel| pixel == 0x1234_5678),
-        "a fill left {:#010x}",
-        seen[0]
-    );
-    Ok(())
-}
-
-/// Wait until the model's counters stand still, and return them.
-pub fn quiet(control: &mut Control) -> Result<Counters> {
-    let end = Instant::now() + Duration::from_secs(5);
-    let mut last = control.counters()?;
-    loop {
-        std::thread::sleep(Duration::from_millis(40));
-        let now = control.counters()?;
-        if now == last {
-            return Ok(now);
-        }
-        if Instant::now() > end {
-            bail!("the device does not come to rest: {:?}", now.since(&last));
-        }
-        last = now;
-    }
-}
-
 /// Return the bytes that objects take of video memory and of system memory.
 pub fn usage(device: &Device) -> Result<[u64; 2]> {
     Ok([
@@ -171,27 +252,6 @@ pub fn settled(device: &Device) -> Result<[u64; 2]> {
         last = now;
     }
     bail!("what is in use changes all the time")
-}
-
-/// Run `work` and check that the device saw nothing of it. Without a model only `work` counts.
-///
-/// The driver may release what earlier work held at any time, so a trace counts only if it is there every time.
-pub fn untouched(context: &mut Context, mut work: impl FnMut() -> Result<()>) -> Result<()> {
-    for pause in [300, 600, 0] {
-        let before = context.control_if_any().map(quiet).transpose()?;
-        work()?;
-        let after = context.control_if_any().map(quiet).transpose()?;
-        let (Some(before), Some(after)) = (before, after) else {
-            return Ok(());
-        };
-        let trace = after.since(&before);
-        if trace.is_empty() {
-            return Ok(());
-        }
-        ensure!(pause > 0, "the device saw it: {trace:?}");
-        std::thread::sleep(Duration::from_millis(pause));
-    }
-    Ok(())
 }
 
 /// Read a register of the model, by name, without side effects.
@@ -220,14 +280,7 @@ pub fn hang_twice<R>(context: &mut Context, begin: impl FnOnce() -> Result<R>) -
 
 /// Return the bytes of free video memory that our driver knows to be zero.
 pub fn stock(device: &Device) -> Result<u64> {
-    let address = PciDevice::of(device)?.address();
-    let path = Path::new("/sys/kernel/debug/dri")
-        .join(address)
-        .join("lapidary_memory");
-    if !path.exists() {
-        return skip("no debugfs");
-    }
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let text = debugfs::read(device, "memory")?;
     let line = text.lines().next().unwrap_or_default();
     let bytes = line
         .strip_suffix(" in stock")
@@ -264,51 +317,6 @@ pub fn emptied(device: &Rc<Device>) -> Result<Vec<Bo>> {
         }
     }
     bail!("the stock is not used up")
-}
-
-/// Return the PCI device of a client, and its driver's name.
-pub fn bound(device: &Device) -> Result<(PciDevice, String)> {
-    let pci = PciDevice::of(device)?;
-    let driver = pci.driver().context("no driver is bound")?;
-    Ok((pci, driver))
-}
-
-/// Probes the device again when dropped, so that a test which breaks the engine breaks only itself.
-pub struct Reprobe {
-    pci: PciDevice,
-    driver: String,
-}
-
-impl Reprobe {
-    /// Return one for the device of a client.
-    pub fn of(device: &Device) -> Result<Reprobe> {
-        let (pci, driver) = bound(device)?;
-        Ok(Reprobe { pci, driver })
-    }
-
-    /// Unbind and bind now. The caller's clients of the device are dead afterwards.
-    pub fn now(&self) -> Result<()> {
-        if self.pci.driver().is_some() {
-            self.pci.unbind(&self.driver)?;
-        }
-        self.pci.bind(&self.driver)
-    }
-}
-
-impl Drop for Reprobe {
-    fn drop(&mut self) {
-        if let Err(error) = self.now() {
-            eprintln!("giving the device a fresh probe: {error:#}");
-        }
-    }
-}
-
-/// Run `work`, which must not fork, nor take longer than `limit` (four times that on the debug kernel).
-pub fn within<T>(limit: Duration, what: &str, work: impl FnOnce() -> T) -> Result<T> {
-    let limit = limit * patience();
-    let (answer, taken) = timed(work);
-    ensure!(taken <= limit, "{what} took {taken:?}, more than {limit:?}");
-    Ok(answer)
 }
 
 /// Skip the test on a chip that reports fences to memory only.

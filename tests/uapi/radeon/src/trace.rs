@@ -9,11 +9,10 @@ use lapidary_guest::painter::painter;
 use lapidary_guest::submit::{Chunk, before};
 use lapidary_guest::{Domain, Errno};
 use lapidary_harness::syncobj::Syncobj;
-use lapidary_harness::{Context, Test, refused, skip};
-use std::fs;
+use lapidary_harness::trace::{self, Tracing};
+use lapidary_harness::{Context, Test, refused};
 use std::path::Path;
 
-const ROOT: &str = "/sys/kernel/tracing";
 const EVENTS: [&str; 6] = [
     "lapidary_submit",
     "lapidary_commit",
@@ -31,42 +30,6 @@ pub fn tests() -> Vec<Test> {
         ours("trace/moves", moves),
         ours("trace/off", off),
     ]
-}
-
-/// Our events are on while this lives.
-pub struct Tracing;
-
-impl Tracing {
-    /// Switch them on, and forget what has been traced before.
-    pub fn on() -> Result<Tracing> {
-        if !Path::new(ROOT).join("events/lapidary").exists() {
-            return skip("no tracefs");
-        }
-        fs::write(Path::new(ROOT).join("trace"), "")?;
-        fs::write(Path::new(ROOT).join("events/lapidary/enable"), "1")?;
-        Ok(Tracing)
-    }
-
-    /// Return the lines of one event, from its name on.
-    pub fn lines(&self, event: &str) -> Result<Vec<String>> {
-        lines(event)
-    }
-}
-
-impl Drop for Tracing {
-    fn drop(&mut self) {
-        let _ = fs::write(Path::new(ROOT).join("events/lapidary/enable"), "0");
-    }
-}
-
-fn lines(event: &str) -> Result<Vec<String>> {
-    let text = fs::read_to_string(Path::new(ROOT).join("trace"))?;
-    let key = format!(" {event}: ");
-    Ok(text
-        .lines()
-        .filter_map(|line| line.split_once(&key))
-        .map(|(_, rest)| rest.to_owned())
-        .collect())
 }
 
 /// Return the value behind `NAME=`.
@@ -156,14 +119,14 @@ fn moves(context: &mut Context) -> Result<()> {
 fn off(context: &mut Context) -> Result<()> {
     let device = context.device()?;
     drop(Tracing::on()?);
-    fs::write(Path::new(ROOT).join("trace"), "")?;
+    trace::forget()?;
     device.submit(&nothing())?;
     for event in EVENTS {
         ensure!(
-            Path::new(ROOT).join("events/lapidary").join(event).exists(),
+            Path::new(trace::EVENTS).join(event).exists(),
             "there is no {event}"
         );
-        ensure!(lines(event)?.is_empty(), "{event} is traced");
+        ensure!(trace::lines(event)?.is_empty(), "{event} is traced");
     }
     Ok(())
 }

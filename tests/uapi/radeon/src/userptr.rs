@@ -6,12 +6,12 @@
 //! chips, so that what the GPU writes there is lost. It also ignores a failure to pin pages, and then the GPU may read
 //! page 0. Tests that need either are for ours only.
 
-use crate::support::{PITCH, copy, engine_works, fill, fillers, surface, vgem};
+use crate::support::{PITCH, copy, engine_works, fill, fillers, surface};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::{Bo, Device, Domain, Errno, abi};
 use lapidary_harness::child::{self, End};
-use lapidary_harness::foreign::MemoryFile;
+use lapidary_harness::foreign::{MemoryFile, Vgem};
 use lapidary_harness::limit::Limit;
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, refused};
@@ -366,7 +366,7 @@ fn replaced(context: &mut Context) -> Result<()> {
 /// The memory changes when a submission has its pages, and waits for another driver: it begins anew, with the new ones.
 fn changed(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let vgem = vgem()?;
+    let vgem = Vgem::open()?;
     let handle = vgem.create(SIZE)?;
     vgem.map(handle, SIZE)?.write(&pattern(5));
     let buffer = vgem.node().export(handle)?;

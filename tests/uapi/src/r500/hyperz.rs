@@ -9,12 +9,13 @@ use lapidary_guest::Client as _;
 use lapidary_guest::submit::Envelope;
 use lapidary_guest::{Bo, Device, Domain, Errno, Stream, abi, stream::Access};
 use lapidary_harness::child::{self, End};
+use lapidary_harness::foreign::Vgem;
 use lapidary_harness::limit::Limit;
 use lapidary_harness::{Context, Test, refused};
 use lapidary_registers::r500::mmio;
 use lapidary_registers::r500::pm4::op;
 use lapidary_uapi_radeon::support::{
-    engine_works, fillers, hang_twice, peek, surface, untouched, vgem, within,
+    engine_works, fillers, hang_twice, peek, surface, untouched, within,
 };
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -389,7 +390,7 @@ fn refused_late(context: &mut Context) -> Result<()> {
     const LARGEST: usize = 65_536;
     const FILL: usize = 4;
     let device = context.device()?;
-    let vgem = vgem()?;
+    let vgem = Vgem::open()?;
     let handle = vgem.create(BYTES)?;
     let buffer = vgem.node().export(handle)?;
     let foreign = device.import(buffer.as_fd())?;

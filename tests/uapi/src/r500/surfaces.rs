@@ -13,10 +13,11 @@ use lapidary_engines::r500::draw2d::{self, Rect, Surface};
 use lapidary_guest::Client as _;
 use lapidary_guest::submit::{Chunk, Envelope};
 use lapidary_guest::{Bo, Device, Domain, Stream, abi};
+use lapidary_harness::foreign::Vgem;
 use lapidary_harness::machine::{self, Depth, Kind};
 use lapidary_harness::mapping::Mapping;
 use lapidary_harness::{Context, Test, skip};
-use lapidary_uapi_radeon::support::{PITCH, WIDTH, engine_works, surface, vgem};
+use lapidary_uapi_radeon::support::{PITCH, WIDTH, engine_works, surface};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 
@@ -344,7 +345,7 @@ fn leave(context: &mut Context) -> Result<()> {
 /// The ring does not copy the object to system memory, so the CPU does: memory as it is, not the lines that a mapping
 /// shows.
 fn saved(context: &mut Context) -> Result<()> {
-    let vgem = vgem()?;
+    let vgem = Vgem::open()?;
     let device = device(context)?;
     let bo = picture(&device, abi::TILING_MACRO, 4)?;
     let memory = copy(&bo, true)?;

@@ -5,13 +5,10 @@
 use chrome9::portable::emit::{self, Location, PAD};
 use chrome9::portable::ring::{Ring, BLOCK};
 use lapidary::portable::sink::SliceSink;
-use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
-use lapidary_model::family::Entry;
+use lapidary_model::chip::{Chip, Step};
 use lapidary_model::judge::Finding;
 use lapidary_model::machine::{Machine, Object, SPACE};
-use lapidary_model::memory::Vram;
-use lapidary_model_chrome9::chips::VX855;
-use lapidary_model_chrome9::Chrome9;
+use lapidary_model_chrome9::{bench, Chrome9};
 use lapidary_registers::chrome9::mmio;
 
 /// Memory that is nobody's object: ring and stream.
@@ -37,19 +34,8 @@ pub struct Bench {
 impl Bench {
     /// Return a chip with that much memory, of which the first [`KERNEL`] bytes are in use.
     pub fn new(vram: u64) -> Self {
-        let options = Options {
-            vram,
-            window: vram,
-            trapped: true,
-            state: State::Posted,
-            fuses: Fuses::Whole,
-        };
-        let functions = VX855.functions(options, Vec::new());
-        let mut m = Machine::new(Vram::new(vram).unwrap(), &functions);
-        m.functions[0].pci.write(4, &[6]);
+        let (chip, mut m) = bench::chip(vram);
         m.functions[0].ram.map_anonymous(RAM, 0x1000).unwrap();
-        let mut chip = Chrome9::new(options);
-        chip.reset(&mut m);
         Self {
             chip,
             m,

@@ -19,15 +19,13 @@ mod state;
 mod vga;
 mod waits;
 
-use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
-use lapidary_model::family::Entry;
+use lapidary_model::chip::{Chip, Step};
 use lapidary_model::machine::Machine;
-use lapidary_model::memory::Vram;
 use lapidary_registers::chrome9::mmio;
 
-use crate::Chrome9;
-use crate::chips::{DISPLAY, VX855};
+use crate::chips::DISPLAY;
 use crate::kind::Kind;
+use crate::{Chrome9, bench};
 
 const VRAM: u64 = 8 << 20;
 /// Where guest RAM lies on the bus.
@@ -41,19 +39,8 @@ struct Bench {
 impl Bench {
     /// Return a chip with bus mastering and a page of guest RAM.
     fn new() -> Bench {
-        let options = Options {
-            vram: VRAM,
-            window: VRAM,
-            trapped: true,
-            state: State::Posted,
-            fuses: Fuses::Whole,
-        };
-        let functions = VX855.functions(options, Vec::new());
-        let mut m = Machine::new(Vram::new(VRAM).unwrap(), &functions);
-        m.functions[DISPLAY].pci.write(4, &[6]);
+        let (chip, mut m) = bench::chip(VRAM);
         m.functions[DISPLAY].ram.map_anonymous(RAM, 0x1000).unwrap();
-        let mut chip = Chrome9::new(options);
-        chip.reset(&mut m);
         Bench { chip, m }
     }
 

@@ -3,7 +3,8 @@
 //! Buffer objects.
 
 use crate::device::{Device, Place};
-use anyhow::{Result, ensure};
+use anyhow::Result;
+use lapidary_harness::interface::Buffer;
 use lapidary_harness::mapping::Mapping;
 use lapidary_harness::patience;
 use rustix::io::Errno;
@@ -76,21 +77,45 @@ impl Bo {
 
     /// Write dwords from its start, through a mapping of its own.
     pub fn write(&self, words: &[u32]) -> Result<()> {
-        ensure!(
-            words.len() as u64 * 4 <= self.size,
-            "{} dwords into {} bytes",
-            words.len(),
-            self.size
-        );
-        self.map()?.write(0, words);
-        Ok(())
+        Buffer::write(self, words)
     }
 
     /// Wait until nothing uses it, then read all dwords.
     pub fn read(&self) -> Result<Vec<u32>> {
-        self.wait()?;
-        let mapping = self.map()?;
-        Ok(mapping.read(0, mapping.len()))
+        Buffer::read(self)
+    }
+}
+
+impl Buffer for Bo {
+    type Device = Device;
+    type Place = Place;
+
+    fn handle(&self) -> u32 {
+        self.handle()
+    }
+
+    fn size(&self) -> u64 {
+        self.size()
+    }
+
+    fn place(&self) -> Place {
+        self.place()
+    }
+
+    fn device(&self) -> &Rc<Device> {
+        self.device()
+    }
+
+    fn wait(&self) -> Result<(), Errno> {
+        self.wait()
+    }
+
+    fn is_busy(&self) -> Result<bool, Errno> {
+        self.is_busy()
+    }
+
+    fn map(&self) -> Result<Mapping, Errno> {
+        self.map()
     }
 }
 

@@ -7,8 +7,9 @@
 
 use crate::abi::{self, Param};
 use crate::bo::Bo;
-use anyhow::{Result, bail};
-use lapidary_harness::limit::Limit;
+use anyhow::Result;
+use lapidary_harness::interface;
+use lapidary_harness::limit::insist;
 use lapidary_harness::node::Node;
 use lapidary_harness::{Context, Driver};
 use rustix::io::Errno;
@@ -16,7 +17,6 @@ use rustix::time::{ClockId, clock_gettime};
 use std::fmt;
 use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,47 +72,19 @@ pub struct Device {
 impl Device {
     /// Open the first render node whose driver calls itself `chrome9`.
     pub fn open() -> Result<Rc<Device>> {
-        let mut seen = Vec::new();
-        for minor in 128..192 {
-            let path = PathBuf::from(format!("/dev/dri/renderD{minor}"));
-            let Ok(device) = Device::open_path(&path) else {
-                continue;
-            };
-            match device.version() {
-                Ok(version) if version.name == abi::NAME => return Ok(Rc::new(device)),
-                Ok(version) => seen.push(format!("{} is {}", path.display(), version.name)),
-                Err(error) => seen.push(format!("{}: {error}", path.display())),
-            }
-        }
-        if seen.is_empty() {
-            seen.push("none at all".into());
-        }
-        bail!(
-            "no render node of driver {} ({})",
-            abi::NAME,
-            seen.join(", ")
-        )
+        let node = Arc::new(Node::of_driver(abi::NAME)?);
+        Ok(Rc::new(Device { node }))
     }
 
     /// Open it, waiting up to `limit` for it to appear.
     pub fn open_within(limit: Duration) -> Result<Rc<Device>> {
-        let mut limit = Limit::new(limit);
-        loop {
-            match Device::open() {
-                Ok(device) => return Ok(device),
-                Err(error) => limit.rest(&error.to_string())?,
-            }
-        }
-    }
-
-    fn open_path(path: &Path) -> Result<Device> {
-        let node = Arc::new(Node::open(path)?);
-        Ok(Device { node })
+        insist(limit, Device::open)
     }
 
     /// Open another client of the same device.
     pub fn another(&self) -> Result<Rc<Device>> {
-        Ok(Rc::new(Device::open_path(self.path())?))
+        let node = Arc::new(Node::open(self.path())?);
+        Ok(Rc::new(Device { node }))
     }
 
     /// Ask for a number by its number.
@@ -187,6 +159,16 @@ impl Device {
 pub fn now_ns() -> i64 {
     let now = Duration::try_from(clock_gettime(ClockId::Monotonic));
     now.map_or(0, |now| now.as_nanos() as i64)
+}
+
+impl interface::Device for Device {
+    fn open() -> Result<Rc<Device>> {
+        Device::open()
+    }
+
+    fn another(&self) -> Result<Rc<Device>> {
+        self.another()
+    }
 }
 
 /// What the DRM core offers.

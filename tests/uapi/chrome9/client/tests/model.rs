@@ -11,12 +11,9 @@ use lapidary_chrome9_client::blit::{
 };
 use lapidary_chrome9_client::reference::{self, Memory};
 use lapidary_chrome9_client::{Stream, emit, stream};
-use lapidary_model::chip::{Chip, Fuses, Options, State, Step};
-use lapidary_model::family::Entry;
+use lapidary_model::chip::{Chip, Step};
 use lapidary_model::machine::Machine;
-use lapidary_model::memory::Vram;
-use lapidary_model_chrome9::Chrome9;
-use lapidary_model_chrome9::chips::VX855;
+use lapidary_model_chrome9::{Chrome9, bench};
 use lapidary_registers::chrome9::enums::{location, para_type};
 use lapidary_registers::chrome9::mmio::{self, cr_setting, dstbase};
 use lapidary_registers::chrome9::para_10::{self, agp_control, agp_pause_high, agp_start_low};
@@ -42,18 +39,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let options = Options {
-            vram: VRAM,
-            window: VRAM,
-            trapped: true,
-            state: State::Posted,
-            fuses: Fuses::Whole,
-        };
-        let functions = VX855.functions(options, Vec::new());
-        let mut m = Machine::new(Vram::new(VRAM).unwrap(), &functions);
-        m.functions[0].pci.write(4, &[6]);
-        let mut chip = Chrome9::new(options);
-        chip.reset(&mut m);
+        let (chip, m) = bench::chip(VRAM);
         Bench { chip, m }
     }
 

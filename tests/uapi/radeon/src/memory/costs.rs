@@ -4,9 +4,9 @@
 //! machine whose clocks count them.
 
 use super::*;
-use crate::fdinfo::Lines;
 use crate::support::usage;
 use lapidary_guest::Client as _;
+use lapidary_harness::fdinfo::Lines;
 use lapidary_harness::mapping::PAGE;
 use std::fs;
 

@@ -4,7 +4,7 @@
 //! shows nothing of other clients.
 
 use super::{MIB, ROW, fill, in_vram, moved, objects, room, words};
-use crate::support::{emptied, engine_works, hang_twice, quiet, settled, stock, within};
+use crate::support::{emptied, engine_works, hang_twice, settled, stock, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::painter::{Area, Rect, painter};
@@ -93,7 +93,7 @@ pub fn saves_clears(context: &mut Context) -> Result<()> {
     room(&device)?;
     leave_secrets(&device)?;
     let _stock = emptied(&device)?;
-    let executed = |context: &mut Context| quiet(context.control()?)?.get("indirect_buffers");
+    let executed = |context: &mut Context| context.control()?.quiet()?.get("indirect_buffers");
     let before = executed(context)?;
     let mut kept = Vec::new();
     for _ in 0..64 {

@@ -3,10 +3,10 @@
 //! More system pages than the machine has.
 
 use super::*;
-use crate::fdinfo::Lines;
 use lapidary_guest::Client as _;
 use lapidary_guest::Errno;
 use lapidary_guest::painter::painter;
+use lapidary_harness::fdinfo::Lines;
 use lapidary_harness::mapping::Mapping;
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::swap::{Groups, Zram, meminfo, swapped};

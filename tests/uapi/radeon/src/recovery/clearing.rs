@@ -3,15 +3,14 @@
 //! A hang in the kernel's own clears. If no zeroed memory is in stock, the ring clears a new object's video memory
 //! before a client can see it.
 
-use super::{BOUND, ROWS, ResetStatus, SIZE, on, whole};
-use crate::support::{
-    PITCH, WIDTH, emptied, engine_works, fill, hang_twice, surface, vgem, within,
-};
+use super::{BOUND, ROWS, SIZE, on, whole};
+use crate::support::{PITCH, WIDTH, emptied, engine_works, fill, hang_twice, surface, within};
 use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::painter::{Rect, painter};
 use lapidary_guest::{Bo, Device, Domain, Errno, abi};
 use lapidary_harness::Context;
+use lapidary_harness::foreign::Vgem;
 use std::os::fd::AsFd;
 use std::rc::Rc;
 
@@ -87,7 +86,7 @@ pub(super) fn twice(context: &mut Context) -> Result<()> {
 /// Do as [`twice`] does, with another driver as the first user of the object.
 pub(super) fn exported(context: &mut Context) -> Result<()> {
     let device = context.device()?;
-    let vgem = vgem()?;
+    let vgem = Vgem::open()?;
     leave_secrets(&device)?;
     let _stock = emptied(&device)?;
     let lost = hang_twice(context, || Ok(device.create(SIZE, Domain::Vram)?))?;
@@ -150,9 +149,9 @@ pub(super) fn spied_upon(context: &mut Context) -> Result<()> {
     );
     ensure!(words(MARK) + words(0) == WORDS, "neither mark nor zero");
 
-    let status = ResetStatus::of(&device)?;
+    let status = device.reset_status()?;
     ensure!(
-        status.guilty == 0 && !status.banned && status.innocent == 2,
+        status.guilty == 0 && status.flags == 0 && status.innocent == 2,
         "{status:?}"
     );
     ensure!(

@@ -2,12 +2,13 @@
 
 //! The job that seemed to hang completes at the moment that the engine is halted for the reset. No client is blamed.
 
-use super::{Artist, BOUND, Culprit, ResetStatus};
-use crate::support::{engine_works, needs_kept_fences, within};
+use super::{Artist, BOUND, Culprit};
+use crate::support::{Radeon, engine_works, needs_kept_fences, within};
 use anyhow::{Result, ensure};
 use lapidary_guest::Client as _;
 use lapidary_guest::Domain;
 use lapidary_harness::Context;
+use lapidary_uapi_shared::Interface as _;
 
 /// A job takes too long, and completes just as the command processor is stopped, so that another client's is the oldest
 /// when the driver looks for the guilty one. No client is blamed. Whether the fence's number still reaches memory or
@@ -42,11 +43,7 @@ pub(super) fn done(context: &mut Context, reported: bool) -> Result<()> {
         ensure!(seen == round as u32 + 1, "{seen} resets in round {round}");
     }
     for device in [&slow.device, &next.device] {
-        let status = ResetStatus::of(device)?;
-        ensure!(
-            !status.banned && status.guilty == 0 && status.innocent == 1,
-            "a client is told {status:?}"
-        );
+        Radeon::is_innocent(device)?;
     }
     slow.submit(1)?;
     next.step(9)?;

@@ -16,7 +16,7 @@ use lapidary_guest::territory;
 use lapidary_guest::{Bo, Device, Domain, Stream};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test};
-use lapidary_uapi_radeon::support::{self, engine_works, surface};
+use lapidary_uapi_radeon::support::{engine_works, surface};
 use std::rc::Rc;
 
 const BYTES: &str = "our checker bounds every byte that a draw may touch";
@@ -361,7 +361,7 @@ fn inside_objects(context: &mut Context) -> Result<()> {
 
 fn executed(context: &mut Context) -> Result<()> {
     let (device, bo) = client(context, Domain::Vram)?;
-    support::quiet(context.control()?)?;
+    context.control()?.quiet()?;
     let before = context.control()?.counters()?;
     let mut stream = Stream::new();
     let draw = Draw::on(whole(&bo));

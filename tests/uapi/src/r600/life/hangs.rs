@@ -8,7 +8,7 @@ use lapidary_guest::{Bo, Device, Domain, Errno};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, refused};
 use lapidary_uapi_radeon::recovery::OWN;
-use lapidary_uapi_radeon::support::{engine_works, quiet, within};
+use lapidary_uapi_radeon::support::{engine_works, within};
 use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn survived(context: &mut Context, ring: Ring, fault: &str) -> Result<()> {
     let mut writers = writers(&device)?;
     let resets = device.reset_counter()?;
     // No job of the kernel is to take the fault.
-    quiet(context.control()?)?;
+    context.control()?.quiet()?;
     within(BOUND, "all of it", || {
         context.control()?.fault(fault, 1)?;
         guilty.submit(&ring.fill(&target, 1))?;
@@ -158,7 +158,7 @@ fn waited(context: &mut Context, ring: Ring, fault: &str) -> Result<()> {
     to.wait()?;
     let mut writers = writers(&device)?;
     let resets = device.reset_counter()?;
-    quiet(context.control()?)?;
+    context.control()?.quiet()?;
     within(BOUND, "all of it", || {
         context.control()?.fault(fault, 1)?;
         guilty.submit(&ring.fill(&from, 1))?;
@@ -190,7 +190,7 @@ fn unsignalled(context: &mut Context) -> Result<()> {
     to.wait()?;
     let mut writers = writers(&device)?;
     let resets = device.reset_counter()?;
-    quiet(context.control()?)?;
+    context.control()?.quiet()?;
     within(BOUND, "all of it", || {
         context.control()?.fault("lost-signal", 1)?;
         unlucky.submit(&Ring::Dma.fill(&from, 7))?;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use lapidary_guest::{Bo, Client as _, Device, Domain};
 use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test};
-use lapidary_uapi_radeon::support::{Reprobe, engine_works, quiet, within};
+use lapidary_uapi_radeon::support::{Reprobe, engine_works, within};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub fn tests() -> Vec<Test> {
 /// Submit a job that takes a while, and sleep until it is done. Return how many interrupts came.
 fn wait(context: &mut Context, device: &Rc<Device>, bo: &Bo, value: u32) -> Result<u64> {
     let irqs = |context: &mut Context| -> Result<u64> {
-        Ok(quiet(context.control()?)?.get("irqs").unwrap_or(0))
+        Ok(context.control()?.quiet()?.get("irqs").unwrap_or(0))
     };
     let before = irqs(context)?;
     context.control()?.fault("late-fence", 1)?;
