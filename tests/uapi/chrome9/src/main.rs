@@ -27,6 +27,7 @@
 //! | `sleep` | sleep of the machine, rehearsed |
 //! | `recovery`, `faults` | hangs, and a device that misbehaves in other ways |
 //! | `binding` | the device is taken away from its driver |
+//! | `removal` | the device is removed in use, and put back |
 //! | `support` | what several of these use |
 
 mod addresses;
@@ -47,6 +48,7 @@ mod params;
 mod prime;
 mod recovery;
 mod relocations;
+mod removal;
 mod sleep;
 mod streams;
 mod stress;
@@ -83,5 +85,6 @@ fn main() -> ExitCode {
     tests.extend(recovery::tests());
     tests.extend(faults::tests());
     tests.extend(binding::tests());
+    tests.extend(removal::tests());
     lapidary_harness::main(device::driver, tests)
 }

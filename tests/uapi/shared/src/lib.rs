@@ -11,6 +11,7 @@
 //! | [`fdinfo`] | what `/proc/PID/fdinfo` says |
 //! | [`isolation`] | clients that look for each other's data |
 //! | [`recovery`] | hangs |
+//! | [`removal`] | the device is removed in use, and put back |
 //! | [`stress`] | processes and threads at the same time |
 //! | [`syncobj`] | synchronisation objects on submissions |
 
@@ -20,6 +21,7 @@ pub mod faults;
 pub mod fdinfo;
 pub mod isolation;
 pub mod recovery;
+pub mod removal;
 pub mod stress;
 pub mod syncobj;
 

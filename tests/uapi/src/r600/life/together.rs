@@ -11,7 +11,7 @@ use lapidary_harness::mapping::PAGE;
 use lapidary_harness::{Context, Test, patience};
 use lapidary_uapi_radeon::removal;
 use lapidary_uapi_radeon::sleep::PROMISE;
-use lapidary_uapi_radeon::support::engine_works;
+use lapidary_uapi_radeon::support::{Radeon, engine_works};
 use lapidary_uapi_radeon::userptr::{Memory, VALIDATE, WRITABLE};
 use std::rc::Rc;
 use std::time::Duration;
@@ -38,13 +38,13 @@ pub fn last_tests() -> Vec<Test> {
             .limit(120),
         Test::new("r600/life/pulled_out_while_both_rings_work", |c| {
             device(c)?;
-            removal::pulled_out(c, &[on_both, on_both])
+            removal::pulled_out::<Radeon>(c, &[on_both, on_both])
         })
         .needs_control()
         .lapidary_only("our driver lets a card be pulled out in use"),
         Test::new("r600/life/unbound_while_both_rings_work", |c| {
             device(c)?;
-            removal::unbound(c, &[on_both, on_both], 3)
+            removal::unbound::<Radeon>(&[on_both, on_both], 3)
         })
         .lapidary_only("our driver can be taken away in use")
         .limit(120),
