@@ -128,7 +128,10 @@ pub fn values(rules: &mut Vec<Rule>) {
         let place = stream.value_of(0x2000 + offset);
         let good = stream.words[place];
         for bit in 0..32 {
-            let field = info.fields.iter().find(|f| (f.field.mask() >> bit) & 1 != 0);
+            let field = info
+                .fields
+                .iter()
+                .find(|f| (f.field.mask() >> bit) & 1 != 0);
             let reason = match field {
                 _ if offset == 0x394 => Reason::LostRegister,
                 _ if [0x398, 0x3e4].contains(&offset) => Reason::VideoFields,
