@@ -318,7 +318,7 @@ fn tiles_of_the_destination_are_written_whole() {
     for y in 0..20u64 {
         for byte in 0..80 {
             let (x, pitch) = (byte / 16, 160 / 16);
-            let unit = (y >> 3) * (pitch << 3) + ((x >> 1) << 4 | (y & 7) << 1 | x & 1);
+            let unit = (y >> 3) * (pitch << 3) + (((x >> 1) << 4) | ((y & 7) << 1) | (x & 1));
             let place = FIRST + unit * 16 + byte % 16;
             assert!(runs.touches(place, place + 1), "{byte},{y}");
         }
