@@ -168,16 +168,19 @@ fn gputop(context: &mut Context) -> Result<()> {
         .collect();
     ensure!(!lines.is_empty(), "we are not in {text:?}");
     // This client has had most of the engine, and the tool names the engine.
-    let share = |line: &&str| {
-        let number = line.split('%').next()?.split_whitespace().last()?;
-        number.parse::<f64>().ok()
-    };
-    let most = lines.iter().filter_map(share).fold(0.0, f64::max);
+    let shares = lines.iter().filter_map(|line| share(line));
+    let most = shares.fold(0.0, f64::max);
     ensure!(
         text.contains(" gfx ") && most > 10.0,
         "{most} % of the engine: {text:?}"
     );
     Ok(())
+}
+
+/// Return the percentage in a line of `gputop`. A hundred leaves no blank behind the bar before it.
+fn share(line: &str) -> Option<f64> {
+    let number = line.split('%').next()?.split_whitespace().last()?;
+    number.trim_start_matches('|').parse().ok()
 }
 
 /// Return both ends of a new terminal of 40 lines.
@@ -206,4 +209,16 @@ fn terminal() -> Result<(OwnedFd, OwnedFd)> {
     );
     // SAFETY: the two are new, and nothing else owns them.
     Ok(unsafe { (OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_of_any_width_are_read() {
+        assert_eq!(share("78  4K  4K |  5.3% ####    | exe"), Some(5.3));
+        assert_eq!(share("78  4K  4K |100.0% ########| exe"), Some(100.0));
+        assert_eq!(share("78  4K  4K | exe"), None);
+    }
 }
